@@ -18,15 +18,15 @@
 #include <stdint.h>
 
 #define NB_FORMAT_VERSION 1u
-#define NB_PAGE 4096u
-#define NB_SESSION_MAGIC 0x4f4e49525455454eull /* "NEUTRINO", read as a little-endian word */
+#define NB_PAGE           4096u
+#define NB_SESSION_MAGIC  0x4f4e49525455454eull /* "NEUTRINO", read as a little-endian word */
 
 /* Limits a record never exceeds; a reader refuses a larger one. */
-#define NB_RECORD_MAX 65536u
-#define NB_STRING_MAX 16384u      /* a kernel name, a path */
-#define NB_PARAMETERS_MAX 4096u   /* bytes of launch parameters that are kept */
-#define NB_ATTRIBUTES_MAX 16u     /* launch attributes that are kept */
-#define NB_ARGUMENTS_MAX 16u      /* words of a call record */
+#define NB_RECORD_MAX     65536u
+#define NB_STRING_MAX     16384u /* a kernel name, a path */
+#define NB_PARAMETERS_MAX 4096u  /* bytes of launch parameters that are kept */
+#define NB_ATTRIBUTES_MAX 16u    /* launch attributes that are kept */
+#define NB_ARGUMENTS_MAX  16u    /* words of a call record */
 
 /* Page 0 of the file. Written by the supervisor; the measured process changes only the atomics. */
 struct nb_session {
@@ -36,7 +36,7 @@ struct nb_session {
     uint64_t ring_bytes;   /* data bytes of one ring; a power of two, a multiple of NB_PAGE */
     uint64_t image_offset; /* where the image store begins in the file */
     uint64_t image_bytes;
-    uint8_t nonce[16];     /* tells this session's file from any other memfd */
+    uint8_t nonce[16]; /* tells this session's file from any other memfd */
     uint8_t reserved[64 - 56];
     _Atomic uint64_t image_next;      /* bytes of the image store handed out; may pass image_bytes */
     _Atomic uint64_t images_dropped;  /* images that did not fit */
@@ -53,9 +53,9 @@ enum nb_ring_state {
 
 /* One page before a ring's data. Producer, consumer and identity keep to cache lines of their own. */
 struct nb_ring {
-    _Atomic uint64_t head; /* bytes ever appended (the producer's) */
-    _Atomic uint64_t dropped; /* records lost because the ring was full */
-    _Atomic uint64_t in_flight; /* 0, or 1 + slot of the call that is inside the driver now */
+    _Atomic uint64_t head;            /* bytes ever appended (the producer's) */
+    _Atomic uint64_t dropped;         /* records lost because the ring was full */
+    _Atomic uint64_t in_flight;       /* 0, or 1 + slot of the call that is inside the driver now */
     _Atomic uint64_t in_flight_since; /* its TSC time */
     uint8_t pad0[64 - 32];
 
@@ -75,17 +75,17 @@ struct nb_ring {
 
 /* Numbers are append-only. */
 enum nb_record_kind {
-    NB_RECORD_CALL = 1,      /* uint64_t argument[count] */
-    NB_RECORD_LAUNCH = 2,    /* struct nb_launch */
-    NB_RECORD_IMAGE = 3,     /* struct nb_image */
-    NB_RECORD_KERNEL = 4,    /* struct nb_kernel */
-    NB_RECORD_PROCESS = 5,   /* struct nb_process */
-    NB_RECORD_CLOCK = 6,     /* uint64_t monotonic_ns, taken at .begin */
-    NB_RECORD_UNMAPPED = 7,  /* struct nb_unmapped */
-    NB_RECORD_GRAPH = 8,     /* struct nb_graph */
-    NB_RECORD_GRAPH_NODE = 9,/* struct nb_graph_node */
+    NB_RECORD_CALL = 1,          /* uint64_t argument[count] */
+    NB_RECORD_LAUNCH = 2,        /* struct nb_launch */
+    NB_RECORD_IMAGE = 3,         /* struct nb_image */
+    NB_RECORD_KERNEL = 4,        /* struct nb_kernel */
+    NB_RECORD_PROCESS = 5,       /* struct nb_process */
+    NB_RECORD_CLOCK = 6,         /* uint64_t monotonic_ns, taken at .begin */
+    NB_RECORD_UNMAPPED = 7,      /* struct nb_unmapped */
+    NB_RECORD_GRAPH = 8,         /* struct nb_graph */
+    NB_RECORD_GRAPH_NODE = 9,    /* struct nb_graph_node */
     NB_RECORD_GRAPH_LAUNCH = 10, /* struct nb_graph_launch */
-    NB_RECORD_NOTE = 11      /* char text[count]: something a reader of the log should know */
+    NB_RECORD_NOTE = 11          /* char text[count]: something a reader of the log should know */
 };
 
 /* Every record begins so. Sizes are multiples of 8; strings are not NUL-terminated, padded with 0. */
@@ -100,12 +100,12 @@ struct nb_record {
 };
 
 struct nb_process {
-    struct nb_record record;  /* count: bytes of text */
+    struct nb_record record; /* count: bytes of text */
     uint32_t process;
     uint32_t parent;
-    uint64_t first_tsc;       /* clock pair before the driver was opened */
+    uint64_t first_tsc; /* clock pair before the driver was opened */
     uint64_t first_ns;
-    uint64_t last_tsc;        /* clock pair after it was */
+    uint64_t last_tsc; /* clock pair after it was */
     uint64_t last_ns;
     uint32_t executable_bytes;
     uint32_t driver_bytes;
@@ -114,15 +114,15 @@ struct nb_process {
 
 /* A code image that the driver accepted. */
 struct nb_image {
-    struct nb_record record;  /* slot: the call that loaded it */
-    uint64_t image;           /* number, unique in the process, from 1 */
-    uint64_t handle;          /* CUmodule or CUlibrary */
-    uint64_t bytes;           /* size from the image's own headers; 0 if it could not be known */
-    uint64_t stored_at;       /* offset in the image store */
-    uint32_t format;          /* enum nb_image_format */
-    uint32_t stored;          /* 1: all bytes are in the image store; 0: they are not */
-    uint32_t origin_bytes;    /* path of the object whose code called */
-    uint32_t note_bytes;      /* why the size is unknown or the bytes not stored, else 0 */
+    struct nb_record record; /* slot: the call that loaded it */
+    uint64_t image;          /* number, unique in the process, from 1 */
+    uint64_t handle;         /* CUmodule or CUlibrary */
+    uint64_t bytes;          /* size from the image's own headers; 0 if it could not be known */
+    uint64_t stored_at;      /* offset in the image store */
+    uint32_t format;         /* enum nb_image_format */
+    uint32_t stored;         /* 1: all bytes are in the image store; 0: they are not */
+    uint32_t origin_bytes;   /* path of the object whose code called */
+    uint32_t note_bytes;     /* why the size is unknown or the bytes not stored, else 0 */
     /* char origin[], then note[] */
 };
 
@@ -144,17 +144,17 @@ struct nb_parameter {
 
 /* A kernel, written before the first record that names it. */
 struct nb_kernel {
-    struct nb_record record;  /* count: parameters in the layout */
-    uint64_t kernel;          /* number, unique in the process, from 1 */
-    uint64_t handle;          /* CUfunction or CUkernel */
-    uint64_t image;           /* 0: not known */
+    struct nb_record record; /* count: parameters in the layout */
+    uint64_t kernel;         /* number, unique in the process, from 1 */
+    uint64_t handle;         /* CUfunction or CUkernel */
+    uint64_t image;          /* 0: not known */
     uint32_t registers;
     uint32_t static_shared_bytes;
     uint32_t local_bytes;
     uint32_t constant_bytes;
     uint32_t max_threads;
-    uint32_t binary_version;  /* 90 for sm_90; 0 if not known */
-    uint32_t layout_source;   /* enum nb_layout_source */
+    uint32_t binary_version; /* 90 for sm_90; 0 if not known */
+    uint32_t layout_source;  /* enum nb_layout_source */
     uint32_t name_bytes;
     /* struct nb_parameter layout[count], then char name[] */
 };
@@ -173,8 +173,8 @@ struct nb_attribute {
 };
 
 struct nb_launch {
-    struct nb_record record;  /* count: launch attributes that follow */
-    uint64_t kernel;          /* number of a kernel record */
+    struct nb_record record; /* count: launch attributes that follow */
+    uint64_t kernel;         /* number of a kernel record */
     uint64_t stream;
     uint32_t grid[3];
     uint32_t block[3];
@@ -187,14 +187,14 @@ struct nb_launch {
 
 enum nb_launch_flag {
     NB_LAUNCH_COOPERATIVE = 1,
-    NB_LAUNCH_EXTRA = 2,     /* parameters came packed, through `extra` */
-    NB_LAUNCH_CAPTURED = 4,  /* the stream was capturing: recorded into a graph, not run */
+    NB_LAUNCH_EXTRA = 2,    /* parameters came packed, through `extra` */
+    NB_LAUNCH_CAPTURED = 4, /* the stream was capturing: recorded into a graph, not run */
     NB_LAUNCH_ATTRIBUTES_CUT = 8
 };
 
 /* The driver gave an address for this name that is none of its exports. */
 struct nb_unmapped {
-    struct nb_record record;  /* count: bytes of name */
+    struct nb_record record; /* count: bytes of name */
     uint64_t flags;
     uint32_t asked_version;
     uint32_t reserved;
@@ -202,15 +202,15 @@ struct nb_unmapped {
 };
 
 struct nb_graph {
-    struct nb_record record;  /* count: kernel nodes; the node records come first */
-    uint64_t graph;           /* number, unique in the process, from 1; an update reuses it */
-    uint64_t handle;          /* CUgraphExec */
-    uint32_t nodes;           /* nodes of every kind, children included */
-    uint32_t opaque;          /* nodes whose kernels could not be listed (conditional bodies) */
+    struct nb_record record; /* count: kernel nodes; the node records come first */
+    uint64_t graph;          /* number, unique in the process, from 1; an update reuses it */
+    uint64_t handle;         /* CUgraphExec */
+    uint32_t nodes;          /* nodes of every kind, children included */
+    uint32_t opaque;         /* nodes whose kernels could not be listed (conditional bodies) */
 };
 
 struct nb_graph_node {
-    struct nb_record record;  /* count: position among the graph's kernel nodes */
+    struct nb_record record; /* count: position among the graph's kernel nodes */
     uint64_t graph;
     uint64_t kernel;
     uint32_t grid[3];
@@ -224,7 +224,7 @@ struct nb_graph_node {
 
 struct nb_graph_launch {
     struct nb_record record;
-    uint64_t graph;           /* 0: an executable graph that was never listed */
+    uint64_t graph; /* 0: an executable graph that was never listed */
     uint64_t stream;
 };
 

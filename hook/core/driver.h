@@ -1,0 +1,8 @@
+/* The real driver behind the shim. */
+#ifndef NEUTRINO_DRIVER_H
+#define NEUTRINO_DRIVER_H
+
+/* Path the driver was opened by; "" before, or if none could be. */
+const char *nb_driver_path(void) __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,4 @@
+#include "slots.h"
+
+const char nb_driver_soname[] = "libcuda.so.1";
+const char nb_driver_probe[] = "cuInit";

@@ -1,0 +1,241 @@
+/* Every way to launch a kernel, each recorded with its parameters. */
+#include <cuda.h>
+
+#include "call.h"
+#include "function.h"
+#include "handle.h"
+#include "parameters.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+/* Set by the first stream capture of the process: only from then on is a launch's stream asked whether it
+ * is capturing. Never cleared: an invalidated capture would leave a count wrong. */
+static atomic_bool captures_happen;
+
+void nb_after_begin_capture(const struct nb_call *call, CUresult result, CUstream hStream)
+{
+    (void)call, (void)result, (void)hStream;
+    atomic_store_explicit(&captures_happen, 1, memory_order_relaxed);
+}
+
+void nb_after_begin_capture_mode(const struct nb_call *call, CUresult result, CUstream hStream,
+                                 CUstreamCaptureMode mode)
+{
+    (void)mode;
+    nb_after_begin_capture(call, result, hStream);
+}
+
+void nb_after_begin_capture_to_graph(const struct nb_call *call, CUresult result, CUstream hStream,
+                                     CUgraph hGraph, const CUgraphNode *dependencies,
+                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                     CUstreamCaptureMode mode)
+{
+    (void)hGraph, (void)dependencies, (void)dependencyData, (void)numDependencies, (void)mode;
+    nb_after_begin_capture(call, result, hStream);
+}
+
+/* A launch in the shape that all forms share. */
+struct launch {
+    CUfunction function;
+    unsigned int grid[3], block[3];
+    unsigned int shared_bytes;
+    CUstream stream;
+    const CUlaunchAttribute *attributes;
+    unsigned int attribute_count;
+    uint32_t flags;
+    void **kernelParams, **extra;
+};
+
+static uint32_t launch_flags(const struct launch *launch)
+{
+    uint32_t flags = launch->flags;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (launch->kernelParams == NULL && launch->extra != NULL)
+        flags |= NB_LAUNCH_EXTRA;
+    if (launch->attribute_count > NB_ATTRIBUTES_MAX)
+        flags |= NB_LAUNCH_ATTRIBUTES_CUT;
+    for (unsigned int i = 0; i < launch->attribute_count; i++)
+        if (launch->attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
+            launch->attributes[i].value.cooperative)
+            flags |= NB_LAUNCH_COOPERATIVE;
+    if (__builtin_expect(atomic_load_explicit(&captures_happen, memory_order_relaxed), 0) &&
+        NB_REAL(cuStreamIsCapturing)(launch->stream, &status) == CUDA_SUCCESS &&
+        status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        flags |= NB_LAUNCH_CAPTURED;
+    return flags;
+}
+
+static void copy_attributes(const struct launch *launch, struct nb_attribute *into, uint32_t count)
+{
+    _Static_assert(sizeof launch->attributes->value == sizeof into->value,
+                   "CUlaunchAttributeValue is 64 bytes");
+    for (uint32_t i = 0; i < count; i++) {
+        into[i].id = (uint32_t)launch->attributes[i].id;
+        into[i].reserved = 0;
+        memcpy(into[i].value, &launch->attributes[i].value, sizeof into[i].value);
+    }
+}
+
+/* Write the record into the ring before the driver is called, while the parameters are as the caller gave
+ * them; launch_end publishes it. NULL if this launch is not recorded. */
+static struct nb_launch *launch_begin(const struct nb_call *call, const struct launch *launch)
+{
+    if (call->thread == NULL)
+        return NULL;
+    const struct nb_description *description = nb_describe(call->thread, launch->function);
+    static const struct nb_description nothing; /* kernel 0: its own record was lost */
+    if (description == NULL)
+        description = &nothing;
+    const struct nb_parameters parameters =
+        nb_parameters_of(description, launch->kernelParams, launch->extra);
+    const uint32_t attributes =
+        launch->attribute_count < NB_ATTRIBUTES_MAX ? launch->attribute_count : NB_ATTRIBUTES_MAX;
+    const size_t attribute_bytes = attributes * sizeof(struct nb_attribute);
+    const size_t size = (sizeof(struct nb_launch) + attribute_bytes + parameters.kept_bytes + 7) & ~(size_t)7;
+    struct nb_launch *record = nb_ring_reserve(call->thread, size);
+    if (record == NULL)
+        return NULL;
+    record->record.size = (uint32_t)size;
+    record->record.kind = NB_RECORD_LAUNCH;
+    record->record.slot = (uint16_t)call->slot;
+    record->record.begin = call->begin;
+    record->record.count = attributes;
+    record->kernel = description->number;
+    record->stream = nb_handle(launch->stream);
+    memcpy(record->grid, launch->grid, sizeof record->grid);
+    memcpy(record->block, launch->block, sizeof record->block);
+    record->shared_bytes = launch->shared_bytes;
+    record->flags = launch_flags(launch);
+    record->parameter_bytes = parameters.bytes;
+    record->kept_bytes = parameters.kept_bytes;
+    memset((char *)record + size - 8, 0, 8); /* padding */
+    copy_attributes(launch, (struct nb_attribute *)(record + 1), attributes);
+    nb_parameters_copy(&parameters, description, (unsigned char *)(record + 1) + attribute_bytes);
+    return record;
+}
+
+static CUresult launch_end(const struct nb_call *call, struct nb_launch *record, CUresult result)
+{
+    if (call->thread == NULL)
+        return result;
+    const uint64_t end = nb_clock();
+    if (record != NULL) {
+        record->record.end = end;
+        record->record.result = (int32_t)result;
+        nb_ring_commit(call->thread, record->record.size);
+    }
+    nb_call_leave(call, end);
+    return result;
+}
+
+CUresult nb_replace_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CUfunction f,
+                           unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                           unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                           unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+{
+    const struct launch launch = {.function = f,
+                                  .grid = {gridDimX, gridDimY, gridDimZ},
+                                  .block = {blockDimX, blockDimY, blockDimZ},
+                                  .shared_bytes = sharedMemBytes,
+                                  .stream = hStream,
+                                  .kernelParams = kernelParams,
+                                  .extra = extra};
+    struct nb_launch *record = launch_begin(call, &launch);
+    return launch_end(call, record,
+                      real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+                           hStream, kernelParams, extra));
+}
+
+CUresult nb_replace_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t real,
+                              const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
+    if (config == NULL)
+        return launch_end(call, NULL, real(config, f, kernelParams, extra));
+    const struct launch launch = {.function = f,
+                                  .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                  .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                  .shared_bytes = config->sharedMemBytes,
+                                  .stream = config->hStream,
+                                  .attributes = config->attrs,
+                                  .attribute_count = config->attrs != NULL ? config->numAttrs : 0,
+                                  .kernelParams = kernelParams,
+                                  .extra = extra};
+    struct nb_launch *record = launch_begin(call, &launch);
+    return launch_end(call, record, real(config, f, kernelParams, extra));
+}
+
+CUresult nb_replace_launch_cooperative(const struct nb_call *call, nb_cuLaunchCooperativeKernel_t real,
+                                       CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                       unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                       unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                                       void **kernelParams)
+{
+    const struct launch launch = {.function = f,
+                                  .grid = {gridDimX, gridDimY, gridDimZ},
+                                  .block = {blockDimX, blockDimY, blockDimZ},
+                                  .shared_bytes = sharedMemBytes,
+                                  .stream = hStream,
+                                  .flags = NB_LAUNCH_COOPERATIVE,
+                                  .kernelParams = kernelParams};
+    struct nb_launch *record = launch_begin(call, &launch);
+    return launch_end(call, record,
+                      real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+                           hStream, kernelParams));
+}
+
+/* One call, one launch a device. The launches share the call's times and result: each is written whole, and
+ * none is left reserved across the driver's call, which could publish only one. */
+CUresult nb_replace_launch_multi(const struct nb_call *call, nb_cuLaunchCooperativeKernelMultiDevice_t real,
+                                 CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices,
+                                 unsigned int flags)
+{
+    const CUresult result = real(launchParamsList, numDevices, flags);
+    for (unsigned int i = 0; launchParamsList != NULL && call->thread != NULL && i < numDevices; i++) {
+        const CUDA_LAUNCH_PARAMS *one = &launchParamsList[i];
+        const struct launch launch = {.function = one->function,
+                                      .grid = {one->gridDimX, one->gridDimY, one->gridDimZ},
+                                      .block = {one->blockDimX, one->blockDimY, one->blockDimZ},
+                                      .shared_bytes = one->sharedMemBytes,
+                                      .stream = one->hStream,
+                                      .flags = NB_LAUNCH_COOPERATIVE,
+                                      .kernelParams = one->kernelParams};
+        struct nb_launch *record = launch_begin(call, &launch);
+        if (record == NULL)
+            continue;
+        record->record.end = nb_clock();
+        record->record.result = (int32_t)result;
+        nb_ring_commit(call->thread, record->record.size);
+    }
+    return launch_end(call, NULL, result);
+}
+
+/* The launch calls of CUDA 3 (cuFuncSetBlockShape, cuParamSet*): block shape, shared memory and parameters
+ * are state of the function, which the driver does not give back. They are recorded as 0, not guessed. */
+static struct nb_launch *legacy_begin(const struct nb_call *call, CUfunction f, int width, int height,
+                                      CUstream stream)
+{
+    const struct launch launch = {
+        .function = f, .grid = {(unsigned int)width, (unsigned int)height, 1}, .stream = stream};
+    return launch_begin(call, &launch);
+}
+
+CUresult nb_replace_launch_legacy(const struct nb_call *call, nb_cuLaunch_t real, CUfunction f)
+{
+    struct nb_launch *record = legacy_begin(call, f, 1, 1, NULL);
+    return launch_end(call, record, real(f));
+}
+
+CUresult nb_replace_launch_grid(const struct nb_call *call, nb_cuLaunchGrid_t real, CUfunction f,
+                                int grid_width, int grid_height)
+{
+    struct nb_launch *record = legacy_begin(call, f, grid_width, grid_height, NULL);
+    return launch_end(call, record, real(f, grid_width, grid_height));
+}
+
+CUresult nb_replace_launch_grid_async(const struct nb_call *call, nb_cuLaunchGridAsync_t real, CUfunction f,
+                                      int grid_width, int grid_height, CUstream hStream)
+{
+    struct nb_launch *record = legacy_begin(call, f, grid_width, grid_height, hStream);
+    return launch_end(call, record, real(f, grid_width, grid_height, hStream));
+}

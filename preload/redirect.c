@@ -1,0 +1,85 @@
+/* What a dlopen of a GPU driver opens instead: the shim. Everything else is left as it was asked. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../hook/core/filter.h"
+
+/* Read by dlopen.S, after the decision. */
+void *next_dlopen __attribute__((visibility("hidden")));
+void *next_dlmopen __attribute__((visibility("hidden")));
+
+/* Returned in rax:rdx. */
+struct request {
+    const char *file;
+    unsigned long flags;
+};
+
+struct request redirect_dlopen(const char *file, int flags, const void *caller)
+    __attribute__((visibility("hidden")));
+struct request redirect_dlmopen(const char *file, int flags, const void *caller)
+    __attribute__((visibility("hidden")));
+
+static const struct driver {
+    const char *name; /* before ".so" and what follows */
+    const char *shim; /* variables that hold paths */
+    const char *real;
+} drivers[] = {{"libcuda", "NEUTRINO_SHIM", "NEUTRINO_DRIVER"}};
+
+/* <name>.so, <name>.so.1, <name>.so.580.159.04 */
+static bool is_driver(const char *base, const char *name)
+{
+    const size_t length = strlen(name);
+    if (strncmp(base, name, length) != 0 || strncmp(base + length, ".so", 3) != 0)
+        return false;
+    const char *version = base + length + 3;
+    return *version == 0 || (*version == '.' && strspn(version, ".0123456789") == strlen(version));
+}
+
+static struct request decide(const char *file, int flags, const void *caller)
+{
+    const struct request as_asked = {file, (unsigned)flags};
+    if (file == NULL)
+        return as_asked;
+    const char *slash = strrchr(file, '/');
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        if (!is_driver(slash != NULL ? slash + 1 : file, drivers[i].name))
+            continue;
+        const char *target = getenv(nb_filter_names(caller) ? drivers[i].real : drivers[i].shim);
+        /* A path that leads nowhere must go on failing: programs try several. */
+        if (target == NULL || *target == 0 || (slash != NULL && access(file, F_OK) != 0))
+            return as_asked;
+        /* DEEPBIND would let the shim's own libc calls, and the driver's, go past every other hook. */
+        return (struct request){target, (unsigned)flags & ~(unsigned)RTLD_DEEPBIND};
+    }
+    return as_asked;
+}
+
+/* Two threads may both look the function up: they find the same. */
+static void find_next(void **next, const char *name)
+{
+    if (__atomic_load_n(next, __ATOMIC_RELAXED) == NULL)
+        __atomic_store_n(next, dlsym(RTLD_NEXT, name), __ATOMIC_RELAXED);
+}
+
+struct request redirect_dlopen(const char *file, int flags, const void *caller)
+{
+    const int saved = errno;
+    find_next(&next_dlopen, "dlopen");
+    const struct request request = decide(file, flags, caller);
+    errno = saved;
+    return request;
+}
+
+struct request redirect_dlmopen(const char *file, int flags, const void *caller)
+{
+    const int saved = errno;
+    find_next(&next_dlmopen, "dlmopen");
+    const struct request request = decide(file, flags, caller);
+    errno = saved;
+    return request;
+}
