@@ -4,16 +4,10 @@
 #include <string.h>
 
 #include "clock.h"
-#include "handle_map.h"
 #include "layout.h"
 
-static struct nb_handle_map functions = NB_HANDLE_MAP_INITIALIZER;
+struct nb_handle_map nb_functions = NB_HANDLE_MAP_INITIALIZER;
 static _Atomic uint64_t last_number;
-
-struct nb_function *nb_funcmap_get(uint64_t handle)
-{
-    return nb_handle_map_get(&functions, handle);
-}
 
 struct nb_function *nb_funcmap_set(uint64_t handle, enum nb_function_kind kind,
                                    const struct nb_binary *binary, const char *name)
@@ -29,7 +23,7 @@ struct nb_function *nb_funcmap_set(uint64_t handle, enum nb_function_kind kind,
     function->kind = kind;
     function->binary = binary;
     memcpy(function->name, name, length);
-    nb_handle_map_set(&functions, handle, function);
+    nb_handle_map_set(&nb_functions, handle, function);
     return function;
 }
 
@@ -78,6 +72,14 @@ static uint32_t buffer_bytes(const struct nb_kernel_facts *facts)
     return bytes;
 }
 
+static bool has_holes(const struct nb_kernel_facts *facts, uint32_t bytes)
+{
+    uint64_t covered = 0;
+    for (uint32_t i = 0; i < facts->parameter_count; i++)
+        covered += facts->layout[i].size;
+    return covered != bytes;
+}
+
 const struct nb_description *nb_funcmap_describe(struct nb_thread *thread, struct nb_function *function,
                                                  const struct nb_kernel_facts *facts)
 {
@@ -92,6 +94,7 @@ const struct nb_description *nb_funcmap_describe(struct nb_thread *thread, struc
     }
     description->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     description->parameter_bytes = buffer_bytes(facts);
+    description->holes = has_holes(facts, description->parameter_bytes);
     description->parameter_count = facts->parameter_count;
     if (layout_bytes != 0)
         memcpy(description->layout, facts->layout, layout_bytes);
@@ -120,26 +123,26 @@ static int has_context(const void *value, uint64_t context)
 
 void nb_funcmap_unload(uint64_t image)
 {
-    nb_handle_map_remove_if(&functions, has_image, image);
+    nb_handle_map_remove_if(&nb_functions, has_image, image);
 }
 
 void nb_funcmap_unload_context(uint64_t context)
 {
     if (context != 0)
-        nb_handle_map_remove_if(&functions, has_context, context);
+        nb_handle_map_remove_if(&nb_functions, has_context, context);
 }
 
 void nb_funcmap_lock(void)
 {
-    pthread_mutex_lock(&functions.lock);
+    pthread_mutex_lock(&nb_functions.lock);
 }
 
 void nb_funcmap_unlock(void)
 {
-    pthread_mutex_unlock(&functions.lock);
+    pthread_mutex_unlock(&nb_functions.lock);
 }
 
 void nb_funcmap_forget(void)
 {
-    nb_handle_map_forget(&functions);
+    nb_handle_map_forget(&nb_functions);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "binmap.h"
+#include "handle_map.h"
 #include "record.h"
 #include "thread.h"
 
@@ -23,6 +24,7 @@ struct nb_description {
     uint64_t number; /* the kernel's number in this process */
     uint32_t parameter_bytes;
     uint32_t parameter_count;
+    bool holes; /* some bytes of the buffer belong to no parameter */
     struct nb_parameter layout[];
 };
 
@@ -56,7 +58,12 @@ struct nb_function *nb_funcmap_set(uint64_t handle, enum nb_function_kind kind,
 /* `handle` is `kernel`, a library's kernel, in one context. */
 void nb_funcmap_derive(uint64_t handle, uint64_t kernel) __attribute__((visibility("hidden")));
 
-struct nb_function *nb_funcmap_get(uint64_t handle) __attribute__((visibility("hidden")));
+extern struct nb_handle_map nb_functions __attribute__((visibility("hidden")));
+
+static inline struct nb_function *nb_funcmap_get(uint64_t handle)
+{
+    return nb_handle_map_get(&nb_functions, handle);
+}
 
 /* Write the kernel's record and publish its description. NULL if the ring had no room: ask again at the next
  * launch. Two threads may both describe one kernel: the second number is then simply never used. */

@@ -2,42 +2,10 @@
 
 #include <stdlib.h>
 
-struct entry {
-    _Atomic uint64_t handle; /* 0: never used */
-    _Atomic(void *) value;   /* NULL: removed */
-};
-
-struct nb_handle_table {
-    size_t capacity; /* a power of two */
-    size_t used;     /* entries whose handle is set */
-    struct entry entries[];
-};
-
-static size_t first_place(const struct nb_handle_table *table, uint64_t handle)
-{
-    /* Fibonacci hashing: handles are pointers, alike in their low and high bits. */
-    return (size_t)((handle * 0x9e3779b97f4a7c15u) >> 20) & (table->capacity - 1);
-}
-
-void *nb_handle_map_get(const struct nb_handle_map *map, uint64_t handle)
-{
-    const struct nb_handle_table *table = atomic_load_explicit(&map->table, memory_order_acquire);
-    if (table == NULL || handle == 0)
-        return NULL;
-    for (size_t place = first_place(table, handle);; place = (place + 1) & (table->capacity - 1)) {
-        const struct entry *entry = &table->entries[place];
-        const uint64_t found = atomic_load_explicit(&entry->handle, memory_order_acquire);
-        if (found == handle)
-            return atomic_load_explicit(&entry->value, memory_order_acquire);
-        if (found == 0)
-            return NULL;
-    }
-}
-
 static void put(struct nb_handle_table *table, uint64_t handle, void *value)
 {
-    for (size_t place = first_place(table, handle);; place = (place + 1) & (table->capacity - 1)) {
-        struct entry *entry = &table->entries[place];
+    for (size_t place = nb_handle_place(table, handle);; place = (place + 1) & (table->capacity - 1)) {
+        struct nb_handle_entry *entry = &table->entries[place];
         const uint64_t found = atomic_load_explicit(&entry->handle, memory_order_relaxed);
         if (found != 0 && found != handle)
             continue;

@@ -10,7 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct nb_handle_table;
+struct nb_handle_entry {
+    _Atomic uint64_t handle; /* 0: never used */
+    _Atomic(void *) value;   /* NULL: removed */
+};
+
+struct nb_handle_table {
+    size_t capacity; /* a power of two */
+    size_t used;     /* entries whose handle is set */
+    struct nb_handle_entry entries[];
+};
 
 struct nb_handle_map {
     _Atomic(struct nb_handle_table *) table;
@@ -19,9 +28,27 @@ struct nb_handle_map {
 
 #define NB_HANDLE_MAP_INITIALIZER {NULL, PTHREAD_MUTEX_INITIALIZER}
 
-/* The value, or NULL. */
-void *nb_handle_map_get(const struct nb_handle_map *map, uint64_t handle)
-    __attribute__((visibility("hidden")));
+/* Fibonacci hashing: handles are pointers, alike in their low and high bits. */
+static inline size_t nb_handle_place(const struct nb_handle_table *table, uint64_t handle)
+{
+    return (size_t)((handle * 0x9e3779b97f4a7c15u) >> 20) & (table->capacity - 1);
+}
+
+/* The value, or NULL. Here, to be inlined into launches. */
+static inline void *nb_handle_map_get(const struct nb_handle_map *map, uint64_t handle)
+{
+    const struct nb_handle_table *table = atomic_load_explicit(&map->table, memory_order_acquire);
+    if (table == NULL || handle == 0)
+        return NULL;
+    for (size_t place = nb_handle_place(table, handle);; place = (place + 1) & (table->capacity - 1)) {
+        const struct nb_handle_entry *entry = &table->entries[place];
+        const uint64_t found = atomic_load_explicit(&entry->handle, memory_order_acquire);
+        if (found == handle)
+            return atomic_load_explicit(&entry->value, memory_order_acquire);
+        if (found == 0)
+            return NULL;
+    }
+}
 
 /* Put or replace; a NULL value removes. Handle 0 is no handle. Without memory the entry is not made. */
 void nb_handle_map_set(struct nb_handle_map *map, uint64_t handle, void *value)

@@ -95,15 +95,16 @@ static void ask_attributes(const struct nb_function *function, struct nb_kernel_
     }
 }
 
-/* Its own function: the layout's room on the stack is wanted at a kernel's first launch only. */
-static __attribute__((noinline)) const struct nb_description *ask(struct nb_thread *thread,
-                                                                  struct nb_function *function)
+const struct nb_description *nb_describe_first(struct nb_thread *thread, CUfunction handle)
 {
     const int saved = errno;
+    struct nb_function *function = nb_funcmap_get(nb_handle(handle));
+    if (function == NULL)
+        function = adopt(handle);
     struct nb_parameter *layout = calloc(NB_LAYOUT_MAX, sizeof *layout);
     struct nb_kernel_facts facts = {.layout = layout};
     const struct nb_description *description = NULL;
-    if (layout != NULL) {
+    if (function != NULL && layout != NULL) {
         ask_layout(function, &facts, layout);
         if (facts.layout_source == NB_LAYOUT_UNKNOWN)
             read_layout(function, &facts, layout);
@@ -113,17 +114,4 @@ static __attribute__((noinline)) const struct nb_description *ask(struct nb_thre
     free(layout);
     errno = saved;
     return description;
-}
-
-const struct nb_description *nb_describe(struct nb_thread *thread, CUfunction handle)
-{
-    struct nb_function *function = nb_funcmap_get(nb_handle(handle));
-    if (__builtin_expect(function == NULL, 0)) {
-        function = adopt(handle);
-        if (function == NULL)
-            return NULL;
-    }
-    const struct nb_description *description =
-        atomic_load_explicit(&function->description, memory_order_acquire);
-    return __builtin_expect(description != NULL, 1) ? description : ask(thread, function);
 }

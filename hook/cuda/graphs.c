@@ -202,16 +202,16 @@ static void updated(const struct nb_call *call, CUresult result, CUgraphExec exe
     nb_hook_leave(call);
 }
 
-void nb_after_graph_exec_update(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
-                                CUgraph hGraph, CUgraphNode *hErrorNode_out,
-                                CUgraphExecUpdateResult *updateResult_out)
+void nb_after_graph_exec_update_v1(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                   CUgraph hGraph, CUgraphNode *hErrorNode_out,
+                                   CUgraphExecUpdateResult *updateResult_out)
 {
     (void)hErrorNode_out, (void)updateResult_out;
     updated(call, result, hGraphExec, hGraph);
 }
 
-void nb_after_graph_exec_update_v2(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
-                                   CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
+void nb_after_graph_exec_update(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 {
     (void)resultInfo;
     updated(call, result, hGraphExec, hGraph);
@@ -237,9 +237,9 @@ static void node_changed(const struct nb_call *call, CUresult result, CUgraphExe
     nb_hook_leave(call);
 }
 
-void nb_after_graph_exec_kernel_node_set_params(const struct nb_call *call, CUresult result,
-                                                CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+void nb_after_graph_exec_kernel_node_set_params_v1(const struct nb_call *call, CUresult result,
+                                                   CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                   const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS newer = {0};
     if (nodeParams != NULL)
@@ -247,9 +247,9 @@ void nb_after_graph_exec_kernel_node_set_params(const struct nb_call *call, CUre
     node_changed(call, result, hGraphExec, hNode, nodeParams != NULL ? &newer : NULL);
 }
 
-void nb_after_graph_exec_kernel_node_set_params_v2(const struct nb_call *call, CUresult result,
-                                                   CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                   const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+void nb_after_graph_exec_kernel_node_set_params(const struct nb_call *call, CUresult result,
+                                                CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     node_changed(call, result, hGraphExec, hNode, nodeParams);
 }

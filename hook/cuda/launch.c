@@ -47,7 +47,7 @@ struct launch {
     void **kernelParams, **extra;
 };
 
-static uint32_t launch_flags(const struct launch *launch)
+NB_ALWAYS_INLINE uint32_t launch_flags(const struct launch *launch)
 {
     uint32_t flags = launch->flags;
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -66,7 +66,7 @@ static uint32_t launch_flags(const struct launch *launch)
     return flags;
 }
 
-static void copy_attributes(const struct launch *launch, struct nb_attribute *into, uint32_t count)
+NB_ALWAYS_INLINE void copy_attributes(const struct launch *launch, struct nb_attribute *into, uint32_t count)
 {
     _Static_assert(sizeof launch->attributes->value == sizeof into->value,
                    "CUlaunchAttributeValue is 64 bytes");
@@ -79,7 +79,7 @@ static void copy_attributes(const struct launch *launch, struct nb_attribute *in
 
 /* Write the record into the ring before the driver is called, while the parameters are as the caller gave
  * them; launch_end publishes it. NULL if this launch is not recorded. */
-static struct nb_launch *launch_begin(const struct nb_call *call, const struct launch *launch)
+NB_ALWAYS_INLINE struct nb_launch *launch_begin(const struct nb_call *call, const struct launch *launch)
 {
     if (call->thread == NULL)
         return NULL;
@@ -109,13 +109,12 @@ static struct nb_launch *launch_begin(const struct nb_call *call, const struct l
     record->flags = launch_flags(launch);
     record->parameter_bytes = parameters.bytes;
     record->kept_bytes = parameters.kept_bytes;
-    memset((char *)record + size - 8, 0, 8); /* padding */
     copy_attributes(launch, (struct nb_attribute *)(record + 1), attributes);
     nb_parameters_copy(&parameters, description, (unsigned char *)(record + 1) + attribute_bytes);
     return record;
 }
 
-static CUresult launch_end(const struct nb_call *call, struct nb_launch *record, CUresult result)
+NB_ALWAYS_INLINE CUresult launch_end(const struct nb_call *call, struct nb_launch *record, CUresult result)
 {
     if (call->thread == NULL)
         return result;

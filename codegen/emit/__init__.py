@@ -1,0 +1,22 @@
+"""One module for each file that is generated."""
+
+from __future__ import annotations
+
+from ..surface import Surface
+from . import hooks_c, real_h, shim_map, special_h, surface_c, surface_h, surface_json, surface_s
+
+_SHIM = {
+    "surface.S": surface_s.emit,
+    "surface.h": surface_h.emit,
+    "surface.c": surface_c.emit,
+    "real.h": real_h.emit,
+    "special.h": special_h.emit,
+    "hooks.c": hooks_c.emit,
+    "shim.map": shim_map.emit,
+    "surface.json": surface_json.emit,
+}
+
+
+def emit_shim(surface: Surface) -> dict[str, str]:
+    """Text by file name: everything docs/architecture.md lists under "The generated shim"."""
+    return {name: emit(surface) for name, emit in _SHIM.items()}

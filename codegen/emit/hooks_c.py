@@ -1,0 +1,107 @@
+"""hooks.c: a typed wrapper for every recorded export."""
+
+from __future__ import annotations
+
+from ..model import Function, Shape
+from ..semantics import OUT, Recording, Word
+from ..surface import Surface
+from .text import banner, by_section, heading, wrapped
+
+_HEAD = """\
+#include "call.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+"""
+
+_FLOATS = """
+/* A floating-point parameter is recorded as its bit pattern. */
+static inline uint64_t nb_word_float(float value)
+{
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+"""
+
+_DOUBLES = """
+static inline uint64_t nb_word_double(double value)
+{
+    uint64_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+"""
+
+_RECORDED = """
+{signature}
+{{
+    const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
+{real}
+{arguments}
+    nb_call_end(&nb_call, nb_result, nb_arguments, {count});
+{after}    return nb_result;
+}}
+"""
+
+_REPLACED = """
+{signature}
+{{
+    const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
+{replace}
+}}
+"""
+
+
+def emit(surface: Surface) -> str:
+    shapes = {word.parameter.type.shape for r in surface.recorded if not r.replace for word in r.words}
+    text = banner("hooks_c", surface.api.version) + _HEAD
+    text += _FLOATS if Shape.FLOAT in shapes else ""
+    text += _DOUBLES if Shape.DOUBLE in shapes else ""
+    wrappers = [(recording.function, _wrapper(recording)) for recording in surface.recorded]
+    for title, texts in by_section(wrappers):
+        text += "\n" + heading(title) + "".join(texts)
+    return text
+
+
+def _wrapper(recording: Recording) -> str:
+    function = recording.function
+    names = [parameter.name for parameter in function.parameters]
+    if recording.replace:
+        items = ["&nb_call", f"NB_REAL({function.name})", *names]
+        replace = wrapped(f"    return {recording.replace}(", items, ");")
+        return _REPLACED.format(signature=_signature(function), name=function.name, replace=replace)
+    returns = function.returns.spellings[0]
+    after = ""
+    if recording.after:
+        after = wrapped(f"    {recording.after}(", ["&nb_call", "nb_result", *names], ");") + "\n"
+    return _RECORDED.format(
+        signature=_signature(function),
+        name=function.name,
+        real=wrapped(f"    const {returns} nb_result = NB_REAL({function.name})(", names, ");"),
+        arguments=wrapped("    const uint64_t nb_arguments[] = {", [_word(w) for w in recording.words] or ["0"], "};"),
+        count=len(recording.words),
+        after=after,
+    )
+
+
+def _signature(function: Function) -> str:
+    opening = f"{function.returns.spellings[0]} CUDAAPI {function.name}("
+    return wrapped(opening, [parameter.declaration for parameter in function.parameters] or ["void"], ")")
+
+
+def _word(word: Word) -> str:
+    name = word.parameter.name
+    if word.role.startswith(OUT):
+        return f"nb_out_word(nb_result, {name}, sizeof *{name})"
+    match word.parameter.type.shape:
+        case Shape.POINTER:
+            return f"nb_word_pointer({name})"
+        case Shape.FUNCTION_POINTER:
+            return f"(uint64_t)(uintptr_t){name}"
+        case Shape.FLOAT:
+            return f"nb_word_float({name})"
+        case Shape.DOUBLE:
+            return f"nb_word_double({name})"
+        case _:
+            return f"(uint64_t){name}"

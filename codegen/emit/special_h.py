@@ -1,0 +1,38 @@
+"""special.h: prototypes of the hand-written hooks."""
+
+from __future__ import annotations
+
+from ..semantics import Recording, shared_first
+from ..surface import Surface
+from .text import banner, wrapped
+
+_TEMPLATE = """\
+#ifndef NEUTRINO_SPECIAL_H
+#define NEUTRINO_SPECIAL_H
+
+#include "call.h"
+#include "real.h"
+#include "slots.h"
+
+/* Called when the driver has answered and the call's record is written. */
+{after}
+/* Called instead of the driver; what they return is what the caller gets. */
+{replace}
+#endif
+"""
+
+
+def emit(surface: Surface) -> str:
+    hooks = shared_first(surface.recordings.values())
+    after = "".join(_prototype(hook, first) for hook, first in hooks.items() if first.after)
+    replace = "".join(_prototype(hook, first) for hook, first in hooks.items() if first.replace)
+    return banner("special_h", surface.api.version) + _TEMPLATE.format(after=after, replace=replace)
+
+
+def _prototype(hook: str, first: Recording) -> str:
+    function = first.function
+    returns = function.returns.spellings[0]
+    items = ["const struct nb_call *nb_call"]
+    items.append(f"nb_{function.name}_t nb_real" if first.replace else f"{returns} nb_result")
+    items += [parameter.declaration for parameter in function.parameters]
+    return wrapped(f"{returns if first.replace else 'void'} {hook}(", items, ") NB_HIDDEN;") + "\n"

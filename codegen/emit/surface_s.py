@@ -1,0 +1,128 @@
+"""surface.S: the tail jumps, the resolving stubs and the slots."""
+
+from __future__ import annotations
+
+from ..surface import Surface
+from .text import banner
+
+_HEAD = """\
+#if !defined(__x86_64__) || defined(__ILP32__)
+#error "the shim is for x86-64 Linux only: build it there"
+#endif
+
+/* An export that is only passed through. The slot holds the driver's function; return address, stack and
+ * every register are the caller's, so the driver cannot tell that we are here. */
+.macro nb_pass name, slot
+    .text
+    .balign 16
+    .globl \\name
+    .type \\name, @function
+\\name:
+    .cfi_startproc
+    endbr64
+    jmp *nb_slots + 8 * \\slot(%rip)
+    .cfi_endproc
+    .size \\name, . - \\name
+.endm
+
+/* A slot, and the stub that it starts at: %r11 is the one register that carries neither an argument nor
+ * anything of the caller's. */
+.macro nb_slot name, slot
+    .text
+    .balign 16
+    .type nb_first_\\name, @function
+nb_first_\\name:
+    .cfi_startproc
+    endbr64
+    movl $\\slot, %r11d
+    jmp nb_resolve_entry
+    .cfi_endproc
+    .size nb_first_\\name, . - nb_first_\\name
+    .data
+    .quad nb_first_\\name
+.endm
+
+/* The first call of any export: open the driver, then do what the caller asked for. All registers that may
+ * carry an argument are kept; %rax holds the number of vector registers of a variadic call. */
+    .text
+    .balign 16
+    .type nb_resolve_entry, @function
+nb_resolve_entry:
+    .cfi_startproc
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbp, -16
+    movq %rsp, %rbp
+    .cfi_def_cfa_register %rbp
+    subq $208, %rsp
+    andq $-16, %rsp
+    movaps %xmm0, (%rsp)
+    movaps %xmm1, 16(%rsp)
+    movaps %xmm2, 32(%rsp)
+    movaps %xmm3, 48(%rsp)
+    movaps %xmm4, 64(%rsp)
+    movaps %xmm5, 80(%rsp)
+    movaps %xmm6, 96(%rsp)
+    movaps %xmm7, 112(%rsp)
+    movq %rdi, 128(%rsp)
+    movq %rsi, 136(%rsp)
+    movq %rdx, 144(%rsp)
+    movq %rcx, 152(%rsp)
+    movq %r8, 160(%rsp)
+    movq %r9, 168(%rsp)
+    movq %rax, 176(%rsp)
+    movq %r10, 184(%rsp)
+    movq %r11, 192(%rsp)
+    call nb_resolve_all
+    movq 192(%rsp), %r11
+    leaq nb_slots(%rip), %rax
+    movq (%rax, %r11, 8), %r11
+    movq 184(%rsp), %r10
+    movq 176(%rsp), %rax
+    movq 168(%rsp), %r9
+    movq 160(%rsp), %r8
+    movq 152(%rsp), %rcx
+    movq 144(%rsp), %rdx
+    movq 136(%rsp), %rsi
+    movq 128(%rsp), %rdi
+    movaps 112(%rsp), %xmm7
+    movaps 96(%rsp), %xmm6
+    movaps 80(%rsp), %xmm5
+    movaps 64(%rsp), %xmm4
+    movaps 48(%rsp), %xmm3
+    movaps 32(%rsp), %xmm2
+    movaps 16(%rsp), %xmm1
+    movaps (%rsp), %xmm0
+    leave
+    .cfi_def_cfa %rsp, 8
+    .cfi_restore %rbp
+    jmp *%r11
+    .cfi_endproc
+    .size nb_resolve_entry, . - nb_resolve_entry
+"""
+
+_SLOTS = """
+    .data
+    .balign 8
+    .globl nb_slots
+    .hidden nb_slots
+    .type nb_slots, @object
+nb_slots:
+{slots}
+    .data
+    .quad nb_absent
+    .size nb_slots, . - nb_slots
+"""
+
+_TAIL = """
+    .section .note.GNU-stack, "", @progbits
+"""
+
+
+def emit(surface: Surface) -> str:
+    slots = "\n".join(f"nb_slot {export.name}, {export.slot}" for export in surface.exports)
+    jumps = "".join(
+        f"nb_pass {export.name}, {export.slot}\n" for export in surface.exports if export.kind != "recorded"
+    )
+    text = banner("surface_s", surface.api.version) + _HEAD + _SLOTS.format(slots=slots)
+    return text + (f"\n{jumps}" if jumps else "") + _TAIL

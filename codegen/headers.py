@@ -1,0 +1,80 @@
+"""Find cuda.h and cudaTypedefs.h on this machine."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import CodegenError
+
+_VERSION = re.compile(r"^\s*#\s*define\s+CUDA_VERSION\s+(\d+)\s*$", re.MULTILINE)
+_WHEELS = ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12")
+
+
+@dataclass(frozen=True)
+class Headers:
+    """A folder that holds both headers, the version cuda.h gives itself, and whose they are."""
+
+    folder: Path
+    version: int
+    origin: str
+
+
+def find_headers(environment: Mapping[str, str] | None = None) -> Headers:
+    """The headers of the CUDA toolkit if there is one, else of the nvidia-cuda-runtime wheel.
+
+    Raises CodegenError if there is neither.
+    """
+    environment = os.environ if environment is None else environment
+    for folder, origin in _candidates(environment):
+        if (folder / "cuda.h").is_file() and (folder / "cudaTypedefs.h").is_file():
+            return headers_in(folder, origin)
+    raise CodegenError(
+        "no cuda.h with cudaTypedefs.h found: install the wheel nvidia-cuda-runtime, or a CUDA toolkit "
+        "and point CUDA_HOME at it"
+    )
+
+
+def headers_in(folder: Path, origin: str | None = None) -> Headers:
+    """The headers in a folder. Raises CodegenError if cuda.h is not there or gives no version."""
+    path = folder / "cuda.h"
+    try:
+        match = _VERSION.search(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        raise CodegenError(f"{path}: {error.strerror}; name a folder that holds cuda.h") from error
+    if match is None:
+        raise CodegenError(f"{path}: defines no CUDA_VERSION; name a folder that holds CUDA's own cuda.h")
+    return Headers(folder, int(match[1]), origin or f"folder {folder}")
+
+
+def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    for root in _toolkits(environment):
+        for below in ("include", "targets/x86_64-linux/include"):
+            yield root / below, f"toolkit {root}"
+    for name in _WHEELS:
+        yield from _wheel(name)
+
+
+def _toolkits(environment: Mapping[str, str]) -> Iterator[Path]:
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if environment.get(variable):
+            yield Path(environment[variable])
+    compiler = shutil.which("nvcc", path=environment.get("PATH", os.defpath))
+    if compiler:
+        yield Path(compiler).resolve().parent.parent
+    yield Path("/usr/local/cuda")
+
+
+def _wheel(name: str) -> Iterator[tuple[Path, str]]:
+    try:
+        distribution = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return
+    for file in distribution.files or ():
+        if file.name == "cuda.h":
+            yield Path(str(distribution.locate_file(file))).parent, f"wheel {name} {distribution.version}"

@@ -1,0 +1,111 @@
+"""What a C header declares, as plain values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+_VARIANT = re.compile(r"^(?P<base>\w+?)(?:_v(?P<abi>\d+))?(?P<thread>_ptds|_ptsz)?$")
+
+
+class Shape(Enum):
+    """How a value of a type is laid out, as far as recording it is concerned."""
+
+    VOID = "void"
+    INTEGER = "integer"
+    ENUM = "enum"
+    FLOAT = "float"
+    DOUBLE = "double"
+    POINTER = "pointer"
+    FUNCTION_POINTER = "function pointer"
+    AGGREGATE = "struct or union"
+
+
+@dataclass(frozen=True)
+class CType:
+    """A C type.
+
+    `spellings` are its names from the header's own to the most basic, one typedef resolved at a time,
+    without qualifiers of the value itself: ("CUdeviceptr", "CUdeviceptr_v2", "unsigned long long int").
+    `canonical` is the last of them with every qualifier and every typedef inside it resolved: types
+    that are equal there are passed alike.
+    """
+
+    spellings: tuple[str, ...]
+    canonical: str
+    shape: Shape
+    pointee: CType | None = None
+    pointee_const: bool = False
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    declaration: str
+    type: CType
+
+
+@dataclass(frozen=True)
+class Function:
+    """One real, linkable function of the header."""
+
+    name: str
+    section: str
+    returns: CType
+    parameters: tuple[Parameter, ...]
+    variadic: bool = False
+
+    @cached_property
+    def base(self) -> str:
+        """The name without `_v2` and `_ptsz`: what the documentation calls it."""
+        return split_variant(self.name)[0]
+
+    @property
+    def signature(self) -> str:
+        """Return and parameter types as they are passed; names and qualifiers do not count."""
+        types = ", ".join(parameter.type.canonical for parameter in self.parameters)
+        return f"{self.returns.canonical}({types}{', ...' if self.variadic else ''})"
+
+    @property
+    def parameter_list(self) -> str:
+        return ", ".join(parameter.declaration for parameter in self.parameters) or "void"
+
+
+@dataclass(frozen=True)
+class EntryPoint:
+    """A row of what cuGetProcAddress answers: the symbol for a base name from a version on."""
+
+    base: str
+    version: int
+    per_thread: bool
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Api:
+    """A header: its functions in header order."""
+
+    version: int
+    functions: tuple[Function, ...]
+    source_names: Mapping[str, str]
+    """What a call written in C without special macros links to: cuMemAlloc -> cuMemAlloc_v2."""
+    entry_points: tuple[EntryPoint, ...]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Function]:
+        return {function.name: function for function in self.functions}
+
+    @cached_property
+    def bases(self) -> frozenset[str]:
+        return frozenset(function.base for function in self.functions)
+
+
+def split_variant(name: str) -> tuple[str, int, str]:
+    """Base name, ABI number (1 where none is written) and per-thread suffix ("" for none)."""
+    match = _VARIANT.match(name)
+    if match is None:
+        return name, 1, ""
+    return match["base"], int(match["abi"] or 1), match["thread"] or ""

@@ -1,0 +1,98 @@
+"""cuda.h and cudaTypedefs.h -> Api.
+
+Two passes. With __CUDA_API_VERSION_INTERNAL the header declares every function that a driver exports,
+under its real name. Without it, macros rename what a program writes: those renames are read by letting
+the preprocessor expand each name.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from pathlib import Path
+from typing import Any
+
+from pycparser import c_ast
+from pycparser.c_parser import CParser, ParseError
+
+from .declarations import Typedefs, declaration_text, is_variadic, parameters_of
+from .entry_points import Typedef, entry_points
+from .errors import CodegenError
+from .headers import Headers
+from .model import Api, Function, Parameter
+from .preprocess import INTERNAL, preprocess
+
+_FUNCTION_NAME = re.compile(r"cu[A-Z]\w*")
+_ENTRY_POINT = re.compile(r"PFN_(?P<base>cu[A-Z]\w*?)_v(?P<version>\d+)(?P<thread>_ptds|_ptsz)?")
+_SECTION = re.compile(r"\\defgroup\s+\w+\s+(?P<title>.+?)\s*$|(?P<end>@\})")
+_PROBE = "nb_source_name"
+
+
+def parse_headers(headers: Headers) -> Api:
+    """Everything the headers in a folder declare. Raises CodegenError where they cannot be understood."""
+    unit = _parse(preprocess(headers.folder, "#include <cuda.h>\n#include <cudaTypedefs.h>\n", [INTERNAL]), headers)
+    sections = _Sections(headers.folder / "cuda.h")
+    typedefs = Typedefs()
+    functions: dict[str, Function] = {}
+    rows: list[Typedef] = []
+    for node in unit.ext:
+        if isinstance(node, c_ast.Typedef):
+            typedefs.add(node.name, node.type)
+            match = _ENTRY_POINT.fullmatch(node.name)
+            if match:
+                signature = typedefs.resolve(node.type).canonical
+                rows.append(Typedef(match["base"], int(match["version"]), match["thread"] or "", signature))
+        elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
+            if _FUNCTION_NAME.fullmatch(node.name):
+                functions.setdefault(node.name, _function(node, typedefs, sections.title(node.coord.line)))
+    if not functions:
+        raise CodegenError(f"{headers.folder / 'cuda.h'}: declares no function; name a folder with CUDA's own headers")
+    ordered = tuple(functions.values())
+    return Api(headers.version, ordered, _source_names(headers, ordered), entry_points(rows, ordered))
+
+
+def _parse(text: str, headers: Headers) -> Any:
+    try:
+        return CParser().parse(text, "cuda.h")
+    except ParseError as error:
+        raise CodegenError(f"{headers.origin}: cannot be parsed: {error}; is it a CUDA 12 or 13 header?") from error
+
+
+def _function(node: Any, typedefs: Typedefs, section: str) -> Function:
+    parameters = []
+    for position, parameter in enumerate(parameters_of(node.type)):
+        name = parameter.name or f"nb_parameter_{position}"
+        text = declaration_text(parameter, name)
+        parameters.append(Parameter(name, text, typedefs.resolve(parameter.type)))
+    returns = typedefs.resolve(node.type.type)
+    return Function(node.name, section, returns, tuple(parameters), is_variadic(node.type))
+
+
+def _source_names(headers: Headers, functions: tuple[Function, ...]) -> dict[str, str]:
+    names = list(dict.fromkeys(name for f in functions for name in (f.base, f.name)))
+    probes = "".join(f'{_PROBE} "{name}" {name}\n' for name in names)
+    text = preprocess(headers.folder, f"#include <cuda.h>\n{probes}")
+    real = {function.name for function in functions}
+    plain = {}
+    for written, links_to in re.findall(rf'^{_PROBE} "(\w+)" (\w+)$', text, re.MULTILINE):
+        if links_to in real and written in {f.base for f in functions}:
+            plain[written] = links_to
+    return plain
+
+
+class _Sections:
+    """The doxygen groups of cuda.h by line: the nearest thing the header has to chapters."""
+
+    OTHER = "Superseded and per-thread forms"
+
+    def __init__(self, path: Path) -> None:
+        self._lines: list[int] = []
+        self._titles: list[str] = []
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            for match in _SECTION.finditer(line):
+                self._lines.append(number)
+                self._titles.append(match["title"] or self.OTHER)
+
+    def title(self, line: int) -> str:
+        position = bisect_right(self._lines, line) - 1
+        return self._titles[position] if position >= 0 else self.OTHER

@@ -1,0 +1,233 @@
+"""What a semantics file says: which functions are recorded, and how each parameter is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from .errors import CodegenError
+from .model import Api, CType, Function, Parameter, Shape
+
+CUDA = Path(__file__).resolve().parent / "semantics" / "cuda.toml"
+ARGUMENTS_MAX = 16
+"""NB_ARGUMENTS_MAX of hook/core/record.h."""
+
+OUT = "out:"
+_BY_SHAPE = {
+    Shape.INTEGER: "int",
+    Shape.ENUM: "enum",
+    Shape.FLOAT: "float",
+    Shape.DOUBLE: "double",
+    Shape.POINTER: "pointer",
+    Shape.FUNCTION_POINTER: "callback",
+}
+
+
+class Since(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A name that headers before `since` (a CUDA_VERSION) do not have."""
+
+    name: str
+    since: int
+
+
+Names = list[str | Since]
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    roles: dict[str, str]
+    types: dict[str, str]
+    names: dict[str, str]
+    parameters: dict[str, str]
+    groups: dict[str, Names]
+    after: dict[str, Names]
+    replace: dict[str, Names]
+
+
+@dataclass(frozen=True)
+class Word:
+    """One recorded word: a parameter and its role."""
+
+    parameter: Parameter
+    role: str
+
+
+@dataclass(frozen=True)
+class Recording:
+    """How one function is recorded. At most one of `after` and `replace` is set."""
+
+    function: Function
+    group: str
+    words: tuple[Word, ...]
+    after: str | None = None
+    replace: str | None = None
+
+
+def load_semantics(path: Path, api: Api) -> dict[str, Recording]:
+    """The recordings of every function of `api` that the file asks for, by name.
+
+    Raises CodegenError where the file contradicts itself or the header.
+    """
+    try:
+        file = msgspec.toml.decode(path.read_bytes(), type=_File)
+    except OSError as error:
+        raise CodegenError(f"{path}: {error.strerror}") from error
+    except msgspec.MsgspecError as error:
+        raise CodegenError(f"{path}: {error}") from error
+    return _Reader(path, file, api).recordings()
+
+
+class _Reader:
+    def __init__(self, path: Path, file: _File, api: Api) -> None:
+        self._path = path
+        self._file = file
+        self._api = api
+
+    def recordings(self) -> dict[str, Recording]:
+        self._check_roles()
+        groups = self._groups()
+        self._check_parameters(groups)
+        after = self._hooks(self._file.after)
+        replace = self._hooks(self._file.replace)
+        recordings = {}
+        for function in self._api.functions:
+            name = function.name
+            hooks = (after.pop(name, None), replace.pop(name, None))
+            if function.base in groups:
+                recordings[name] = self._recording(function, groups[function.base], *hooks)
+            elif any(hooks):
+                raise self._error(f"{name} has a hook but is in no group; add it to [groups]")
+        return recordings
+
+    def _recording(self, function: Function, group: str, after: str | None, replace: str | None) -> Recording:
+        if function.variadic or function.returns.shape not in (Shape.ENUM, Shape.INTEGER):
+            raise self._error(f"{function.name} is variadic or returns no status code; it cannot be recorded")
+        if after and replace:
+            raise self._error(f"{function.name} is in [after] and in [replace]; keep one")
+        words = tuple(
+            Word(parameter, self._role(function, parameter))
+            for parameter in function.parameters
+            if parameter.type.shape is not Shape.AGGREGATE
+        )
+        if len(words) > ARGUMENTS_MAX:
+            raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
+        return Recording(function, group, words, after, replace)
+
+    def _groups(self) -> dict[str, str]:
+        groups: dict[str, str] = {}
+        for group, names in self._file.groups.items():
+            for name in self._present(f"groups.{group}", names, self._api.bases):
+                if name in groups:
+                    raise self._error(f"{name} is in the groups {groups[name]} and {group}; keep one")
+                groups[name] = group
+        return groups
+
+    def _hooks(self, section: Mapping[str, Names]) -> dict[str, str]:
+        """Hook by symbol, per-thread forms included."""
+        hooks: dict[str, str] = {}
+        for hook, names in section.items():
+            symbols = self._present(hook, names, self._api.by_name)
+            for symbol in symbols:
+                for form in (symbol, f"{symbol}_ptsz", f"{symbol}_ptds"):
+                    if form not in self._api.by_name:
+                        continue
+                    if hooks.setdefault(form, hook) != hook:
+                        raise self._error(f"{form} has the hooks {hooks[form]} and {hook}; keep one")
+        for hook in section:
+            self._check_signature(hook, [self._api.by_name[name] for name, is_for in hooks.items() if is_for == hook])
+        return hooks
+
+    def _check_signature(self, hook: str, functions: list[Function]) -> None:
+        for function in functions[1:]:
+            if function.signature != functions[0].signature:
+                raise self._error(
+                    f"{hook} is for {functions[0].name} and for {function.name}, which have different signatures; "
+                    "give each its own hook"
+                )
+
+    def _present(self, where: str, names: Names, known: Iterable[str]) -> list[str]:
+        """The names that this header has. One it lacks must say since when there is such a function."""
+        found = []
+        for entry in names:
+            name, since = (entry, 0) if isinstance(entry, str) else (entry.name, entry.since)
+            if name in known:
+                found.append(name)
+            elif self._api.version >= since:
+                raise self._error(
+                    f"{where}: the header (CUDA {self._api.version}) has no {name}; correct the name, or say since "
+                    "which version there is one"
+                )
+        return found
+
+    def _role(self, function: Function, parameter: Parameter) -> str:
+        override = self._file.parameters.get(f"{function.base}.{parameter.name}")
+        if override is not None:
+            if override.startswith(OUT) and not _can_be_read(parameter.type):
+                raise self._error(
+                    f"{function.name}: {parameter.name} cannot be {override}: it points to no single value of at "
+                    "most 8 bytes"
+                )
+            return override
+        role = self._type_role(parameter.type)
+        if role.startswith(OUT) or role == "string_pointer":
+            return role
+        return self._file.names.get(parameter.name, role)
+
+    def _type_role(self, kind: CType) -> str:
+        for spelling in kind.spellings:
+            if spelling in self._file.types:
+                return self._file.types[spelling]
+        if kind.shape is Shape.POINTER and kind.pointee is not None:
+            return self._pointer_role(kind, kind.pointee)
+        if kind.shape is Shape.INTEGER and kind.canonical.startswith("unsigned"):
+            return "unsigned"
+        return _BY_SHAPE[kind.shape]
+
+    def _pointer_role(self, kind: CType, pointee: CType) -> str:
+        if pointee.canonical == "char" and kind.pointee_const:
+            return "string_pointer"
+        if kind.pointee_const or not _can_be_read(kind) or pointee.canonical.endswith("char"):
+            return "pointer"
+        role = self._type_role(pointee)
+        return "pointer" if role in ("pointer", "string_pointer", "callback") else OUT + role
+
+    def _check_roles(self) -> None:
+        for section in (self._file.types, self._file.names, self._file.parameters):
+            for where, role in section.items():
+                if role.removeprefix(OUT) not in self._file.roles:
+                    raise self._error(f"{where}: {role} is no role; [roles] lists them")
+
+    def _check_parameters(self, groups: Mapping[str, str]) -> None:
+        """An override that applies nowhere is a mistake, unless this header is too old to have the function."""
+        listed = {entry if isinstance(entry, str) else entry.name for g in self._file.groups.values() for entry in g}
+        for where in self._file.parameters:
+            base, _, parameter = where.partition(".")
+            if base not in listed:
+                raise self._error(f"{where}: {base} is in no group; correct the name, or add it to [groups]")
+            forms = [function for function in self._api.functions if function.base == base]
+            names = {p.name for function in forms for p in function.parameters}
+            if base in groups and parameter not in names:
+                raise self._error(f"{where}: {base} has no parameter {parameter}; it has {', '.join(sorted(names))}")
+
+    def _error(self, message: str) -> CodegenError:
+        return CodegenError(f"{self._path.name}: {message}")
+
+
+def _can_be_read(kind: CType) -> bool:
+    """Whether what a pointer points to fits a word."""
+    pointee = kind.pointee
+    return pointee is not None and pointee.shape not in (Shape.VOID, Shape.AGGREGATE, Shape.FUNCTION_POINTER)
+
+
+def shared_first(recordings: Iterable[Recording]) -> dict[str, Recording]:
+    """For every hook the first function, in header order, that has it: its types are the hook's."""
+    first: dict[str, Recording] = {}
+    for recording in recordings:
+        hook = recording.after or recording.replace
+        if hook:
+            first.setdefault(hook, recording)
+    return first
+
+

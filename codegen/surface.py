@@ -1,0 +1,56 @@
+"""A surface: the exports of one driver, each with what the header and the semantics know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from .exports import DriverExports
+from .model import Api, Function
+from .semantics import Recording
+
+
+@dataclass(frozen=True)
+class Export:
+    """One export of the driver; its slot is its position."""
+
+    name: str
+    slot: int
+    function: Function | None
+    recording: Recording | None
+
+    @property
+    def kind(self) -> str:
+        """`recorded` (typed wrapper), `pass` (tail jump) or `untyped` (tail jump, in no header)."""
+        if self.recording is not None:
+            return "recorded"
+        return "untyped" if self.function is None else "pass"
+
+
+@dataclass(frozen=True)
+class Surface:
+    api: Api
+    driver: DriverExports
+    origin: str
+    """Whose headers these are, in words."""
+    recordings: Mapping[str, Recording]
+
+    @cached_property
+    def exports(self) -> tuple[Export, ...]:
+        return tuple(
+            Export(name, slot, self.api.by_name.get(name), self.recordings.get(name))
+            for slot, name in enumerate(self.driver.names)
+        )
+
+    @cached_property
+    def recorded(self) -> tuple[Recording, ...]:
+        """The recordings of what the driver has, in header order."""
+        present = set(self.driver.names)
+        return tuple(r for r in self.recordings.values() if r.function.name in present)
+
+    @cached_property
+    def lacking(self) -> tuple[Function, ...]:
+        """Functions of the header that the driver does not export, in header order."""
+        present = set(self.driver.names)
+        return tuple(function for function in self.api.functions if function.name not in present)

@@ -1,0 +1,97 @@
+/* The PTX engine: text in, decoded module out, grids executed on the CPU.
+ *
+ * It knows nothing of the driver API; sim/driver/ knows nothing of PTX beyond this file. Device addresses
+ * are host addresses: the engine reads and writes through them after asking `struct ptx_memory` whether
+ * they may be touched.
+ */
+#ifndef NEUTRINO_SIM_PTX_H
+#define NEUTRINO_SIM_PTX_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ptx_module;
+struct ptx_kernel;
+struct ptx_variable;
+
+/* Why a module was refused or a launch faulted; `line` counts from 1 in the PTX text, 0 if none. */
+struct ptx_diagnostic {
+    uint32_t line;
+    char text[480];
+};
+
+/* Parse and decode. `text` need not be NUL-terminated. Returns 0, or -1 with `diagnostic` filled in; an
+ * instruction that the engine does not execute is refused here, never at run time. */
+int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
+                     struct ptx_diagnostic *diagnostic);
+void ptx_module_free(struct ptx_module *module);
+
+/* Give every module-scope .global and .const variable device memory from `allocate` and its initial value
+ * (which may hold other variables' addresses). To be called once, before the first launch. */
+int ptx_module_place(struct ptx_module *module, void *(*allocate)(size_t bytes, size_t alignment, void *context),
+                     void *context);
+
+size_t ptx_module_kernel_count(const struct ptx_module *module);
+const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size_t index);
+const struct ptx_kernel *ptx_module_find_kernel(const struct ptx_module *module, const char *name);
+
+const char *ptx_kernel_name(const struct ptx_kernel *kernel);
+size_t ptx_kernel_parameter_count(const struct ptx_kernel *kernel);
+/* Offset and size in bytes of a parameter in the kernel's parameter buffer. */
+void ptx_kernel_parameter(const struct ptx_kernel *kernel, size_t index, size_t *offset, size_t *bytes);
+size_t ptx_kernel_parameter_bytes(const struct ptx_kernel *kernel);
+
+struct ptx_kernel_attributes {
+    uint32_t registers;      /* 32-bit registers a thread, as declared */
+    uint32_t shared_bytes;   /* static */
+    uint32_t local_bytes;    /* a thread */
+    uint32_t constant_bytes; /* of the module */
+    uint32_t max_threads;    /* .maxntid product, else 1024 */
+    uint32_t ptx_version;    /* 87 for .version 8.7 */
+    uint32_t target;         /* 90 for .target sm_90 */
+};
+void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_kernel_attributes *attributes);
+
+size_t ptx_module_variable_count(const struct ptx_module *module);
+const struct ptx_variable *ptx_module_variable(const struct ptx_module *module, size_t index);
+const struct ptx_variable *ptx_module_find_variable(const struct ptx_module *module, const char *name);
+const char *ptx_variable_name(const struct ptx_variable *variable);
+uint64_t ptx_variable_address(const struct ptx_variable *variable); /* 0 before ptx_module_place */
+size_t ptx_variable_bytes(const struct ptx_variable *variable);
+
+/* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end); the
+ * engine may remember the answer for the rest of one launch. Called from several threads. */
+struct ptx_memory {
+    bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end);
+    void *context;
+};
+
+enum ptx_status {
+    PTX_OK = 0,
+    PTX_ILLEGAL_ADDRESS,
+    PTX_MISALIGNED,
+    PTX_TRAP,
+    PTX_TIMEOUT,
+    PTX_ILLEGAL_INSTRUCTION, /* e.g. a barrier that can never be met */
+    PTX_OUT_OF_RESOURCES,
+    PTX_CANCELLED
+};
+
+struct ptx_launch {
+    const struct ptx_kernel *kernel;
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_bytes;      /* dynamic */
+    const void *parameters;     /* ptx_kernel_parameter_bytes(kernel) bytes */
+    struct ptx_memory memory;
+    uint64_t timeout_ns;        /* 0: none */
+    const atomic_bool *cancel;  /* may be NULL */
+    unsigned workers;           /* host threads to spread blocks over; 0: one a core */
+};
+
+/* Run a grid to its end on the calling thread and `workers - 1` others. */
+enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *diagnostic);
+
+#endif

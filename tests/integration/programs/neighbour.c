@@ -1,0 +1,4 @@
+__attribute__((visibility("default"))) int neighbour_answer(void)
+{
+    return 42;
+}

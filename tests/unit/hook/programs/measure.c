@@ -1,0 +1,36 @@
+/* Reads cases from standard input, each a 32-bit length and so many bytes, and prints a line for each:
+ *     measure: FORMAT BYTES PROBLEM
+ *     layout NAME: COUNT OFFSET:SIZE ...     of the cubin inside, -1 if it does not say
+ * Each case lies in a block of just its size, so that AddressSanitizer sees a read past its end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image.h"
+#include "layout.h"
+
+int main(int argc, char **argv)
+{
+    const char *kind = argc > 1 ? argv[1] : "measure";
+    const char *name = argc > 2 ? argv[2] : "";
+    static struct nb_parameter layout[NB_LAYOUT_MAX];
+    uint32_t length;
+    while (fread(&length, sizeof length, 1, stdin) == 1) {
+        unsigned char *bytes = malloc(length);
+        if ((bytes == NULL && length != 0) || fread(bytes, 1, length, stdin) != length)
+            return 1;
+        if (strcmp(kind, "measure") == 0) {
+            const struct nb_extent extent = nb_image_measure(bytes, length, 0);
+            printf("%d %llu %s\n", (int)extent.format, (unsigned long long)extent.bytes, extent.problem);
+        } else {
+            const struct nb_extent elf = nb_image_elf(bytes, length);
+            const int count = elf.start != NULL ? nb_layout_from_elf(elf.start, elf.bytes, name, layout) : -1;
+            printf("%d", count);
+            for (int i = 0; i < count; i++)
+                printf(" %u:%u", layout[i].offset, layout[i].size);
+            putchar('\n');
+        }
+        free(bytes);
+    }
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* ring_stress THREADS CALLS PAUSE: threads record calls as fast as they can, this program's own supervisor
+ * drains their rings with a pause (in microseconds) between passes, and everything is accounted for:
+ * per thread, what arrived is in order, and arrived + dropped = made. Half of the threads end and are followed by
+ * others that reuse their rings; one forks, and its child records on a ring of its own. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "record.h"
+
+enum { RINGS = 64, RING_BYTES = NB_RECORD_MAX };
+
+/* The generated half of a shim, for a driver of one function. */
+const unsigned nb_export_count = 1;
+const char *const nb_export_names[] = {"probe", NULL};
+void *const nb_exports[] = {NULL, NULL};
+void *nb_slots[] = {NULL, NULL};
+const char nb_driver_soname[] = "libprobe.so";
+const char nb_driver_probe[] = "probe";
+
+static struct nb_session *session;
+static atomic_bool finished;
+static unsigned long pause_microseconds, calls;
+static unsigned long made, arrived, dropped, disordered, corrupt, forked_arrived;
+static pid_t parent;
+static uint64_t last_word[1 << 16];
+
+static struct nb_ring *ring_at(uint32_t index)
+{
+    return (struct nb_ring *)((char *)session + NB_PAGE + index * (NB_PAGE + session->ring_bytes));
+}
+
+static void take(const struct nb_ring *ring, const char *data, uint64_t at)
+{
+    /* A record may lie across the end of the ring here: this reader has it mapped once. */
+    unsigned char bytes[sizeof(struct nb_record) + 2 * sizeof(uint64_t)];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)data[(at + i) & (RING_BYTES - 1)];
+    struct nb_record record;
+    uint64_t words[2];
+    memcpy(&record, bytes, sizeof record);
+    memcpy(words, bytes + sizeof record, sizeof words);
+    if (record.kind != NB_RECORD_CALL)
+        return;
+    if (record.size != sizeof bytes || record.count != 2 || words[0] >= sizeof last_word / sizeof *last_word) {
+        corrupt++;
+        return;
+    }
+    if (ring->process != (uint32_t)parent) {
+        forked_arrived++;
+        return;
+    }
+    arrived++;
+    if (words[1] <= last_word[words[0]])
+        disordered++;
+    last_word[words[0]] = words[1];
+}
+
+static bool drain(struct nb_ring *ring)
+{
+    const uint32_t state = atomic_load_explicit(&ring->state, memory_order_acquire);
+    if (state != NB_RING_LIVE && state != NB_RING_CLOSED)
+        return false;
+    const char *data = (const char *)ring + NB_PAGE;
+    const uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    const bool moved = tail != head;
+    while (tail != head) {
+        uint32_t size;
+        memcpy(&size, data + (tail & (RING_BYTES - 1)), sizeof size);
+        take(ring, data, tail);
+        tail += size;
+    }
+    atomic_store_explicit(&ring->tail, tail, memory_order_release);
+    if (state == NB_RING_CLOSED) {
+        dropped += atomic_exchange(&ring->dropped, 0);
+        atomic_store(&ring->head, 0);
+        atomic_store(&ring->tail, 0);
+        atomic_store_explicit(&ring->state, NB_RING_FREE, memory_order_release);
+    }
+    return moved;
+}
+
+static void *supervise(void *unused)
+{
+    (void)unused;
+    bool last_pass = false;
+    while (!last_pass) {
+        last_pass = atomic_load(&finished);
+        for (uint32_t i = 0; i < RINGS; i++)
+            drain(ring_at(i));
+        usleep((useconds_t)pause_microseconds);
+    }
+    return NULL;
+}
+
+static void *produce(void *argument)
+{
+    const uint64_t word = (uint64_t)(uintptr_t)argument;
+    for (uint64_t i = 1; i <= calls; i++) {
+        const struct nb_call call = nb_call_begin(0);
+        const uint64_t arguments[] = {word, i};
+        nb_call_end(&call, 0, arguments, 2);
+    }
+    return NULL;
+}
+
+static void start_session(void)
+{
+    const int memory = memfd_create("ring_stress", MFD_CLOEXEC);
+    const size_t bytes = NB_PAGE + RINGS * (NB_PAGE + RING_BYTES);
+    if (memory < 0 || ftruncate(memory, (off_t)bytes) != 0)
+        exit(2);
+    session = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    session->magic = NB_SESSION_MAGIC;
+    session->version = NB_FORMAT_VERSION;
+    session->ring_count = RINGS;
+    session->ring_bytes = RING_BYTES;
+    session->image_offset = bytes;
+    char where[32];
+    snprintf(where, sizeof where, "%d:/nowhere", memory);
+    setenv("NEUTRINO_RING", where, 1);
+    setenv("NEUTRINO_NONCE", "00000000000000000000000000000000", 1);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned long count = argc > 3 ? strtoul(argv[1], NULL, 10) : 0;
+    if (count == 0 || count > RINGS)
+        return 2;
+    calls = strtoul(argv[2], NULL, 10);
+    pause_microseconds = strtoul(argv[3], NULL, 10);
+    parent = getpid();
+    start_session();
+    pthread_t supervisor, threads[RINGS];
+    pthread_create(&supervisor, NULL, supervise, NULL);
+    produce(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        produce((void *)1);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    for (int wave = 0; wave < 2; wave++) {
+        for (unsigned long i = 0; i < count; i++)
+            pthread_create(&threads[i], NULL, produce, (void *)(uintptr_t)(2 + (unsigned)wave * RINGS + i));
+        for (unsigned long i = 0; i < count; i++)
+            pthread_join(threads[i], NULL);
+    }
+    made = (2 * count + 1) * calls;
+    atomic_store(&finished, true);
+    pthread_join(supervisor, NULL);
+    for (uint32_t i = 0; i < RINGS; i++)
+        dropped += atomic_load(&ring_at(i)->dropped);
+    /* The dropped count is of records of every kind and of the child's ring too. */
+    printf("made %lu arrived %lu dropped %lu disordered %lu corrupt %lu child %d\n", made, arrived, dropped, disordered,
+           corrupt, forked_arrived != 0);
+    return 0;
+}

@@ -1,0 +1,54 @@
+"""The ring: what threads record arrives in order, and what does not arrive is counted."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CORE = HERE.parents[2] / "hook" / "core"
+SOURCES = [path for path in sorted(CORE.glob("*.c")) if path.name != "filter.c"]
+
+
+def build(folder: Path, sanitizer: str | None) -> Path:
+    program = folder / "ring_stress"
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O2", f"-I{CORE}"]
+    if sanitizer is not None:
+        flags += [f"-fsanitize={sanitizer}", "-fno-sanitize-recover"]
+    sources = [str(HERE / "programs" / "ring_stress.c"), *map(str, SOURCES)]
+    subprocess.run(["cc", *flags, *sources, "-pthread", "-ldl", "-o", str(program)], check=True)
+    return program
+
+
+def run(program: Path, *arguments: int) -> dict[str, int]:
+    command = [str(program), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", done.stdout)}
+
+
+@pytest.mark.parametrize("sanitizer", [None, "address,undefined", "thread"])
+def test_every_call_arrives_or_is_counted(tmp_path: Path, sanitizer: str | None) -> None:
+    """Eight threads, twice, on rings far smaller than what they write, with a fork in between."""
+    counts = run(build(tmp_path, sanitizer), 8, 5000, 200)
+    assert counts["disordered"] == counts["corrupt"] == 0
+    assert counts["child"] == 1
+    lost = counts["made"] - counts["arrived"]
+    assert 0 <= lost <= counts["dropped"], "calls vanished without being counted"
+
+
+def test_nothing_is_dropped_by_a_supervisor_that_keeps_up(tmp_path: Path) -> None:
+    """A burst that fits the ring, drained at once, arrives whole."""
+    counts = run(build(tmp_path, None), 4, 500, 0)
+    assert counts["arrived"] == counts["made"] == 9 * 500
+    assert counts["dropped"] == 0
+
+
+def test_a_stopped_supervisor_costs_one_wait_a_ring(tmp_path: Path) -> None:
+    """Nobody drains for a second: each thread waits its bounded time once, then drops and counts."""
+    counts = run(build(tmp_path, None), 2, 20000, 1_000_000)
+    assert counts["dropped"] > 0
+    assert counts["made"] - counts["arrived"] <= counts["dropped"]
