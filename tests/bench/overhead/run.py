@@ -1,0 +1,102 @@
+"""Nanoseconds a driver call costs more under the shim, measured side by side in one run.
+
+    python tests/bench/overhead/run.py [null|sim|auto] [--json FILE]
+
+`null` is a driver that does nothing: what is timed is the shim alone. `sim` and `auto` time `cuLaunchKernel` on the
+CPU driver and on the GPU's. The targets are design.md's, Cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchguard.codegen.headers import find_headers
+from benchguard.shim.driver import discover
+
+HERE = Path(__file__).parent
+TARGETS = {"passed": 1.0, "recorded": 25.0, "launch": 60.0}
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """One kind of call; nanoseconds a call, medians over bursts."""
+
+    kind: str
+    direct_ns: float
+    through_ns: float
+    extra_ns: float
+    extra_quartiles_ns: tuple[float, float]
+    bursts: int
+
+
+def compile_c(source: str, output: Path, *flags: str) -> Path:
+    include = find_headers().folder
+    command = ["cc", "-std=gnu11", "-O2", f"-I{include}", str(HERE / source), "-o", str(output), *flags, "-ldl"]
+    subprocess.run(command, check=True)
+    return output
+
+
+def measure(driver: str, folder: Path) -> list[Overhead]:
+    calls = compile_c("calls.c", folder / "calls")
+    if driver == "null":
+        # Not named libcuda.so: `calls` opens it directly, past the dlopen hook.
+        path = compile_c(
+            "null_driver.c", folder / "null_driver.so", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"
+        )
+    else:
+        path = folder / "driver_under_test.so"
+        path.symlink_to(discover(driver).path)
+    command = [sys.executable, "-m", "benchguard", "--quiet", "--driver", str(path.resolve())]
+    command += ["--log", str(folder / "run.audit.jsonl"), "--", str(calls), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"run.py: the measured program failed: {done.stderr.strip()}")
+    bursts: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for line in done.stdout.splitlines():
+        kind, _, direct, _, through = line.split()
+        bursts[kind].append((float(direct), float(through)))
+    return [summarise(kind, pairs) for kind, pairs in bursts.items()]
+
+
+def summarise(kind: str, pairs: list[tuple[float, float]]) -> Overhead:
+    extra = [through - direct for direct, through in pairs]
+    low, middle, high = statistics.quantiles(extra, n=4)
+    return Overhead(
+        kind,
+        statistics.median(direct for direct, _ in pairs),
+        statistics.median(through for _, through in pairs),
+        middle,
+        (low, high),
+        len(pairs),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("driver", nargs="?", default="null", help="null, sim, auto or a path (default: null)")
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure(options.driver, Path(folder))
+    print(f"{'call':10} {'direct':>10} {'through':>10} {'extra':>10} {'quartiles of extra':>22} {'target':>8}  ns a call")
+    for figure in figures:
+        low, high = figure.extra_quartiles_ns
+        target = TARGETS[figure.kind]
+        print(
+            f"{figure.kind:10} {figure.direct_ns:10.1f} {figure.through_ns:10.1f} {figure.extra_ns:10.1f}"
+            f" {low:10.1f} … {high:9.1f} {target:8.1f}"
+        )
+    if options.json is not None:
+        options.json.write_text(json.dumps([asdict(figure) for figure in figures], indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Threads, forks, execs and every way to end: the log holds what the driver counted."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import PROGRAMS, Observe
+
+SCALE = ("scale", (4, 1, 1), (256, 1, 1))
+Program = Callable[[str], Path]
+
+
+@pytest.mark.parametrize(("threads", "launches"), [(4, 5), (64, 3)])
+def test_threads(observe: Observe, program: Program, threads: int, launches: int) -> None:
+    """Each thread has a ring of its own and shows under its own number."""
+    observed = observe([program("threads"), str(threads), str(launches)])
+    assert observed.status == 0, observed.stderr
+    assert observed.launches == observed.driver_launches == {SCALE: threads * launches}
+    assert len({line["thread"] for line in observed.of_kind("launch")}) == threads
+
+
+def test_fork_before_the_driver_is_used(observe: Observe, program: Program) -> None:
+    """Parent and child are two processes of one log."""
+    observed = observe([program("forks"), "before"])
+    assert observed.status == 0, observed.stderr
+    assert observed.launches == observed.driver_launches == {SCALE: 5}
+    assert len({line["process"] for line in observed.of_kind("launch")}) == 2
+
+
+def test_fork_after_the_driver_is_used(observe: Observe, program: Program) -> None:
+    """The child is refused by the driver and does not write to its parent's ring."""
+    observed = observe([program("forks"), "after"])
+    assert observed.status == 0, observed.stderr
+    assert observed.launches == observed.driver_launches == {SCALE: 4}
+    assert len({line["process"] for line in observed.of_kind("launch")}) == 1
+
+
+def test_exec(observe: Observe, program: Program) -> None:
+    """What a process launched before it became another program is kept; the new one is seen too."""
+    observed = observe([program("execs"), program("linked")])
+    assert observed.status == 0, observed.stderr
+    assert observed.launches == observed.driver_launches == {SCALE: 5}
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [("return", 0), ("exit", 5), ("quick", 6), ("abort", 128 + signal.SIGABRT), ("kill", 128 + signal.SIGKILL)],
+)
+def test_however_it_ends_the_launches_are_there(observe: Observe, program: Program, how: str, status: int) -> None:
+    """exit, _exit, abort and SIGKILL: nothing waits for a destructor. The status is the program's."""
+    observed = observe([program("ends"), how])
+    assert observed.status == status, observed.stderr
+    assert observed.launches == observed.driver_launches == {SCALE: 4}
+
+
+def test_python_os_exit(observe: Observe, program: Program) -> None:
+    """A Python program that runs launches in a child and leaves by os._exit."""
+    code = f"import os, subprocess; subprocess.run([{str(program('linked'))!r}, '2'], check=True); os._exit(7)"
+    observed = observe([sys.executable, "-c", code])
+    assert observed.status == 7, observed.stderr
+    assert observed.launches == observed.driver_launches == {SCALE: 2}
+
+
+def test_errno_is_kept(observe: Observe, program: Program) -> None:
+    observed = observe([program("errno_kept")])
+    assert observed.status == 0, observed.stderr
+
+
+def test_a_program_that_closes_every_descriptor(observe: Observe, program: Program, tmp_path: Path) -> None:
+    """The shim holds no descriptor that could become somebody else's file."""
+    observed = observe([program("closes_all"), tmp_path / "own-file"])
+    assert observed.status == 0, observed.stderr
+    assert observed.launches == observed.driver_launches == {SCALE: 3}
+
+
+def test_a_process_that_never_calls_the_driver_leaves_no_trace(observe: Observe) -> None:
+    """The preloads are inherited by every child; most of them never need a driver."""
+    observed = observe([sys.executable, "-c", "print('hello')"])
+    assert (observed.status, observed.stdout.splitlines()[0]) == (0, "hello")
+    assert not observed.of_kind("process")
+
+
+def test_programs_are_found() -> None:
+    """Every C program of this folder is used by a test."""
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    unused = [path.stem for path in PROGRAMS.glob("*.c") if f'"{path.stem}' not in tests and f"{path.stem}.c" not in tests]
+    assert not unused
