@@ -54,7 +54,11 @@ class Typedefs:
             if canonical.endswith(" None"):  # an anonymous struct or enum is known by its typedef
                 canonical = name
             return CType(
-                (name, *resolved.spellings), canonical, resolved.shape, resolved.pointee, resolved.pointee_const
+                (name, *resolved.spellings),
+                canonical,
+                resolved.shape,
+                resolved.pointee,
+                resolved.pointee_const,
             )
         return _basic(node.names)
 
@@ -70,11 +74,15 @@ def parameters_of(function: Any) -> list[Any]:
 
 
 def is_variadic(function: Any) -> bool:
-    return any(isinstance(node, c_ast.EllipsisParam) for node in (function.args.params if function.args else []))
+    return any(
+        isinstance(node, c_ast.EllipsisParam) for node in (function.args.params if function.args else [])
+    )
 
 
 def _is_void(parameter: Any) -> bool:
-    return isinstance(parameter.type, c_ast.TypeDecl) and getattr(parameter.type.type, "names", None) == ["void"]
+    return isinstance(parameter.type, c_ast.TypeDecl) and getattr(parameter.type.type, "names", None) == [
+        "void"
+    ]
 
 
 def declaration_text(node: Any, name: str) -> str:
@@ -108,7 +116,9 @@ def _basic(names: list[str]) -> CType:
         return CType((" ".join(names),), " ".join(names), Shape.DOUBLE)
     if not words <= _INTEGERS:
         raise CodegenError(f"type {' '.join(names)} is declared nowhere; give the headers that declare it")
-    sign = "unsigned " if "unsigned" in words else "signed " if names.count("char") and "signed" in words else ""
+    sign = (
+        "unsigned " if "unsigned" in words else "signed " if names.count("char") and "signed" in words else ""
+    )
     size = next((word for word in ("char", "short", "_Bool") if word in words), None)
     text = sign + (size or " ".join(["long"] * names.count("long") or ["int"]))
     return CType((text,), text, Shape.INTEGER)

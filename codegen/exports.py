@@ -49,7 +49,9 @@ def read_exports(path: Path) -> DriverExports:
         raise
     except Exception as error:  # pyelftools raises whatever its parser trips over on a damaged file
         what = str(error) if isinstance(error, ELFError) else type(error).__name__
-        raise CodegenError(f"{path}: is no readable ELF library ({what}); name the driver's library file") from error
+        raise CodegenError(
+            f"{path}: is no readable ELF library ({what}); name the driver's library file"
+        ) from error
 
 
 def _read(elf: Any, path: Path) -> DriverExports:

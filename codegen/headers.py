@@ -25,19 +25,27 @@ class Headers:
     origin: str
 
 
-def find_headers(environment: Mapping[str, str] | None = None) -> Headers:
+def find_headers(environment: Mapping[str, str] | None = None, minimum: int = 0) -> Headers:
     """The headers of the CUDA toolkit if there is one, else of the nvidia-cuda-runtime wheel.
 
-    Raises CodegenError if there is neither.
+    Headers older than `minimum` (a CUDA_VERSION) are passed over. Raises CodegenError if none are left.
     """
-    environment = os.environ if environment is None else environment
-    for folder, origin in _candidates(environment):
-        if (folder / "cuda.h").is_file() and (folder / "cudaTypedefs.h").is_file():
-            return headers_in(folder, origin)
-    raise CodegenError(
-        "no cuda.h with cudaTypedefs.h found: install the wheel nvidia-cuda-runtime, or a CUDA toolkit "
-        "and point CUDA_HOME at it"
-    )
+    found = _all_headers(environment)
+    fitting = [headers for headers in found if headers.version >= minimum]
+    if not fitting:
+        raise CodegenError(
+            f"{found[0].origin}: its cuda.h {found[0].version} is too old, {minimum} is needed: install the wheel "
+            "nvidia-cuda-runtime"
+        )
+    return fitting[0]
+
+
+def newest_headers(environment: Mapping[str, str] | None = None) -> Headers:
+    """The newest headers on this machine: for what is built once, to run on any driver.
+
+    Raises CodegenError if there are none.
+    """
+    return max(_all_headers(environment), key=lambda headers: headers.version)
 
 
 def headers_in(folder: Path, origin: str | None = None) -> Headers:
@@ -50,6 +58,21 @@ def headers_in(folder: Path, origin: str | None = None) -> Headers:
     if match is None:
         raise CodegenError(f"{path}: defines no CUDA_VERSION; name a folder that holds CUDA's own cuda.h")
     return Headers(folder, int(match[1]), origin or f"folder {folder}")
+
+
+def _all_headers(environment: Mapping[str, str] | None) -> list[Headers]:
+    """Best first; never empty."""
+    found = [
+        headers_in(folder, origin)
+        for folder, origin in _candidates(os.environ if environment is None else environment)
+        if (folder / "cuda.h").is_file() and (folder / "cudaTypedefs.h").is_file()
+    ]
+    if not found:
+        raise CodegenError(
+            "no cuda.h with cudaTypedefs.h found: install the wheel nvidia-cuda-runtime, or a CUDA toolkit "
+            "and point CUDA_HOME at it"
+        )
+    return found
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:

@@ -30,7 +30,9 @@ _PROBE = "nb_source_name"
 
 def parse_headers(headers: Headers) -> Api:
     """Everything the headers in a folder declare. Raises CodegenError where they cannot be understood."""
-    unit = _parse(preprocess(headers.folder, "#include <cuda.h>\n#include <cudaTypedefs.h>\n", [INTERNAL]), headers)
+    unit = _parse(
+        preprocess(headers.folder, "#include <cuda.h>\n#include <cudaTypedefs.h>\n", [INTERNAL]), headers
+    )
     sections = _Sections(headers.folder / "cuda.h")
     typedefs = Typedefs()
     functions: dict[str, Function] = {}
@@ -46,7 +48,9 @@ def parse_headers(headers: Headers) -> Api:
             if _FUNCTION_NAME.fullmatch(node.name):
                 functions.setdefault(node.name, _function(node, typedefs, sections.title(node.coord.line)))
     if not functions:
-        raise CodegenError(f"{headers.folder / 'cuda.h'}: declares no function; name a folder with CUDA's own headers")
+        raise CodegenError(
+            f"{headers.folder / 'cuda.h'}: declares no function; name a folder with CUDA's own headers"
+        )
     ordered = tuple(functions.values())
     return Api(headers.version, ordered, _source_names(headers, ordered), entry_points(rows, ordered))
 
@@ -55,7 +59,9 @@ def _parse(text: str, headers: Headers) -> Any:
     try:
         return CParser().parse(text, "cuda.h")
     except ParseError as error:
-        raise CodegenError(f"{headers.origin}: cannot be parsed: {error}; is it a CUDA 12 or 13 header?") from error
+        raise CodegenError(
+            f"{headers.origin}: cannot be parsed: {error}; is it a CUDA 12 or 13 header?"
+        ) from error
 
 
 def _function(node: Any, typedefs: Typedefs, section: str) -> Function:

@@ -136,7 +136,9 @@ class _Reader:
                     if hooks.setdefault(form, hook) != hook:
                         raise self._error(f"{form} has the hooks {hooks[form]} and {hook}; keep one")
         for hook in section:
-            self._check_signature(hook, [self._api.by_name[name] for name, is_for in hooks.items() if is_for == hook])
+            self._check_signature(
+                hook, [self._api.by_name[name] for name, is_for in hooks.items() if is_for == hook]
+            )
         return hooks
 
     def _check_signature(self, hook: str, functions: list[Function]) -> None:
@@ -201,7 +203,9 @@ class _Reader:
 
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless this header is too old to have the function."""
-        listed = {entry if isinstance(entry, str) else entry.name for g in self._file.groups.values() for entry in g}
+        listed = {
+            entry if isinstance(entry, str) else entry.name for g in self._file.groups.values() for entry in g
+        }
         for where in self._file.parameters:
             base, _, parameter = where.partition(".")
             if base not in listed:
@@ -209,7 +213,9 @@ class _Reader:
             forms = [function for function in self._api.functions if function.base == base]
             names = {p.name for function in forms for p in function.parameters}
             if base in groups and parameter not in names:
-                raise self._error(f"{where}: {base} has no parameter {parameter}; it has {', '.join(sorted(names))}")
+                raise self._error(
+                    f"{where}: {base} has no parameter {parameter}; it has {', '.join(sorted(names))}"
+                )
 
     def _error(self, message: str) -> CodegenError:
         return CodegenError(f"{self._path.name}: {message}")
@@ -229,5 +235,3 @@ def shared_first(recordings: Iterable[Recording]) -> dict[str, Recording]:
         if hook:
             first.setdefault(hook, recording)
     return first
-
-

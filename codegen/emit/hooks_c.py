@@ -79,7 +79,9 @@ def _wrapper(recording: Recording) -> str:
         signature=_signature(function),
         name=function.name,
         real=wrapped(f"    const {returns} nb_result = NB_REAL({function.name})(", names, ");"),
-        arguments=wrapped("    const uint64_t nb_arguments[] = {", [_word(w) for w in recording.words] or ["0"], "};"),
+        arguments=wrapped(
+            "    const uint64_t nb_arguments[] = {", [_word(w) for w in recording.words] or ["0"], "};"
+        ),
         count=len(recording.words),
         after=after,
     )

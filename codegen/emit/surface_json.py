@@ -29,6 +29,7 @@ def _export(export: Export) -> dict[str, Any]:
         "kind": export.kind,
         "group": recording.group if recording else None,
         "parameters": [
-            {"name": word.parameter.name, "role": word.role} for word in (recording.words if recording else ())
+            {"name": word.parameter.name, "role": word.role}
+            for word in (recording.words if recording else ())
         ],
     }

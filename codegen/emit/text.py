@@ -49,7 +49,10 @@ def wrapped(opening: str, items: Iterable[str], closing: str, indent: int | None
     for position, item in enumerate(parts):
         text = item + (closing if position == len(parts) - 1 else ",")
         space = "" if lines[-1] == opening or not lines[-1].strip() else " "
-        if len(lines[-1].rsplit("\n", 1)[-1]) + len(space) + len(text) > WIDTH and lines[-1].strip() != opening.strip():
+        if (
+            len(lines[-1].rsplit("\n", 1)[-1]) + len(space) + len(text) > WIDTH
+            and lines[-1].strip() != opening.strip()
+        ):
             lines.append(" " * pad + text)
         else:
             lines[-1] += space + text

@@ -1,0 +1,12 @@
+"""Observe, cordon and time untrusted GPU kernels.
+
+    log = benchguard.read_log("run.audit.jsonl")      # every line, checked against the hash chain
+    benchguard.verify_log("run.audit.jsonl")          # raises LogError at the first line that does not fit
+"""
+
+from __future__ import annotations
+
+from .audit.log import LogError, Verified, read_log, verify_log
+
+__version__ = "0.1.0"
+__all__ = ["LogError", "Verified", "__version__", "read_log", "verify_log"]

@@ -1,0 +1,261 @@
+"""Ring bytes to records. The bytes are a hostile process's: every length is checked before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgspec
+
+from . import layout
+from .layout import RecordKind
+
+
+class CorruptRing(Exception):
+    """A ring holds what no shim writes. The message says what; nothing after it is read."""
+
+
+class Record(msgspec.Struct, frozen=True, gc=False):
+    """Times are counter ticks; `slot` is a position in surface.json's exports."""
+
+    slot: int
+    begin: int
+    end: int
+    result: int
+
+
+class Call(Record, frozen=True, gc=False):
+    arguments: tuple[int, ...]
+
+
+class Launch(Record, frozen=True, gc=False):
+    kernel: int
+    stream: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    flags: int
+    parameter_bytes: int
+    attributes: tuple[tuple[int, bytes], ...]
+    parameters: bytes
+
+
+class Image(Record, frozen=True, gc=False):
+    image: int
+    handle: int
+    bytes: int
+    stored_at: int
+    format: int
+    stored: bool
+    origin: str
+    note: str
+
+
+class Kernel(Record, frozen=True, gc=False):
+    kernel: int
+    handle: int
+    image: int
+    registers: int
+    static_shared_bytes: int
+    local_bytes: int
+    constant_bytes: int
+    max_threads: int
+    binary_version: int
+    layout_source: int
+    layout: tuple[tuple[int, int], ...]
+    name: str
+
+
+class Process(Record, frozen=True, gc=False):
+    process: int
+    parent: int
+    pairs: tuple[tuple[int, int], tuple[int, int]]
+    executable: str
+    driver: str
+
+
+class Clock(Record, frozen=True, gc=False):
+    nanoseconds: int
+
+
+class Unmapped(Record, frozen=True, gc=False):
+    name: str
+    asked_version: int
+    flags: int
+
+
+class Graph(Record, frozen=True, gc=False):
+    graph: int
+    handle: int
+    nodes: int
+    opaque: int
+    kernels: int
+
+
+class GraphNode(Record, frozen=True, gc=False):
+    graph: int
+    position: int
+    kernel: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    flags: int
+    parameter_bytes: int
+    parameters: bytes
+
+
+class GraphLaunch(Record, frozen=True, gc=False):
+    graph: int
+    stream: int
+
+
+class Note(Record, frozen=True, gc=False):
+    text: str
+
+
+# A record's bytes, its end, and the four common fields; the count of its header.
+_Common: TypeAlias = tuple[int, int, int, int]
+_Decoder: TypeAlias = Callable[[bytes, int, int, _Common, int], Record]
+
+
+def _fits(at: int, length: int, end: int, what: str) -> int:
+    """The end of `length` bytes from `at`, which must be inside the record."""
+    if length > end - at:
+        raise CorruptRing(f"{what} of {length} bytes in a record with {end - at} left")
+    return at + length
+
+
+def _text(data: bytes, at: int, length: int, end: int, what: str) -> str:
+    if length > layout.STRING_MAX:
+        raise CorruptRing(f"{what} of {length} bytes")
+    return data[at : _fits(at, length, end, what)].decode("utf-8", "backslashreplace")
+
+
+def _call(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    if count > layout.ARGUMENTS_MAX:
+        raise CorruptRing(f"{count} arguments in one call")
+    _fits(at, 8 * count, end, "arguments")
+    return Call(*common, tuple(word for (word,) in layout.WORD.iter_unpack(data[at : at + 8 * count])))
+
+
+def _launch(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.LAUNCH.size, end, "launch")
+    kernel, stream, gx, gy, gz, bx, by, bz, shared, flags, total, kept = layout.LAUNCH.unpack_from(data, at)
+    if count > layout.ATTRIBUTES_MAX or kept > layout.PARAMETERS_MAX or kept > total:
+        raise CorruptRing(f"launch with {count} attributes and {kept} of {total} bytes of parameters")
+    after = _fits(body, count * layout.ATTRIBUTE.size, end, "launch attributes")
+    attributes = tuple(layout.ATTRIBUTE.iter_unpack(data[body:after])) if count else ()
+    parameters = data[after : _fits(after, kept, end, "parameters")]
+    return Launch(
+        *common, kernel, stream, (gx, gy, gz), (bx, by, bz), shared, flags, total, attributes, parameters
+    )
+
+
+def _image(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
+    body = _fits(at, layout.IMAGE.size, end, "image")
+    number, handle, size, stored_at, format_, stored, origin, note = layout.IMAGE.unpack_from(data, at)
+    return Image(
+        *common,
+        number,
+        handle,
+        size,
+        stored_at,
+        format_,
+        stored == 1,
+        _text(data, body, origin, end, "origin"),
+        _text(data, body + origin, note, end, "note"),
+    )
+
+
+def _kernel(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.KERNEL.size, end, "kernel")
+    *numbers, name = layout.KERNEL.unpack_from(data, at)
+    after = _fits(body, count * layout.PARAMETER.size, end, "parameter layout")
+    parameters = tuple(layout.PARAMETER.iter_unpack(data[body:after]))
+    return Kernel(*common, *numbers, parameters, _text(data, after, name, end, "kernel name"))
+
+
+def _process(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
+    body = _fits(at, layout.PROCESS.size, end, "process")
+    process, parent, tsc, ns, last_tsc, last_ns, executable, driver = layout.PROCESS.unpack_from(data, at)
+    return Process(
+        *common,
+        process,
+        parent,
+        ((tsc, ns), (last_tsc, last_ns)),
+        _text(data, body, executable, end, "executable"),
+        _text(data, body + executable, driver, end, "driver"),
+    )
+
+
+def _clock(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
+    _fits(at, layout.WORD.size, end, "clock")
+    return Clock(*common, *layout.WORD.unpack_from(data, at))
+
+
+def _unmapped(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.UNMAPPED.size, end, "unmapped entry point")
+    flags, version = layout.UNMAPPED.unpack_from(data, at)
+    return Unmapped(*common, _text(data, body, count, end, "name"), version, flags)
+
+
+def _graph(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    _fits(at, layout.GRAPH.size, end, "graph")
+    return Graph(*common, *layout.GRAPH.unpack_from(data, at), count)
+
+
+def _graph_node(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.GRAPH_NODE.size, end, "graph node")
+    graph, kernel, gx, gy, gz, bx, by, bz, shared, flags, total, kept = layout.GRAPH_NODE.unpack_from(data, at)
+    if kept > layout.PARAMETERS_MAX or kept > total:
+        raise CorruptRing(f"graph node with {kept} of {total} bytes of parameters")
+    parameters = data[body : _fits(body, kept, end, "parameters")]
+    return GraphNode(
+        *common, graph, count, kernel, (gx, gy, gz), (bx, by, bz), shared, flags, total, parameters
+    )
+
+
+def _graph_launch(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
+    _fits(at, layout.GRAPH_LAUNCH.size, end, "graph launch")
+    return GraphLaunch(*common, *layout.GRAPH_LAUNCH.unpack_from(data, at))
+
+
+def _note(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    return Note(*common, _text(data, at, count, end, "note"))
+
+
+_DECODERS: dict[int, _Decoder] = {
+    RecordKind.CALL: _call,
+    RecordKind.LAUNCH: _launch,
+    RecordKind.IMAGE: _image,
+    RecordKind.KERNEL: _kernel,
+    RecordKind.PROCESS: _process,
+    RecordKind.CLOCK: _clock,
+    RecordKind.UNMAPPED: _unmapped,
+    RecordKind.GRAPH: _graph,
+    RecordKind.GRAPH_NODE: _graph_node,
+    RecordKind.GRAPH_LAUNCH: _graph_launch,
+    RecordKind.NOTE: _note,
+}
+
+
+def decode(data: bytes, slot_count: int) -> tuple[list[Record], str | None]:
+    """Every record of a chunk that begins and ends at a record, and what is wrong with the rest, if anything."""
+    records: list[Record] = []
+    unpack, header_size = layout.RECORD.unpack_from, layout.RECORD.size
+    at, total = 0, len(data)
+    try:
+        while at < total:
+            if total - at < header_size:
+                raise CorruptRing(f"{total - at} bytes left of a record")
+            size, kind, slot, begin, end, result, count = unpack(data, at)
+            if size < header_size or size > layout.RECORD_MAX or size % 8 or size > total - at:
+                raise CorruptRing(f"record of {size} bytes with {total - at} left")
+            decoder = _DECODERS.get(kind)
+            if decoder is None or slot >= slot_count:
+                raise CorruptRing(f"record of kind {kind} for export {slot} of {slot_count}")
+            records.append(decoder(data, at + header_size, at + size, (slot, begin, end, result), count))
+            at += size
+    except CorruptRing as error:
+        return records, str(error)
+    return records, None

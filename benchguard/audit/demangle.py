@@ -1,0 +1,80 @@
+"""C++ names as people read them.
+
+Kernel names are a hostile process's to choose, and demanglers are C code with a history of crashes on crafted
+names. So the demangler runs in a process of its own; if it dies or stalls, names stay as they are.
+"""
+
+from __future__ import annotations
+
+import select
+import subprocess
+import sys
+from typing import IO
+
+import msgspec
+
+ANSWER_SECONDS = 5.0
+NAME_MAX = 8192
+
+
+class Demangler:
+    """Starts its process at the first mangled name. close() ends it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str | None] = {}
+        self._worker: subprocess.Popen[bytes] | None = None
+        self._dead = False
+
+    def demangle(self, name: str) -> str | None:
+        """The demangled name; None if it is not mangled, or nothing here can demangle it."""
+        if not name.startswith("_Z") or len(name) > NAME_MAX or self._dead:
+            return None
+        if name not in self._known:
+            self._known[name] = self._ask(name)
+        return self._known[name]
+
+    def close(self) -> None:
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker.communicate()
+            self._worker = None
+
+    def _ask(self, name: str) -> str | None:
+        if self._worker is None:
+            self._worker = subprocess.Popen(
+                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        requests, answers = self._worker.stdin, self._worker.stdout
+        assert requests is not None and answers is not None
+        try:
+            requests.write(msgspec.json.encode(name) + b"\n")
+            requests.flush()
+            if not select.select([answers], [], [], ANSWER_SECONDS)[0]:
+                raise TimeoutError
+            return msgspec.json.decode(answers.readline(), type=str | None)
+        except (OSError, TimeoutError, msgspec.DecodeError):
+            self._dead = True
+            self.close()
+            return None
+
+
+def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """The worker: one name a line in, its demangled form or null a line out."""
+    try:
+        import cxxfilt  # noqa: PLC0415 - fails where there is no libstdc++; only the worker needs it
+    except (ImportError, OSError):
+        cxxfilt = None
+    for line in requests:
+        name = msgspec.json.decode(line, type=str)
+        demangled = None
+        if cxxfilt is not None:
+            try:
+                demangled = cxxfilt.demangle(name)
+            except cxxfilt.Error:
+                demangled = None
+        answers.write(msgspec.json.encode(None if demangled == name else demangled) + b"\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,190 @@
+"""Bytes out of the rings, quickly: one copy a ring a pass, nothing decoded here."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import layout
+from .layout import RingState
+from .session import Session
+
+PASS_SECONDS = 0.001
+IDLE_SECONDS = 0.004
+REAP_SECONDS = 0.25
+BACKLOG_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who says it writes to a ring. `tsc` and `nanoseconds` are the clock pair of its attaching."""
+
+    process: int
+    thread: int
+    started: int
+    pid_namespace: int
+    tsc: int
+    nanoseconds: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole records of one ring, in order."""
+
+    identity: Identity
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A ring came to its end: closed by its thread, or its process died."""
+
+    identity: Identity
+    dropped: int
+    in_flight: int  # slot of the call that was inside the driver, or -1
+    in_flight_since: int  # counter ticks
+    corrupt: str | None
+
+
+def process_start(pid: int) -> int | None:
+    """Start time of a process in clock ticks after boot; None if there is no such process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return None
+    fields = text[text.rfind(b")") + 2 :].split()
+    dead = fields[:1] in ([b"Z"], [b"X"])
+    return None if dead or len(fields) < 20 else int(fields[19])
+
+
+class Drain:
+    """Runs in a thread of its own between start() and stop()."""
+
+    def __init__(self, session: Session) -> None:
+        self.backlog: deque[Chunk | Ended] = deque()
+        self._session = session
+        self._words = memoryview(session.memory).cast("Q")
+        self._halves = memoryview(session.memory).cast("I")
+        self._backlog_bytes = 0
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._corrupt: dict[int, str] = {}
+        self._namespace = os.stat("/proc/self/ns/pid").st_ino
+        self._thread = threading.Thread(target=self._run, name="drain", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take what is left, say how each ring ended, and let go of the memory."""
+        self._stop.set()
+        self._thread.join()
+        self.take_all()
+        for index in range(self._session.ring_count):
+            if self._state(index) in (RingState.LIVE, RingState.CLOSED):
+                self._end(index)
+        self._words.release()
+        self._halves.release()
+
+    def next(self) -> Chunk | Ended | None:
+        """The oldest thing taken, or None for now."""
+        if not self.backlog:
+            return None
+        item = self.backlog.popleft()
+        if isinstance(item, Chunk):
+            with self._lock:
+                self._backlog_bytes -= len(item.data)
+        return item
+
+    def live_processes(self) -> set[int]:
+        """Processes of our own pid namespace that hold a ring and are alive."""
+        live = set()
+        for index in range(self._session.ring_count):
+            if self._state(index) == RingState.LIVE:
+                identity = self._identity(index)
+                if identity.pid_namespace == self._namespace and (
+                    process_start(identity.process) == identity.started
+                ):
+                    live.add(identity.process)
+        return live
+
+    def _run(self) -> None:
+        reaped = time.monotonic()
+        while not self._stop.is_set():
+            moved = self.take_all()
+            now = time.monotonic()
+            if now - reaped > REAP_SECONDS:
+                reaped = now
+                self._reap()
+            self._stop.wait(PASS_SECONDS if moved else IDLE_SECONDS)
+
+    def take_all(self) -> bool:
+        """One pass over every ring; whether anything had come."""
+        moved = False
+        for index in range(self._session.ring_count):
+            base = self._session.ring_at(index) // 8
+            if self._words[base] == self._words[base + layout.RING_TAIL_AT // 8]:
+                if self._state(index) == RingState.CLOSED:
+                    self._end(index)
+            elif self._state(index) in (RingState.LIVE, RingState.CLOSED) and index not in self._corrupt:
+                moved = self._take(index) or moved
+        return moved
+
+    def _state(self, index: int) -> int:
+        return self._halves[(self._session.ring_at(index) + layout.RING_STATE_AT) // 4]
+
+    def _identity(self, index: int) -> Identity:
+        at = self._session.ring_at(index) + layout.RING_STATE_AT
+        _, process, thread, _, started, namespace, tsc, ns = layout.RING_IDENTITY.unpack_from(
+            self._session.memory, at
+        )
+        return Identity(process, thread, started, namespace, tsc, ns)
+
+    def _take(self, index: int) -> bool:
+        at, capacity = self._session.ring_at(index), self._session.ring_bytes
+        head, tail = self._words[at // 8], self._words[(at + layout.RING_TAIL_AT) // 8]
+        size = (head - tail) % (1 << 64)
+        if size > capacity or size % 8 or tail % 8:
+            self._corrupt[index] = f"its head is {head} and its tail {tail}"
+            return False
+        if self._backlog_bytes + size > BACKLOG_BYTES:
+            return False  # the writer waits, then drops and counts: memory here stays bounded
+        start, data = tail % capacity, at + layout.PAGE
+        first = min(size, capacity - start)
+        memory = self._session.memory
+        taken = memory[data + start : data + start + first] + memory[data : data + size - first]
+        self._words[(at + layout.RING_TAIL_AT) // 8] = head
+        with self._lock:
+            self._backlog_bytes += size
+        self.backlog.append(Chunk(self._identity(index), taken))
+        return True
+
+    def _reap(self) -> None:
+        """Rings of dead processes of our own pid namespace; another's we could not tell dead from alive."""
+        for index in range(self._session.ring_count):
+            if self._state(index) != RingState.LIVE:
+                continue
+            identity = self._identity(index)
+            if identity.pid_namespace != self._namespace:
+                continue
+            if process_start(identity.process) == identity.started:
+                continue
+            if index not in self._corrupt:
+                self._take(index)
+            base = self._session.ring_at(index) // 8
+            drained = self._words[base] == self._words[base + layout.RING_TAIL_AT // 8]
+            if drained or index in self._corrupt:
+                self._end(index)
+
+    def _end(self, index: int) -> None:
+        at = self._session.ring_at(index)
+        _, dropped, in_flight, since = layout.RING_PRODUCER.unpack_from(self._session.memory, at)
+        corrupt = self._corrupt.pop(index, None)
+        self.backlog.append(Ended(self._identity(index), dropped, in_flight - 1, since, corrupt))
+        # The state last: from then on another thread may claim the ring.
+        self._session.memory[at : at + layout.RING_STATE_AT] = bytes(layout.RING_STATE_AT)
+        self._halves[(at + layout.RING_STATE_AT) // 4] = RingState.FREE

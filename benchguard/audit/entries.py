@@ -1,0 +1,162 @@
+"""The lines of the audit log, as they are written. Fields are append-only (docs/formats.md).
+
+`time_ns` is nanoseconds of CLOCK_MONOTONIC since the session began; `duration_ns` is how long the driver's call
+took. `process` and `thread` are the numbers in the process's own namespace.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Entry(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=False):
+    """Any line."""
+
+
+class SessionEntry(Entry, frozen=True, tag="session"):
+    format: str
+    version: str
+    started: str
+    command: list[str]
+    driver: dict[str, Any]
+    shim: dict[str, Any]
+    session_ns: int
+
+
+class ProcessEntry(Entry, frozen=True, tag="process"):
+    time_ns: int
+    process: int
+    thread: int
+    parent: int
+    executable: str
+    driver: str
+
+
+class ImageEntry(Entry, frozen=True, tag="image"):
+    time_ns: int
+    process: int
+    thread: int
+    image: int
+    sha256: str | None
+    bytes: int
+    format: str
+    origin: str
+    call: str
+    note: str | None
+
+
+class KernelEntry(Entry, frozen=True, tag="kernel"):
+    time_ns: int
+    process: int
+    thread: int
+    kernel: int
+    name: str
+    demangled: str | None
+    image: str | None
+    registers: int
+    static_shared_bytes: int
+    local_bytes: int
+    constant_bytes: int
+    max_threads: int
+    binary_version: int
+    layout_source: str
+    layout: list[tuple[int, int]]
+
+
+class GraphKernel(msgspec.Struct, frozen=True):
+    name: str | None
+    demangled: str | None
+    image: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    parameters: list[str]
+    parameter_bytes: int
+
+
+class GraphEntry(Entry, frozen=True, tag="graph"):
+    time_ns: int
+    process: int
+    thread: int
+    graph: int
+    nodes: int
+    opaque: int
+    kernels: list[GraphKernel]
+
+
+class GraphLaunchEntry(Entry, frozen=True, tag="graph_launch"):
+    time_ns: int
+    duration_ns: int
+    process: int
+    thread: int
+    call: str
+    graph: int
+    stream: int
+    kernels: int | None
+    result: int
+
+
+class CallEntry(Entry, frozen=True, tag="call"):
+    time_ns: int
+    duration_ns: int
+    process: int
+    thread: int
+    call: str
+    group: str | None
+    arguments: dict[str, int]
+    result: int
+
+
+class UnmappedEntry(Entry, frozen=True, tag="unmapped"):
+    time_ns: int
+    process: int
+    thread: int
+    name: str
+    asked_version: int
+    flags: int
+
+
+class NoteEntry(Entry, frozen=True, tag="note"):
+    time_ns: int
+    process: int
+    thread: int
+    text: str
+
+
+class InFlightEntry(Entry, frozen=True, tag="in_flight"):
+    """A call was inside the driver when its process ended or the session did."""
+
+    time_ns: int
+    process: int
+    thread: int
+    call: str
+    since_ns: int
+
+
+class LostEntry(Entry, frozen=True, tag="lost"):
+    """Records that a full ring dropped, or a ring that could not be read on."""
+
+    time_ns: int
+    process: int
+    thread: int
+    records: int
+    corrupt: str | None
+
+
+class EndEntry(Entry, frozen=True, tag="end"):
+    time_ns: int
+    status: int
+    launches: int
+    graph_launches: int
+    calls: int
+    images: int
+    kernels: int
+    processes: int
+    unmapped: int
+    dropped: int
+    images_dropped: int
+    rings_exhausted: int
+    corrupt_rings: int
+    complete: bool

@@ -1,0 +1,438 @@
+"""Records to log lines: what a handle, a kernel number and a tick mean, process by process."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from . import decode, entries
+from .clock import Clock
+from .demangle import Demangler
+from .drain import Chunk, Ended, Identity
+from .layout import ImageFormat, LaunchFlag, LayoutSource
+from .session import Session
+from .surface import Surface
+
+# Launches whose kernel record has not come yet; more than this are written without a name.
+PENDING_MAX = 100_000
+CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+
+_encode = msgspec.json.encode
+
+
+@dataclass
+class Totals:
+    """What the log holds, counted as it is written."""
+
+    launches: int = 0
+    graph_launches: int = 0
+    calls: int = 0
+    images: int = 0
+    kernels: int = 0
+    processes: int = 0
+    unmapped: int = 0
+    dropped: int = 0
+    corrupt_rings: int = 0
+
+
+@dataclass(frozen=True)
+class KnownKernel:
+    """A kernel's part of a launch line, encoded once."""
+
+    name: str
+    demangled: str | None
+    image: str | None
+    layout: tuple[tuple[int, int], ...]
+    fragment: bytes
+
+
+@dataclass
+class KnownProcess:
+    clock: Clock = field(default_factory=Clock)
+    images: dict[int, str | None] = field(default_factory=dict)
+    stored: dict[int, tuple[int, int]] = field(default_factory=dict)  # handle: where its bytes are
+    kernels: dict[int, KnownKernel] = field(default_factory=dict)
+    nodes: dict[int, dict[int, decode.GraphNode]] = field(default_factory=dict)
+    graphs: dict[int, int] = field(default_factory=dict)  # graph: kernels
+
+
+@dataclass
+class Pending:
+    """A launch, or a graph, that names a kernel nobody has introduced yet."""
+
+    identity: Identity
+    record: decode.Launch | decode.Graph
+
+
+UNKNOWN_KERNEL = KnownKernel("", None, None, (), b'"name":null,"demangled":null,"image":null')
+
+
+class Interpreter:
+    """Feed it what the drain took; it gives log lines, without their `previous`, in the order of their times."""
+
+    def __init__(
+        self, session: Session, surface: Surface, started_ns: int, keep_images: Path | None = None
+    ) -> None:
+        self.totals = Totals()
+        self._session = session
+        self._exports = surface.exports
+        self._calls = [_encode(export.name) for export in surface.exports]
+        self._unloads = {
+            slot for slot, export in enumerate(surface.exports) if export.name in
+            {"cuModuleUnload", "cuLibraryUnload", "cuLinkDestroy"}
+        }
+        self._started_ns = started_ns
+        self._keep_images = keep_images
+        self._demangler = Demangler()
+        self._processes: dict[tuple[int, int], KnownProcess] = {}
+        self._pending: list[Pending] = []
+        self._lines: list[tuple[int, bytes]] = []
+
+    def feed(self, items: list[Chunk | Ended]) -> list[bytes]:
+        """One pass of the drain. A thread's records stay in order; threads are merged by time."""
+        for item in items:
+            if isinstance(item, Ended):
+                self._ended(item)
+            else:
+                self._chunk(item)
+        self._settle_pending(len(self._pending) > PENDING_MAX)
+        return self._take_lines()
+
+    def finish(self) -> list[bytes]:
+        """What still waits for a kernel record is written without one."""
+        self._settle_pending(True)
+        self._demangler.close()
+        return self._take_lines()
+
+    def _take_lines(self) -> list[bytes]:
+        lines = [line for _, line in sorted(self._lines, key=lambda timed: timed[0])]
+        self._lines.clear()
+        return lines
+
+    def _process(self, identity: Identity) -> KnownProcess:
+        key = identity.process, identity.started
+        process = self._processes.get(key)
+        if process is None:
+            process = self._processes[key] = KnownProcess()
+        process.clock.add(identity.tsc, identity.nanoseconds)
+        return process
+
+    def _chunk(self, chunk: Chunk) -> None:
+        identity = chunk.identity
+        process = self._process(identity)
+        records, corrupt = decode.decode(chunk.data, len(self._exports))
+        for record in records:
+            if isinstance(record, decode.Clock):
+                process.clock.add(record.begin, record.nanoseconds)
+            elif isinstance(record, decode.Process):
+                for ticks, nanoseconds in record.pairs:
+                    process.clock.add(ticks, nanoseconds)
+        for record in records:
+            if isinstance(record, decode.Launch):
+                self._launch(identity, process, record)
+            elif isinstance(record, decode.Call):
+                self._call(identity, process, record)
+            else:
+                self._rare(identity, process, record)
+        if corrupt is not None:
+            self._lost(identity, 0, corrupt)
+
+    def _add(self, time_ns: int, entry: entries.Entry) -> None:
+        self._lines.append((time_ns, _encode(entry)))
+
+    def _time(self, process: KnownProcess, ticks: int) -> int:
+        return process.clock.nanoseconds(ticks) - self._started_ns
+
+    def _span(self, process: KnownProcess, record: decode.Record) -> tuple[int, int]:
+        begin = process.clock.nanoseconds(record.begin)
+        return begin - self._started_ns, process.clock.nanoseconds(record.end) - begin
+
+    def _launch(self, identity: Identity, process: KnownProcess, record: decode.Launch) -> None:
+        kernel = process.kernels.get(record.kernel)
+        if kernel is None:
+            self._pending.append(Pending(identity, record))
+        else:
+            self._write_launch(identity, process, record, kernel)
+
+    def _write_launch(
+        self, identity: Identity, process: KnownProcess, record: decode.Launch, kernel: KnownKernel
+    ) -> None:
+        time_ns, duration_ns = self._span(process, record)
+        captured = record.flags & LaunchFlag.CAPTURED
+        self.totals.launches += not captured
+        attributes = _encode(_attributes(record)) if record.attributes else b'{"cluster":null,"others":[]}'
+        line = (
+            b'{"kind":"launch","time_ns":%d,"duration_ns":%d,"process":%d,"thread":%d,"call":%b,"stream":%d,'
+            b'"kernel":%d,%b,"grid":[%d,%d,%d],"block":[%d,%d,%d],"shared_bytes":%d,"cooperative":%b,'
+            b'"captured":%b,"attributes":%b,"parameters":%b,"parameter_bytes":%d,"result":%d}'
+        ) % (
+            time_ns,
+            duration_ns,
+            identity.process,
+            identity.thread,
+            self._calls[record.slot],
+            record.stream,
+            record.kernel,
+            kernel.fragment,
+            *record.grid,
+            *record.block,
+            record.shared_bytes,
+            b"true" if record.flags & LaunchFlag.COOPERATIVE else b"false",
+            b"true" if captured else b"false",
+            attributes,
+            _encode(split_parameters(record.parameters, kernel.layout)),
+            record.parameter_bytes,
+            record.result,
+        )
+        self._lines.append((time_ns, line))
+
+    def _call(self, identity: Identity, process: KnownProcess, record: decode.Call) -> None:
+        export = self._exports[record.slot]
+        time_ns, duration_ns = self._span(process, record)
+        names = [parameter.name for parameter in export.parameters]
+        self.totals.calls += 1
+        self._add(
+            time_ns,
+            entries.CallEntry(
+                time_ns,
+                duration_ns,
+                identity.process,
+                identity.thread,
+                export.name,
+                export.group,
+                dict(zip(names, record.arguments, strict=False)),
+                record.result,
+            ),
+        )
+        if record.slot in self._unloads and record.result == 0 and record.arguments:
+            stored = process.stored.pop(record.arguments[0], None)
+            if stored is not None:
+                self._session.forget_image(*stored)
+
+    def _rare(self, identity: Identity, process: KnownProcess, record: decode.Record) -> None:
+        match record:
+            case decode.Kernel():
+                self._kernel(identity, process, record)
+            case decode.Image():
+                self._image(identity, process, record)
+            case decode.Process():
+                self._introduced(identity, process, record)
+            case decode.Unmapped():
+                self._unmapped(identity, process, record)
+            case decode.GraphNode():
+                process.nodes.setdefault(record.graph, {})[record.position] = record
+            case decode.Graph():
+                self._graph(identity, process, record)
+            case decode.GraphLaunch():
+                self._graph_launch(identity, process, record)
+            case decode.Note():
+                time_ns = self._time(process, record.begin)
+                self._add(time_ns, entries.NoteEntry(time_ns, identity.process, identity.thread, record.text))
+            case _:
+                pass  # a clock pair: used already
+
+    def _introduced(self, identity: Identity, process: KnownProcess, record: decode.Process) -> None:
+        time_ns = self._time(process, record.begin)
+        self.totals.processes += 1
+        self._add(
+            time_ns,
+            entries.ProcessEntry(
+                time_ns, identity.process, identity.thread, record.parent, record.executable, record.driver
+            ),
+        )
+
+    def _image(self, identity: Identity, process: KnownProcess, record: decode.Image) -> None:
+        content = self._session.image(record.stored_at, record.bytes) if record.stored else None
+        digest = hashlib.sha256(content).hexdigest() if content is not None else None
+        if content is not None and digest is not None:
+            process.stored[record.handle] = record.stored_at, record.bytes
+            self._keep_image(digest, content)
+        process.images[record.image] = digest
+        time_ns = self._time(process, record.begin)
+        self.totals.images += 1
+        self._add(
+            time_ns,
+            entries.ImageEntry(
+                time_ns,
+                identity.process,
+                identity.thread,
+                record.image,
+                digest,
+                record.bytes,
+                _name_of(ImageFormat, record.format),
+                record.origin,
+                self._exports[record.slot].name,
+                record.note or None,
+            ),
+        )
+
+    def _keep_image(self, digest: str, content: memoryview) -> None:
+        if self._keep_images is None:
+            return
+        path = self._keep_images / digest
+        if not path.exists():
+            path.write_bytes(content)
+
+    def _kernel(self, identity: Identity, process: KnownProcess, record: decode.Kernel) -> None:
+        image = process.images.get(record.image)
+        demangled = self._demangler.demangle(record.name)
+        fragment = b'"name":%b,"demangled":%b,"image":%b' % (
+            _encode(record.name),
+            _encode(demangled),
+            _encode(image),
+        )
+        process.kernels[record.kernel] = KnownKernel(record.name, demangled, image, record.layout, fragment)
+        time_ns = self._time(process, record.begin)
+        self.totals.kernels += 1
+        self._add(
+            time_ns,
+            entries.KernelEntry(
+                time_ns,
+                identity.process,
+                identity.thread,
+                record.kernel,
+                record.name,
+                demangled,
+                image,
+                record.registers,
+                record.static_shared_bytes,
+                record.local_bytes,
+                record.constant_bytes,
+                record.max_threads,
+                record.binary_version,
+                _name_of(LayoutSource, record.layout_source),
+                list(record.layout),
+            ),
+        )
+
+    def _unmapped(self, identity: Identity, process: KnownProcess, record: decode.Unmapped) -> None:
+        time_ns = self._time(process, record.begin)
+        self.totals.unmapped += 1
+        self._add(
+            time_ns,
+            entries.UnmappedEntry(
+                time_ns, identity.process, identity.thread, record.name, record.asked_version, record.flags
+            ),
+        )
+
+    def _graph(self, identity: Identity, process: KnownProcess, record: decode.Graph) -> None:
+        nodes = process.nodes.get(record.graph, {})
+        if any(node.kernel not in process.kernels for node in nodes.values()):
+            self._pending.append(Pending(identity, record))
+        else:
+            self._write_graph(identity, process, record)
+
+    def _write_graph(self, identity: Identity, process: KnownProcess, record: decode.Graph) -> None:
+        process.graphs[record.graph] = record.kernels
+        nodes = process.nodes.get(record.graph, {})
+        listed = [nodes[position] for position in sorted(nodes) if position < record.kernels]
+        time_ns = self._time(process, record.begin)
+        self._add(
+            time_ns,
+            entries.GraphEntry(
+                time_ns,
+                identity.process,
+                identity.thread,
+                record.graph,
+                record.nodes,
+                record.opaque,
+                [_graph_kernel(process.kernels.get(node.kernel, UNKNOWN_KERNEL), node) for node in listed],
+            ),
+        )
+
+    def _graph_launch(self, identity: Identity, process: KnownProcess, record: decode.GraphLaunch) -> None:
+        time_ns, duration_ns = self._span(process, record)
+        self.totals.graph_launches += 1
+        self._add(
+            time_ns,
+            entries.GraphLaunchEntry(
+                time_ns,
+                duration_ns,
+                identity.process,
+                identity.thread,
+                self._exports[record.slot].name,
+                record.graph,
+                record.stream,
+                process.graphs.get(record.graph),
+                record.result,
+            ),
+        )
+
+    def _settle_pending(self, give_up: bool) -> None:
+        waiting, self._pending = self._pending, []
+        for item in waiting:
+            process = self._process(item.identity)
+            if isinstance(item.record, decode.Graph):
+                if give_up:
+                    self._write_graph(item.identity, process, item.record)
+                else:
+                    self._graph(item.identity, process, item.record)
+            elif give_up:
+                kernel = process.kernels.get(item.record.kernel, UNKNOWN_KERNEL)
+                self._write_launch(item.identity, process, item.record, kernel)
+            else:
+                self._launch(item.identity, process, item.record)
+
+    def _ended(self, ring: Ended) -> None:
+        process = self._process(ring.identity)
+        if ring.dropped or ring.corrupt is not None:
+            self._lost(ring.identity, ring.dropped, ring.corrupt)
+        if 0 <= ring.in_flight < len(self._exports):
+            time_ns = self._time(process, ring.in_flight_since)
+            self._add(
+                time_ns,
+                entries.InFlightEntry(
+                    time_ns,
+                    ring.identity.process,
+                    ring.identity.thread,
+                    self._exports[ring.in_flight].name,
+                    time_ns,
+                ),
+            )
+
+    def _lost(self, identity: Identity, records: int, corrupt: str | None) -> None:
+        self.totals.dropped += records
+        self.totals.corrupt_rings += corrupt is not None
+        time_ns = max([time for time, _ in self._lines], default=0)
+        self._add(time_ns, entries.LostEntry(time_ns, identity.process, identity.thread, records, corrupt))
+
+
+def split_parameters(kept: bytes, layout: tuple[tuple[int, int], ...]) -> list[str]:
+    """Each parameter's bytes in hexadecimal, as far as they were kept; without a layout, all of them as one."""
+    if not layout:
+        return [kept.hex()] if kept else []
+    return [kept[offset : offset + size].hex() for offset, size in layout if offset < len(kept)]
+
+
+def _attributes(record: decode.Launch) -> dict[str, object]:
+    cluster = None
+    others = []
+    for identifier, value in record.attributes:
+        if identifier == CLUSTER_DIMENSION:
+            cluster = [int.from_bytes(value[at : at + 4], "little") for at in (0, 4, 8)]
+        else:
+            others.append((identifier, value.rstrip(b"\0").hex()))
+    return {"cluster": cluster, "others": others}
+
+
+def _graph_kernel(kernel: KnownKernel, node: decode.GraphNode) -> entries.GraphKernel:
+    return entries.GraphKernel(
+        kernel.name or None,
+        kernel.demangled,
+        kernel.image,
+        node.grid,
+        node.block,
+        node.shared_bytes,
+        split_parameters(node.parameters, kernel.layout),
+        node.parameter_bytes,
+    )
+
+
+def _name_of(numbers: type[ImageFormat] | type[LayoutSource], value: int) -> str:
+    try:
+        return numbers(value).name.lower()
+    except ValueError:
+        return "unknown"

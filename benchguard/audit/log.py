@@ -1,0 +1,146 @@
+"""The audit log: JSON Lines, each carrying the SHA-256 of the line before (docs/formats.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import BenchguardError
+
+FORMAT = "neutrino-bench/audit/1"
+FIRST = "0" * 64
+LINE_MAX = 1 << 22
+
+_PREVIOUS = b',"previous":"%s"}\n'
+
+
+class LogError(BenchguardError):
+    """A log that is not what was written: altered, cut short, or no audit log at all."""
+
+    status = 1
+
+
+@dataclass(frozen=True)
+class Verified:
+    """`head` is the SHA-256 of the last line: who kept it can tell a log that was rewritten whole."""
+
+    lines: int
+    head: str
+
+
+class LogWriter:
+    """Appends lines to a new file. A write that fails is remembered, and nothing more is written."""
+
+    def __init__(self, path: Path, replace: bool = False) -> None:
+        self.path = path
+        self.head = FIRST.encode()
+        self.lines = 0
+        self.error: str | None = None
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if replace else os.O_EXCL)
+        try:
+            self._file = os.fdopen(os.open(path, flags, 0o644), "wb", buffering=1 << 20)
+        except FileExistsError as error:
+            raise BenchguardError(
+                f"the log {path} exists already; give another --log, or --force to replace it"
+            ) from error
+        except OSError as error:
+            raise BenchguardError(
+                f"cannot write the log {path}: {error.strerror}; give another path with --log"
+            ) from error
+
+    def write(self, line: bytes) -> None:
+        """`line` is one JSON object without its `previous`."""
+        if self.error is not None:
+            return
+        whole = line[:-1] + _PREVIOUS % self.head
+        try:
+            self._file.write(whole)
+        except OSError as error:
+            self._fail(error)
+            return
+        self.head = hashlib.sha256(whole).hexdigest().encode()
+        self.lines += 1
+
+    def flush(self) -> None:
+        if self.error is None:
+            try:
+                self._file.flush()
+            except OSError as error:
+                self._fail(error)
+
+    def close(self) -> None:
+        self.flush()
+        try:
+            self._file.close()
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        self.error = self.error or (
+            f"the log {self.path} could not be written to its end: {error.strerror}; "
+            "what is there is kept, free some space or give another --log and run again"
+        )
+
+
+def read_log(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """Every line of a log, in order, each checked against the chain before it is given out.
+
+    Raises LogError at the first line that does not fit, and at the end if the log has none.
+    """
+    yield from (entry for entry, _ in _checked(Path(path)))
+
+
+def verify_log(path: str | os.PathLike[str]) -> Verified:
+    """Check the whole chain. Raises LogError."""
+    lines, head = 0, FIRST
+    for _, head in _checked(Path(path)):
+        lines += 1
+    return Verified(lines, head)
+
+
+def _checked(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise LogError(f"cannot read the log {path}: {error.strerror}; check the path") from error
+    previous, number, kind = FIRST, 0, ""
+    with file:
+        while line := file.readline(LINE_MAX):
+            number += 1
+            entry = _parse(line, f"{path}, line {number}")
+            if number == 1 and (entry.get("kind"), entry.get("format")) != ("session", FORMAT):
+                raise LogError(f"{path}, line 1: no {FORMAT} log begins so; give the path of an audit log")
+            if kind == "end":
+                raise LogError(f"{path}, line {number}: the log goes on after its end; something was added")
+            if entry["previous"] != previous:
+                raise LogError(
+                    f"{path}, line {number}: does not carry the hash of the line before it; "
+                    "one of the two was altered, or a line between them is missing"
+                )
+            previous, kind = hashlib.sha256(line).hexdigest(), str(entry.get("kind"))
+            yield entry, previous
+    if number == 0:
+        raise LogError(f"{path} is empty; nothing was recorded")
+    if kind != "end":
+        raise LogError(
+            f"{path}, line {number}: the log stops without an end line; it was cut short there, "
+            "the lines before are as they were written"
+        )
+
+
+def _parse(line: bytes, where: str) -> dict[str, Any]:
+    if not line.endswith(b"\n"):
+        raise LogError(f"{where}: the line is not whole; the log was cut short there")
+    try:
+        entry = msgspec.json.decode(line)
+    except msgspec.DecodeError as error:
+        raise LogError(f"{where}: not JSON ({error}); the line was altered") from error
+    if not isinstance(entry, dict) or not isinstance(entry.get("previous"), str):
+        raise LogError(f"{where}: not a line of an audit log; it was altered")
+    return entry

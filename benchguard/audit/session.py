@@ -1,0 +1,101 @@
+"""The shared memory between a measured process and its supervisor (hook/core/record.h)."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import secrets
+from dataclasses import dataclass
+
+from ..errors import BenchguardError
+from . import layout
+
+RING_COUNT = 512
+RING_BYTES = 1 << 20
+IMAGE_STORE_BYTES = 8 << 30
+
+# MADV_REMOVE of madvise(2): frees the pages of the file itself. Python has no name for it.
+_MADV_REMOVE = 9
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What the measured processes say they lost. Their word, like everything in the session."""
+
+    images_dropped: int
+    rings_exhausted: int
+    calls_lost: int
+
+
+def default_image_store() -> int:
+    """8 GiB, or half of the machine's memory if that is less."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(IMAGE_STORE_BYTES, memory // 2 // layout.PAGE * layout.PAGE)
+
+
+class Session:
+    """A sealed memfd, mapped. Sparse: pages exist once somebody writes to them."""
+
+    def __init__(
+        self, ring_count: int = RING_COUNT, ring_bytes: int = RING_BYTES, image_bytes: int | None = None
+    ) -> None:
+        self.ring_count = ring_count
+        self.ring_bytes = ring_bytes
+        self.image_bytes = default_image_store() if image_bytes is None else image_bytes
+        self.image_offset = layout.PAGE + ring_count * (layout.PAGE + ring_bytes)
+        self.nonce = secrets.token_bytes(16)
+        size = self.image_offset + self.image_bytes
+        try:
+            self.descriptor = os.memfd_create("neutrino-bench", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+            os.ftruncate(self.descriptor, size)
+            # The measured process can write anywhere in it, but not make it grow without bound.
+            seals = fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
+            self.memory = mmap.mmap(self.descriptor, size)
+        except OSError as error:
+            raise BenchguardError(
+                f"cannot make {size >> 20} MiB of shared memory: {error.strerror}; "
+                "allow memfd_create, or raise the address space limit (ulimit -v)"
+            ) from error
+        header = layout.SESSION.pack(
+            layout.SESSION_MAGIC,
+            layout.FORMAT_VERSION,
+            ring_count,
+            ring_bytes,
+            self.image_offset,
+            self.image_bytes,
+            self.nonce,
+        )
+        self.memory[: len(header)] = header
+
+    def environment(self) -> dict[str, str]:
+        """What a process needs to find this session."""
+        path = f"/proc/{os.getpid()}/fd/{self.descriptor}"
+        return {"NEUTRINO_RING": f"{self.descriptor}:{path}", "NEUTRINO_NONCE": self.nonce.hex()}
+
+    def ring_at(self, index: int) -> int:
+        """Offset of a ring's header; its data begin a page later."""
+        return layout.PAGE + index * (layout.PAGE + self.ring_bytes)
+
+    def counters(self) -> Counters:
+        _, *counts = layout.SESSION_COUNTERS.unpack_from(self.memory, layout.SESSION_COUNTERS_AT)
+        return Counters(*counts)
+
+    def image(self, at: int, size: int) -> memoryview | None:
+        """Bytes of the image store; None if they are not all inside it."""
+        if size > self.image_bytes or at > self.image_bytes - size:
+            return None
+        return memoryview(self.memory)[self.image_offset + at : self.image_offset + at + size]
+
+    def forget_image(self, at: int, size: int) -> None:
+        """Give the memory behind an unloaded image back to the system."""
+        start = self.image_offset + at
+        first = -(-start // layout.PAGE) * layout.PAGE
+        end = min(start + -(-size // layout.PAGE) * layout.PAGE, self.image_offset + self.image_bytes)
+        if end > first:
+            self.memory.madvise(_MADV_REMOVE, first, end - first)
+
+    def close(self) -> None:
+        """The mapping goes when the last view of it does."""
+        os.close(self.descriptor)

@@ -1,0 +1,274 @@
+"""Run a command under the shim and write its audit log."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from ..errors import BenchguardError
+from . import entries
+from .drain import Chunk, Drain, Ended
+from .interpret import Interpreter, Totals
+from .log import FORMAT, LogWriter
+from .processes import kill_all, with_descendants
+from .session import Session
+from .surface import Surface
+
+STATUS_TIMEOUT = 124
+STATUS_NOT_EXECUTABLE = 126
+STATUS_NOT_FOUND = 127
+# How long processes that outlive the command are waited for.
+GRACE_SECONDS = 2.0
+POLL_SECONDS = 0.01
+FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+
+
+@dataclass(frozen=True)
+class Interposer:
+    """What stands between the command and the driver."""
+
+    driver: Path
+    shim: Path
+    surface: Surface
+    preload: Path
+    facts: dict[str, object]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How it went. `status` is the command's, 128 + n for signal n, 124 for a time-out."""
+
+    status: int
+    totals: Totals
+    images_dropped: int
+    rings_exhausted: int
+    calls_lost: int
+    outlived: tuple[int, ...]
+    log_error: str | None
+
+    @property
+    def complete(self) -> bool:
+        """Nothing was lost on the way: only such a run may be judged."""
+        lost = self.totals.dropped or self.images_dropped or self.rings_exhausted or self.calls_lost
+        return not (lost or self.totals.corrupt_rings or self.outlived or self.log_error)
+
+
+def command_environment(
+    interposer: Interposer, session: Session, callers: str | None, base: dict[str, str]
+) -> dict[str, str]:
+    """The measured process's environment (docs/architecture.md)."""
+    preloads = [str(interposer.preload), str(interposer.shim)]
+    if base.get("LD_PRELOAD"):
+        preloads.append(base["LD_PRELOAD"])
+    environment = dict(base)
+    environment.update(session.environment())
+    environment.update(
+        LD_PRELOAD=":".join(preloads), NEUTRINO_SHIM=str(interposer.shim), NEUTRINO_DRIVER=str(interposer.driver)
+    )
+    environment.pop("NEUTRINO_FILTER", None)
+    if callers:
+        environment["NEUTRINO_FILTER"] = callers
+    # Triton links a helper against libcuda.so.1 and looks in ldconfig's list unless it is told where.
+    environment.setdefault("TRITON_LIBCUDA_PATH", str(interposer.shim.parent))
+    return environment
+
+
+@contextmanager
+def _signals_go_to(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """The terminal sends SIGINT to the whole group itself; what is sent to us alone is passed on."""
+
+    def forward(number: int, _: FrameType | None) -> None:
+        if child.poll() is None:
+            child.send_signal(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, forward) for number in FORWARDED}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _start(command: Sequence[str], environment: dict[str, str], session: Session) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(command, env=environment, pass_fds=[session.descriptor])
+    except FileNotFoundError as error:
+        status, why = STATUS_NOT_FOUND, "there is no such command; check its spelling and PATH"
+        cause: OSError = error
+    except PermissionError as error:
+        status, why, cause = STATUS_NOT_EXECUTABLE, "it may not be executed; chmod +x it, or name its interpreter", error
+    except OSError as error:
+        status, why, cause = STATUS_NOT_EXECUTABLE, f"{error.strerror}; check that it is a program", error
+    failure = BenchguardError(f"cannot run {command[0]}: {why}")
+    failure.status = status
+    raise failure from cause
+
+
+class _Pump(threading.Thread):
+    """Interprets what the drain takes and writes it down, until told to finish."""
+
+    def __init__(self, drain: Drain, interpreter: Interpreter, log: LogWriter) -> None:
+        super().__init__(name="interpret", daemon=True)
+        self._drain, self._interpreter, self._log = drain, interpreter, log
+        self._finish = threading.Event()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            while not self._finish.is_set():
+                if not self._pass():
+                    self._finish.wait(POLL_SECONDS)
+            while self._pass():
+                pass
+            self._write(self._interpreter.finish())
+        except BaseException as failure:  # noqa: BLE001 - handed to the thread that waits for us
+            self.failure = failure
+
+    def finish(self) -> None:
+        self._finish.set()
+        self.join()
+        if self.failure is not None:
+            raise self.failure
+
+    def _pass(self) -> bool:
+        items: list[Chunk | Ended] = []
+        while (item := self._drain.next()) is not None:
+            items.append(item)
+        self._write(self._interpreter.feed(items))
+        return bool(items)
+
+    def _write(self, lines: list[bytes]) -> None:
+        for line in lines:
+            self._log.write(line)
+        self._log.flush()
+
+
+def supervise(
+    command: Sequence[str],
+    interposer: Interposer,
+    log: LogWriter,
+    *,
+    version: str,
+    callers: str | None = None,
+    timeout: float | None = None,
+    keep_images: Path | None = None,
+    session: Session | None = None,
+) -> Run:
+    """Run `command` to its end, and everything it started to `GRACE_SECONDS` after; times in seconds.
+
+    Raises BenchguardError if the command cannot be started; the log then has its first and last line.
+    """
+    session = session or Session()
+    started_ns = time.monotonic_ns()
+    log.write(_session_line(command, interposer, version, started_ns))
+    log.flush()
+    drain = Drain(session)
+    interpreter = Interpreter(session, interposer.surface, started_ns, keep_images)
+    pump = _Pump(drain, interpreter, log)
+    status, outlived = 70, ()
+    drain.start()
+    pump.start()
+    try:
+        environment = command_environment(interposer, session, callers, dict(os.environ))
+        child = _start(command, environment, session)
+        with _signals_go_to(child):
+            status = _wait(child, timeout)
+            outlived = _wait_for_others(drain)
+    except BenchguardError as error:
+        status = error.status
+        raise
+    finally:
+        drain.stop()
+        pump.finish()
+        run = _finish(session, interpreter.totals, outlived, status, log, started_ns)
+        session.close()
+    return run
+
+
+def _session_line(command: Sequence[str], interposer: Interposer, version: str, started_ns: int) -> bytes:
+    return msgspec.json.encode(
+        entries.SessionEntry(
+            format=FORMAT,
+            version=version,
+            started=datetime.datetime.now(datetime.timezone.utc).isoformat(),
+            command=list(command),
+            driver={"path": str(interposer.driver), **msgspec.structs.asdict(interposer.surface.driver)},
+            shim=dict(interposer.facts),
+            session_ns=started_ns,
+        )
+    )
+
+
+def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> int:
+    try:
+        status = child.wait(timeout)
+    except subprocess.TimeoutExpired:
+        kill_all(with_descendants(child.pid))
+        child.wait()
+        return STATUS_TIMEOUT
+    return 128 - status if status < 0 else status
+
+
+def _wait_for_others(drain: Drain) -> tuple[int, ...]:
+    """Processes that the command left behind and that still hold rings: waited for, then named."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    while (live := drain.live_processes()) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+    return tuple(sorted(live))
+
+
+def _finish(
+    session: Session,
+    totals: Totals,
+    outlived: tuple[int, ...],
+    status: int,
+    log: LogWriter,
+    started_ns: int,
+) -> Run:
+    counters = session.counters()
+    run = Run(
+        status,
+        totals,
+        counters.images_dropped,
+        counters.rings_exhausted,
+        counters.calls_lost,
+        outlived,
+        log.error,
+    )
+    log.write(
+        msgspec.json.encode(
+            entries.EndEntry(
+                time_ns=time.monotonic_ns() - started_ns,
+                status=status,
+                launches=totals.launches,
+                graph_launches=totals.graph_launches,
+                calls=totals.calls,
+                images=totals.images,
+                kernels=totals.kernels,
+                processes=totals.processes,
+                unmapped=totals.unmapped,
+                dropped=totals.dropped + counters.calls_lost,
+                images_dropped=counters.images_dropped,
+                rings_exhausted=counters.rings_exhausted,
+                corrupt_rings=totals.corrupt_rings,
+                complete=run.complete,
+            )
+        )
+    )
+    log.close()
+    return replace(run, log_error=log.error)

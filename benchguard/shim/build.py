@@ -1,0 +1,161 @@
+"""The shim of one driver: generated, compiled once, kept in the user's cache."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from benchguard.codegen.emit import emit_shim
+from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.generate import shim_surface, write_files
+from benchguard.codegen.headers import Headers, find_headers
+
+from .compiler import Compiler, compile_library, find_compiler
+from .driver import Driver
+from .errors import ShimError
+from .paths import GENERIC_SHIM, GENERIC_SURFACE, SONAME
+from .sources import HEADERS_MINIMUM, fingerprint, shim_library
+
+_SURFACE = "surface.json"
+_FOLDERS = ("hook",)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How the generic shim differs from the driver, and why the driver has no shim of its own."""
+
+    reason: str
+    missing: tuple[str, ...]
+    """Exports of the driver that the shim lacks: a program that looks them up finds nothing."""
+    extra: tuple[str, ...]
+    """Exports of the shim that the driver lacks: they answer "not supported"."""
+
+
+@dataclass(frozen=True)
+class Shim:
+    path: Path
+    surface_path: Path
+    built: bool
+    """Whether it was compiled just now, rather than found."""
+    gap: Gap | None = None
+    """None for a shim made for this very driver."""
+
+
+class _ExportName(msgspec.Struct):
+    name: str
+
+
+class _Surface(msgspec.Struct):
+    exports: list[_ExportName]
+
+
+def shim_for(
+    driver: Driver, *, sanitize: str | None = None, environment: Mapping[str, str] | None = None
+) -> Shim:
+    """The shim for a driver: from the cache, else built, else the packaged generic one with its gap.
+
+    Two processes may do this at once: each builds in a folder of its own, and the first to rename it wins.
+    Raises ShimError if our own sources do not compile, or if not even the generic shim is there.
+    """
+    environment = os.environ if environment is None else environment
+    try:
+        compiler = find_compiler()
+        headers = find_headers(environment, HEADERS_MINIMUM)
+        cache = _cache_folder(environment)
+    except (ShimError, CodegenError) as error:
+        return _generic(driver, str(error))
+    folder = cache / _key(driver, compiler, headers, sanitize)
+    if _is_complete(folder):
+        return Shim(folder / SONAME, folder / _SURFACE, built=False)
+    scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=cache))
+    try:
+        _build(driver, compiler, headers, scratch, sanitize)
+        _publish(scratch, folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return Shim(folder / SONAME, folder / _SURFACE, built=True)
+
+
+def _build(driver: Driver, compiler: Compiler, headers: Headers, folder: Path, sanitize: str | None) -> None:
+    try:
+        write_files(emit_shim(shim_surface(headers, driver.exports)), folder)
+    except CodegenError as error:
+        raise ShimError(str(error)) from error
+    library = shim_library(folder, headers, driver.soname)
+    compile_library(compiler, library, folder / SONAME, folder, sanitize)
+
+
+def _publish(scratch: Path, folder: Path) -> None:
+    """Give the finished folder its name. If another process was first, its result is as good as ours."""
+    try:
+        scratch.rename(folder)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY) or not _is_complete(folder):
+            raise ShimError(f"{folder}: {error.strerror}; remove it and run again") from error
+
+
+def _is_complete(folder: Path) -> bool:
+    return (folder / SONAME).is_file() and (folder / _SURFACE).is_file()
+
+
+def _key(driver: Driver, compiler: Compiler, headers: Headers, sanitize: str | None) -> str:
+    identity = driver.build_id or ""
+    if not re.fullmatch(r"[0-9a-f]{16,64}", identity):
+        identity = _sha256(driver.path)
+    extra = [
+        sanitize or "",
+        driver.soname,
+        *driver.exports.names,
+        *(f"{n}@{v}" for n, v in driver.exports.version_of),
+    ]
+    return f"{identity}-{fingerprint(compiler, headers, _FOLDERS, extra)}"
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _cache_folder(environment: Mapping[str, str]) -> Path:
+    base = Path(
+        environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME") or "~").expanduser() / ".cache"
+    )
+    folder = base / "neutrino-bench" / "shim"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ShimError(
+            f"{folder}: {error.strerror}; set XDG_CACHE_HOME to a folder that can be written"
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise ShimError(f"{folder}: cannot be written; set XDG_CACHE_HOME to a folder that can be")
+    return folder
+
+
+def _generic(driver: Driver, reason: str) -> Shim:
+    try:
+        surface = msgspec.json.decode(GENERIC_SURFACE.read_bytes(), type=_Surface)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise ShimError(
+            f"{reason} (and the packaged generic shim is not there: {GENERIC_SURFACE})"
+        ) from error
+    ours = [export.name for export in surface.exports]
+    theirs = set(driver.exports.names)
+    gap = Gap(
+        reason,
+        tuple(name for name in driver.exports.names if name not in set(ours)),
+        tuple(name for name in ours if name not in theirs),
+    )
+    return Shim(GENERIC_SHIM, GENERIC_SURFACE, built=False, gap=gap)

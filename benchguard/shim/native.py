@@ -1,0 +1,113 @@
+"""Build what the package ships: python -m benchguard.shim.native [shim] [preload] [sim].
+
+Runs when the package is built and from build.py. Each library is made again only if something that goes
+into it has changed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from benchguard.codegen.emit import emit_shim
+from benchguard.codegen.emit.sim import emit_sim
+from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.generate import generic_surface, write_files
+from benchguard.codegen.headers import Headers, newest_headers
+from benchguard.codegen.parse import parse_headers
+
+from .compiler import Compiler, Library, compile_library, find_compiler
+from .errors import ShimError
+from .paths import NATIVE, PRELOAD_SONAME, SONAME
+from .sources import fingerprint, preload_library, shim_library, sim_library
+
+_STAMP = ".fingerprint"
+
+
+def _shim(headers: Headers, scratch: Path) -> Library:
+    write_files(emit_shim(generic_surface(headers)), scratch)
+    return shim_library(scratch, headers, SONAME)
+
+
+def _preload(headers: Headers, scratch: Path) -> Library:  # noqa: ARG001 - one signature for all parts
+    return preload_library()
+
+
+def _sim(headers: Headers, scratch: Path) -> Library:
+    write_files(emit_sim(parse_headers(headers)), scratch)
+    return sim_library(scratch, headers)
+
+
+class _Part:
+    """One library: which source folders it depends on, and which files of its build are kept."""
+
+    def __init__(
+        self, prepare: Callable[[Headers, Path], Library], folders: tuple[str, ...], products: tuple[str, ...]
+    ) -> None:
+        self.prepare = prepare
+        self.folders = folders
+        self.products = products
+
+
+PARTS = {
+    "shim": _Part(_shim, ("hook",), (SONAME, "surface.json")),
+    "preload": _Part(_preload, ("preload", "hook/core"), (PRELOAD_SONAME,)),
+    "sim": _Part(_sim, ("sim",), (SONAME,)),
+}
+
+
+def build_native(
+    names: Sequence[str] = tuple(PARTS), folder: Path = NATIVE, sanitize: str | None = None
+) -> dict[str, bool]:
+    """Build the named parts into `folder`/<name>/; for each, whether it had to be compiled.
+
+    Raises ShimError where there is no compiler or header, or a source does not compile.
+    """
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        raise ShimError(f"no part {unknown[0]}; the parts are {', '.join(PARTS)}")
+    compiler = find_compiler()
+    try:
+        headers = newest_headers()
+        return {name: _build(name, compiler, headers, folder / name, sanitize) for name in names}
+    except CodegenError as error:
+        raise ShimError(str(error)) from error
+
+
+def _build(name: str, compiler: Compiler, headers: Headers, folder: Path, sanitize: str | None) -> bool:
+    part = PARTS[name]
+    stamp = fingerprint(compiler, headers, part.folders, [sanitize or ""])
+    if all((folder / product).is_file() for product in part.products) and _read(folder / _STAMP) == stamp:
+        return False
+    folder.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=folder.parent))
+    try:
+        library = part.prepare(headers, scratch)
+        compile_library(compiler, library, scratch / part.products[0], scratch, sanitize)
+        for product in part.products:  # renamed one by one: a program that has the old one mapped keeps it
+            (scratch / product).rename(folder / product)
+        (folder / _STAMP).write_text(stamp)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return True
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text() if path.is_file() else None
+
+
+def main(arguments: Sequence[str]) -> int:
+    try:
+        for name, compiled in build_native(arguments or tuple(PARTS)).items():
+            print(f"{NATIVE / name}: {'built' if compiled else 'up to date'}")
+    except ShimError as error:
+        print(f"native: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,16 @@
+"""Where the package keeps its C sources and its compiled libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+SOURCE = PACKAGE / "source"
+NATIVE = PACKAGE / "native"
+
+SONAME = "libcuda.so.1"
+SIM = NATIVE / "sim" / SONAME
+GENERIC_SHIM = NATIVE / "shim" / SONAME
+GENERIC_SURFACE = NATIVE / "shim" / "surface.json"
+PRELOAD_SONAME = "libneutrino_preload.so"
+PRELOAD = NATIVE / "preload" / PRELOAD_SONAME

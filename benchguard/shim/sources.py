@@ -1,0 +1,88 @@
+"""Which C sources make which library, and a fingerprint of everything that goes into one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchguard.codegen.headers import Headers
+from benchguard.codegen.preprocess import INTERNAL
+
+from .compiler import COMPILE_FLAGS, LINK_FLAGS, Compiler, Library
+from .errors import ShimError
+from .paths import PACKAGE, PRELOAD_SONAME, SONAME, SOURCE
+
+HEADERS_MINIMUM = 12050
+"""hook/cuda calls cuKernelGetLibrary, which cuda.h has from 12.5 on."""
+
+
+def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
+    """The shim: hook/ and what was generated."""
+    hook = SOURCE / "hook"
+    written = [*_sources(hook / "core", "*.c"), *_sources(hook / "cuda", "*.c")]
+    return Library(
+        sources=(*written, generated / "hooks.c", generated / "surface.c", generated / "surface.S"),
+        soname=soname,
+        version_script=generated / "shim.map",
+        includes=(hook / "core", hook / "cuda", generated),
+        system_includes=(headers.folder,),
+        defines=(INTERNAL,),
+        libraries=("-pthread", "-ldl"),
+    )
+
+
+def preload_library() -> Library:
+    """The dlopen redirection, with the caller filter that it shares with the shim."""
+    preload = SOURCE / "preload"
+    sources = [*_sources(preload, "*.c"), *_sources(preload, "*.S"), SOURCE / "hook" / "core" / "filter.c"]
+    return Library(
+        sources=tuple(sources),
+        soname=PRELOAD_SONAME,
+        version_script=preload / "preload.map",
+        includes=(preload,),
+        libraries=("-ldl",),
+    )
+
+
+def sim_library(generated: Path, headers: Headers) -> Library:
+    """The CPU driver."""
+    sim = SOURCE / "sim"
+    return Library(
+        sources=(*_sources(sim, "**/*.c"), generated / "stubs.c", generated / "procaddr.c"),
+        soname=SONAME,
+        version_script=generated / "sim.map",
+        includes=(sim, sim / "driver", sim / "ptx", generated),
+        system_includes=(headers.folder,),
+        defines=(INTERNAL,),
+        libraries=("-lm", "-pthread"),
+    )
+
+
+def fingerprint(
+    compiler: Compiler, headers: Headers, folders: Iterable[str], extra: Iterable[str] = ()
+) -> str:
+    """Changes with the sources below `folders`, the generator, the header, the compiler and its flags."""
+    digest = hashlib.sha256()
+    for text in (*compiler.command, compiler.version, *COMPILE_FLAGS, *LINK_FLAGS, headers.origin, *extra):
+        digest.update(text.encode() + b"\0")
+    files = [headers.folder / "cuda.h", headers.folder / "cudaTypedefs.h"]
+    files += [path for folder in folders for path in _tree(SOURCE / folder)]
+    files += [*_tree(PACKAGE / "codegen"), *_tree(PACKAGE / "shim")]
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _tree(folder: Path) -> list[Path]:
+    wanted = {".c", ".h", ".S", ".map", ".py", ".toml"}
+    return sorted(path for path in folder.rglob("*") if path.suffix in wanted and path.is_file())
+
+
+def _sources(folder: Path, pattern: str) -> list[Path]:
+    found = sorted(folder.glob(pattern))
+    if not found:
+        raise ShimError(
+            f"{folder}: holds no {pattern}; the installation is incomplete, install neutrino-bench again"
+        )
+    return found
