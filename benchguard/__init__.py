@@ -1,7 +1,7 @@
 """Observe, cordon and time untrusted GPU kernels.
 
-    log = benchguard.read_log("run.audit.jsonl")      # every line, checked against the hash chain
-    benchguard.verify_log("run.audit.jsonl")          # raises LogError at the first line that does not fit
+log = benchguard.read_log("run.audit.jsonl")      # every line, checked against the hash chain
+benchguard.verify_log("run.audit.jsonl")          # raises LogError at the first line that does not fit
 """
 
 from __future__ import annotations

@@ -58,9 +58,8 @@ def _shim(options: argparse.Namespace, headers: Headers) -> None:
 def _sim(options: argparse.Namespace, headers: Headers) -> None:
     api = parse_headers(headers)
     write_files(emit_sim(api), options.out)
-    print(
-        f"{options.out}: {len(api.functions)} stubs, {len(api.entry_points)} entry points from {headers.origin}"
-    )
+    counts = f"{len(api.functions)} stubs, {len(api.entry_points)} entry points"
+    print(f"{options.out}: {counts} from {headers.origin}")
 
 
 def _table(options: argparse.Namespace, headers: Headers) -> None:

@@ -34,8 +34,8 @@ def find_headers(environment: Mapping[str, str] | None = None, minimum: int = 0)
     fitting = [headers for headers in found if headers.version >= minimum]
     if not fitting:
         raise CodegenError(
-            f"{found[0].origin}: its cuda.h {found[0].version} is too old, {minimum} is needed: install the wheel "
-            "nvidia-cuda-runtime"
+            f"{found[0].origin}: its cuda.h {found[0].version} is too old, {minimum} is needed: "
+            "install the wheel nvidia-cuda-runtime"
         )
     return fitting[0]
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from .declarations import Typedefs, declaration_text, is_variadic, parameters_of
 from .entry_points import Typedef, entry_points
 from .errors import CodegenError
 from .headers import Headers
-from .model import Api, Function, Parameter
+from .model import Api, Function, Parameter, split_variant
 from .preprocess import INTERNAL, preprocess
 
 _FUNCTION_NAME = re.compile(r"cu[A-Z]\w*")
@@ -44,14 +46,13 @@ def parse_headers(headers: Headers) -> Api:
             if match:
                 signature = typedefs.resolve(node.type).canonical
                 rows.append(Typedef(match["base"], int(match["version"]), match["thread"] or "", signature))
-        elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
-            if _FUNCTION_NAME.fullmatch(node.name):
-                functions.setdefault(node.name, _function(node, typedefs, sections.title(node.coord.line)))
+        elif _is_function(node):
+            functions.setdefault(node.name, _function(node, typedefs, sections.title(node.coord.line)))
     if not functions:
         raise CodegenError(
             f"{headers.folder / 'cuda.h'}: declares no function; name a folder with CUDA's own headers"
         )
-    ordered = tuple(functions.values())
+    ordered = _in_order(functions.values())
     return Api(headers.version, ordered, _source_names(headers, ordered), entry_points(rows, ordered))
 
 
@@ -62,6 +63,23 @@ def _parse(text: str, headers: Headers) -> Any:
         raise CodegenError(
             f"{headers.origin}: cannot be parsed: {error}; is it a CUDA 12 or 13 header?"
         ) from error
+
+
+def _in_order(functions: Iterable[Function]) -> tuple[Function, ...]:
+    """Header order, with all forms of a function where the header has the first of them.
+
+    The header declares superseded and default-stream forms far behind the chapter they belong to.
+    """
+    first: dict[str, tuple[int, str]] = {}
+    for position, function in enumerate(functions):
+        first.setdefault(function.base, (position, function.section))
+    moved = (replace(function, section=first[function.base][1]) for function in functions)
+    return tuple(sorted(moved, key=lambda f: (first[f.base][0], *split_variant(f.name)[1:])))
+
+
+def _is_function(node: Any) -> bool:
+    declared = isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl)
+    return declared and _FUNCTION_NAME.fullmatch(node.name) is not None
 
 
 def _function(node: Any, typedefs: Typedefs, section: str) -> Function:
@@ -89,7 +107,7 @@ def _source_names(headers: Headers, functions: tuple[Function, ...]) -> dict[str
 class _Sections:
     """The doxygen groups of cuda.h by line: the nearest thing the header has to chapters."""
 
-    OTHER = "Superseded and per-thread forms"
+    OTHER = "Others"
 
     def __init__(self, path: Path) -> None:
         self._lines: list[int] = []

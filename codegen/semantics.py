@@ -145,8 +145,8 @@ class _Reader:
         for function in functions[1:]:
             if function.signature != functions[0].signature:
                 raise self._error(
-                    f"{hook} is for {functions[0].name} and for {function.name}, which have different signatures; "
-                    "give each its own hook"
+                    f"{hook} is for {functions[0].name} and for {function.name}, which have different "
+                    "signatures; give each its own hook"
                 )
 
     def _present(self, where: str, names: Names, known: Iterable[str]) -> list[str]:
@@ -158,8 +158,8 @@ class _Reader:
                 found.append(name)
             elif self._api.version >= since:
                 raise self._error(
-                    f"{where}: the header (CUDA {self._api.version}) has no {name}; correct the name, or say since "
-                    "which version there is one"
+                    f"{where}: the header (CUDA {self._api.version}) has no {name}; correct the name, or say "
+                    "since which version there is one"
                 )
         return found
 
@@ -168,8 +168,8 @@ class _Reader:
         if override is not None:
             if override.startswith(OUT) and not _can_be_read(parameter.type):
                 raise self._error(
-                    f"{function.name}: {parameter.name} cannot be {override}: it points to no single value of at "
-                    "most 8 bytes"
+                    f"{function.name}: {parameter.name} cannot be {override}: it points to no single value "
+                    "of at most 8 bytes"
                 )
             return override
         role = self._type_role(parameter.type)
@@ -202,7 +202,7 @@ class _Reader:
                     raise self._error(f"{where}: {role} is no role; [roles] lists them")
 
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
-        """An override that applies nowhere is a mistake, unless this header is too old to have the function."""
+        """An override that applies nowhere is a mistake, unless the header is too old for the function."""
         listed = {
             entry if isinstance(entry, str) else entry.name for g in self._file.groups.values() for entry in g
         }

@@ -11,7 +11,7 @@ from . import layout
 from .layout import RecordKind
 
 
-class CorruptRing(Exception):
+class CorruptRingError(Exception):
     """A ring holds what no shim writes. The message says what; nothing after it is read."""
 
 
@@ -121,19 +121,19 @@ _Decoder: TypeAlias = Callable[[bytes, int, int, _Common, int], Record]
 def _fits(at: int, length: int, end: int, what: str) -> int:
     """The end of `length` bytes from `at`, which must be inside the record."""
     if length > end - at:
-        raise CorruptRing(f"{what} of {length} bytes in a record with {end - at} left")
+        raise CorruptRingError(f"{what} of {length} bytes in a record with {end - at} left")
     return at + length
 
 
 def _text(data: bytes, at: int, length: int, end: int, what: str) -> str:
     if length > layout.STRING_MAX:
-        raise CorruptRing(f"{what} of {length} bytes")
+        raise CorruptRingError(f"{what} of {length} bytes")
     return data[at : _fits(at, length, end, what)].decode("utf-8", "backslashreplace")
 
 
 def _call(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
     if count > layout.ARGUMENTS_MAX:
-        raise CorruptRing(f"{count} arguments in one call")
+        raise CorruptRingError(f"{count} arguments in one call")
     _fits(at, 8 * count, end, "arguments")
     return Call(*common, tuple(word for (word,) in layout.WORD.iter_unpack(data[at : at + 8 * count])))
 
@@ -142,7 +142,7 @@ def _launch(data: bytes, at: int, end: int, common: _Common, count: int) -> Reco
     body = _fits(at, layout.LAUNCH.size, end, "launch")
     kernel, stream, gx, gy, gz, bx, by, bz, shared, flags, total, kept = layout.LAUNCH.unpack_from(data, at)
     if count > layout.ATTRIBUTES_MAX or kept > layout.PARAMETERS_MAX or kept > total:
-        raise CorruptRing(f"launch with {count} attributes and {kept} of {total} bytes of parameters")
+        raise CorruptRingError(f"launch with {count} attributes and {kept} of {total} bytes of parameters")
     after = _fits(body, count * layout.ATTRIBUTE.size, end, "launch attributes")
     attributes = tuple(layout.ATTRIBUTE.iter_unpack(data[body:after])) if count else ()
     parameters = data[after : _fits(after, kept, end, "parameters")]
@@ -169,10 +169,25 @@ def _image(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
 
 def _kernel(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
     body = _fits(at, layout.KERNEL.size, end, "kernel")
-    *numbers, name = layout.KERNEL.unpack_from(data, at)
+    number, handle, image, registers, shared, local, constant, threads, binary, source, name = (
+        layout.KERNEL.unpack_from(data, at)
+    )
     after = _fits(body, count * layout.PARAMETER.size, end, "parameter layout")
-    parameters = tuple(layout.PARAMETER.iter_unpack(data[body:after]))
-    return Kernel(*common, *numbers, parameters, _text(data, after, name, end, "kernel name"))
+    return Kernel(
+        *common,
+        kernel=number,
+        handle=handle,
+        image=image,
+        registers=registers,
+        static_shared_bytes=shared,
+        local_bytes=local,
+        constant_bytes=constant,
+        max_threads=threads,
+        binary_version=binary,
+        layout_source=source,
+        layout=tuple(layout.PARAMETER.iter_unpack(data[body:after])),
+        name=_text(data, after, name, end, "kernel name"),
+    )
 
 
 def _process(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
@@ -201,14 +216,17 @@ def _unmapped(data: bytes, at: int, end: int, common: _Common, count: int) -> Re
 
 def _graph(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
     _fits(at, layout.GRAPH.size, end, "graph")
-    return Graph(*common, *layout.GRAPH.unpack_from(data, at), count)
+    graph, handle, nodes, opaque = layout.GRAPH.unpack_from(data, at)
+    return Graph(*common, graph, handle, nodes, opaque, count)
 
 
 def _graph_node(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
     body = _fits(at, layout.GRAPH_NODE.size, end, "graph node")
-    graph, kernel, gx, gy, gz, bx, by, bz, shared, flags, total, kept = layout.GRAPH_NODE.unpack_from(data, at)
+    graph, kernel, gx, gy, gz, bx, by, bz, shared, flags, total, kept = layout.GRAPH_NODE.unpack_from(
+        data, at
+    )
     if kept > layout.PARAMETERS_MAX or kept > total:
-        raise CorruptRing(f"graph node with {kept} of {total} bytes of parameters")
+        raise CorruptRingError(f"graph node with {kept} of {total} bytes of parameters")
     parameters = data[body : _fits(body, kept, end, "parameters")]
     return GraphNode(
         *common, graph, count, kernel, (gx, gy, gz), (bx, by, bz), shared, flags, total, parameters
@@ -247,15 +265,15 @@ def decode(data: bytes, slot_count: int) -> tuple[list[Record], str | None]:
     try:
         while at < total:
             if total - at < header_size:
-                raise CorruptRing(f"{total - at} bytes left of a record")
+                raise CorruptRingError(f"{total - at} bytes left of a record")
             size, kind, slot, begin, end, result, count = unpack(data, at)
             if size < header_size or size > layout.RECORD_MAX or size % 8 or size > total - at:
-                raise CorruptRing(f"record of {size} bytes with {total - at} left")
+                raise CorruptRingError(f"record of {size} bytes with {total - at} left")
             decoder = _DECODERS.get(kind)
             if decoder is None or slot >= slot_count:
-                raise CorruptRing(f"record of kind {kind} for export {slot} of {slot_count}")
+                raise CorruptRingError(f"record of kind {kind} for export {slot} of {slot_count}")
             records.append(decoder(data, at + header_size, at + size, (slot, begin, end, result), count))
             at += size
-    except CorruptRing as error:
+    except CorruptRingError as error:
         return records, str(error)
     return records, None

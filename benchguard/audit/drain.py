@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -73,7 +72,7 @@ class Drain:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._corrupt: dict[int, str] = {}
-        self._namespace = os.stat("/proc/self/ns/pid").st_ino
+        self._namespace = Path("/proc/self/ns/pid").stat().st_ino
         self._thread = threading.Thread(target=self._run, name="drain", daemon=True)
 
     def start(self) -> None:

@@ -159,4 +159,5 @@ class EndEntry(Entry, frozen=True, tag="end"):
     images_dropped: int
     rings_exhausted: int
     corrupt_rings: int
+    outlived: list[int]
     complete: bool

@@ -81,8 +81,9 @@ class Interpreter:
         self._exports = surface.exports
         self._calls = [_encode(export.name) for export in surface.exports]
         self._unloads = {
-            slot for slot, export in enumerate(surface.exports) if export.name in
-            {"cuModuleUnload", "cuLibraryUnload", "cuLinkDestroy"}
+            slot
+            for slot, export in enumerate(surface.exports)
+            if export.name in {"cuModuleUnload", "cuLibraryUnload", "cuLinkDestroy"}
         }
         self._started_ns = started_ns
         self._keep_images = keep_images

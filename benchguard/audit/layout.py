@@ -76,7 +76,9 @@ RING_BYTES = 192
 RECORD = Struct("<IHHQQiI")  # size, kind, slot, begin, end, result, count
 PROCESS = Struct("<IIQQQQII")  # process, parent, first tsc, ns, last tsc, ns, executable bytes, driver bytes
 IMAGE = Struct("<QQQQIIII")  # image, handle, bytes, stored_at, format, stored, origin bytes, note bytes
-KERNEL = Struct("<QQQIIIIIIII")  # kernel, handle, image, registers .. binary_version, layout source, name bytes
+KERNEL = Struct(
+    "<QQQIIIIIIII"
+)  # kernel, handle, image, registers .. binary_version, layout source, name bytes
 PARAMETER = Struct("<II")  # offset, size
 ATTRIBUTE = Struct("<I4x64s")  # id, value
 LAUNCH = Struct("<QQ3I3IIIII")  # kernel, stream, grid, block, shared, flags, parameter bytes, kept bytes

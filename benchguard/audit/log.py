@@ -93,18 +93,19 @@ def read_log(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
     Raises LogError at the first line that does not fit, and at the end if the log has none.
     """
-    yield from (entry for entry, _ in _checked(Path(path)))
+    yield from (entry for entry, _ in checked_lines(Path(path)))
 
 
 def verify_log(path: str | os.PathLike[str]) -> Verified:
     """Check the whole chain. Raises LogError."""
-    lines, head = 0, FIRST
-    for _, head in _checked(Path(path)):
-        lines += 1
-    return Verified(lines, head)
+    verified = Verified(0, FIRST)
+    for _, line_hash in checked_lines(Path(path)):
+        verified = Verified(verified.lines + 1, line_hash)
+    return verified
 
 
-def _checked(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every line and its own hash, as read_log."""
     try:
         file = path.open("rb")
     except OSError as error:

@@ -25,6 +25,7 @@ from .processes import kill_all, with_descendants
 from .session import Session
 from .surface import Surface
 
+STATUS_OURS = 70
 STATUS_TIMEOUT = 124
 STATUS_NOT_EXECUTABLE = 126
 STATUS_NOT_FOUND = 127
@@ -43,6 +44,8 @@ class Interposer:
     surface: Surface
     preload: Path
     facts: dict[str, object]
+    on_loader_path: bool
+    """Whether the loader itself finds this driver, as tools that ask ldconfig do."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +77,16 @@ def command_environment(
     environment = dict(base)
     environment.update(session.environment())
     environment.update(
-        LD_PRELOAD=":".join(preloads), NEUTRINO_SHIM=str(interposer.shim), NEUTRINO_DRIVER=str(interposer.driver)
+        LD_PRELOAD=":".join(preloads),
+        NEUTRINO_SHIM=str(interposer.shim),
+        NEUTRINO_DRIVER=str(interposer.driver),
     )
     environment.pop("NEUTRINO_FILTER", None)
     if callers:
         environment["NEUTRINO_FILTER"] = callers
-    # Triton links a helper against libcuda.so.1 and looks in ldconfig's list unless it is told where.
-    environment.setdefault("TRITON_LIBCUDA_PATH", str(interposer.shim.parent))
+    if not interposer.on_loader_path:
+        # Triton links a helper against libcuda.so.1 and looks in ldconfig's list unless it is told where.
+        environment.setdefault("TRITON_LIBCUDA_PATH", str(interposer.shim.parent))
     return environment
 
 
@@ -111,7 +117,11 @@ def _start(command: Sequence[str], environment: dict[str, str], session: Session
         status, why = STATUS_NOT_FOUND, "there is no such command; check its spelling and PATH"
         cause: OSError = error
     except PermissionError as error:
-        status, why, cause = STATUS_NOT_EXECUTABLE, "it may not be executed; chmod +x it, or name its interpreter", error
+        status, why, cause = (
+            STATUS_NOT_EXECUTABLE,
+            "it may not be executed; chmod +x it, or name its interpreter",
+            error,
+        )
     except OSError as error:
         status, why, cause = STATUS_NOT_EXECUTABLE, f"{error.strerror}; check that it is a program", error
     failure = BenchguardError(f"cannot run {command[0]}: {why}")
@@ -136,7 +146,7 @@ class _Pump(threading.Thread):
             while self._pass():
                 pass
             self._write(self._interpreter.finish())
-        except BaseException as failure:  # noqa: BLE001 - handed to the thread that waits for us
+        except BaseException as failure: # handed to the thread that waits for us
             self.failure = failure
 
     def finish(self) -> None:
@@ -180,7 +190,8 @@ def supervise(
     drain = Drain(session)
     interpreter = Interpreter(session, interposer.surface, started_ns, keep_images)
     pump = _Pump(drain, interpreter, log)
-    status, outlived = 70, ()
+    status = STATUS_OURS
+    outlived: tuple[int, ...] = ()
     drain.start()
     pump.start()
     try:
@@ -195,9 +206,11 @@ def supervise(
     finally:
         drain.stop()
         pump.finish()
-        run = _finish(session, interpreter.totals, outlived, status, log, started_ns)
+        run = _ended(session, interpreter.totals, outlived, status, log)
+        log.write(_end_line(run, time.monotonic_ns() - started_ns))
+        log.close()
         session.close()
-    return run
+    return replace(run, log_error=log.error)
 
 
 def _session_line(command: Sequence[str], interposer: Interposer, version: str, started_ns: int) -> bytes:
@@ -232,43 +245,39 @@ def _wait_for_others(drain: Drain) -> tuple[int, ...]:
     return tuple(sorted(live))
 
 
-def _finish(
-    session: Session,
-    totals: Totals,
-    outlived: tuple[int, ...],
-    status: int,
-    log: LogWriter,
-    started_ns: int,
+def _ended(
+    session: Session, totals: Totals, outlived: tuple[int, ...], status: int, log: LogWriter
 ) -> Run:
     counters = session.counters()
-    run = Run(
-        status,
-        totals,
-        counters.images_dropped,
-        counters.rings_exhausted,
-        counters.calls_lost,
-        outlived,
-        log.error,
+    return Run(
+        status=status,
+        totals=totals,
+        images_dropped=counters.images_dropped,
+        rings_exhausted=counters.rings_exhausted,
+        calls_lost=counters.calls_lost,
+        outlived=outlived,
+        log_error=log.error,
     )
-    log.write(
-        msgspec.json.encode(
-            entries.EndEntry(
-                time_ns=time.monotonic_ns() - started_ns,
-                status=status,
-                launches=totals.launches,
-                graph_launches=totals.graph_launches,
-                calls=totals.calls,
-                images=totals.images,
-                kernels=totals.kernels,
-                processes=totals.processes,
-                unmapped=totals.unmapped,
-                dropped=totals.dropped + counters.calls_lost,
-                images_dropped=counters.images_dropped,
-                rings_exhausted=counters.rings_exhausted,
-                corrupt_rings=totals.corrupt_rings,
-                complete=run.complete,
-            )
+
+
+def _end_line(run: Run, time_ns: int) -> bytes:
+    totals = run.totals
+    return msgspec.json.encode(
+        entries.EndEntry(
+            time_ns=time_ns,
+            status=run.status,
+            launches=totals.launches,
+            graph_launches=totals.graph_launches,
+            calls=totals.calls,
+            images=totals.images,
+            kernels=totals.kernels,
+            processes=totals.processes,
+            unmapped=totals.unmapped,
+            dropped=totals.dropped + run.calls_lost,
+            images_dropped=run.images_dropped,
+            rings_exhausted=run.rings_exhausted,
+            corrupt_rings=totals.corrupt_rings,
+            outlived=list(run.outlived),
+            complete=run.complete,
         )
     )
-    log.close()
-    return replace(run, log_error=log.error)

@@ -95,8 +95,11 @@ static void ask_attributes(const struct nb_function *function, struct nb_kernel_
     }
 }
 
-const struct nb_description *nb_describe_first(struct nb_thread *thread, CUfunction handle)
+const struct nb_description *nb_describe(struct nb_thread *thread, CUfunction handle)
 {
+    const struct nb_description *known = nb_described(handle);
+    if (known != NULL)
+        return known;
     const int saved = errno;
     struct nb_function *function = nb_funcmap_get(nb_handle(handle));
     if (function == NULL)

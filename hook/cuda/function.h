@@ -8,18 +8,16 @@
 #include "handle.h"
 #include "thread.h"
 
-/* The slow half of nb_describe: asks the driver. */
-const struct nb_description *nb_describe_first(struct nb_thread *thread, CUfunction handle)
-    __attribute__((visibility("hidden")));
-
-/* The kernel's number and parameter layout. Asks the driver at a kernel's first launch, so call it before the
- * launch and inside a recorded call. NULL if the record of it found no room. */
-static inline const struct nb_description *nb_describe(struct nb_thread *thread, CUfunction handle)
+/* The kernel's number and parameter layout if it was launched before, else NULL. */
+static inline const struct nb_description *nb_described(CUfunction handle)
 {
     const struct nb_function *function = nb_funcmap_get(nb_handle(handle));
-    const struct nb_description *description =
-        function != NULL ? atomic_load_explicit(&function->description, memory_order_acquire) : NULL;
-    return __builtin_expect(description != NULL, 1) ? description : nb_describe_first(thread, handle);
+    return function != NULL ? atomic_load_explicit(&function->description, memory_order_acquire) : NULL;
 }
+
+/* The same, asking the driver at a kernel's first launch, so call it before the launch and inside a recorded
+ * call. NULL if the record of it found no room. */
+const struct nb_description *nb_describe(struct nb_thread *thread, CUfunction handle)
+    __attribute__((visibility("hidden")));
 
 #endif

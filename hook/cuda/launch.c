@@ -83,10 +83,15 @@ NB_ALWAYS_INLINE struct nb_launch *launch_begin(const struct nb_call *call, cons
 {
     if (call->thread == NULL)
         return NULL;
-    const struct nb_description *description = nb_describe(call->thread, launch->function);
     static const struct nb_description nothing; /* kernel 0: its own record was lost */
-    if (description == NULL)
-        description = &nothing;
+    const struct nb_description *description = nb_described(launch->function);
+    uint64_t begin = call->begin;
+    if (__builtin_expect(description == NULL, 0)) {
+        description = nb_describe(call->thread, launch->function);
+        begin = nb_clock(); /* what the driver was asked for us is no part of the launch */
+        if (description == NULL)
+            description = &nothing;
+    }
     const struct nb_parameters parameters =
         nb_parameters_of(description, launch->kernelParams, launch->extra);
     const uint32_t attributes =
@@ -99,7 +104,7 @@ NB_ALWAYS_INLINE struct nb_launch *launch_begin(const struct nb_call *call, cons
     record->record.size = (uint32_t)size;
     record->record.kind = NB_RECORD_LAUNCH;
     record->record.slot = (uint16_t)call->slot;
-    record->record.begin = call->begin;
+    record->record.begin = begin;
     record->record.count = attributes;
     record->kernel = description->number;
     record->stream = nb_handle(launch->stream);

@@ -55,7 +55,8 @@ def read_driver_launches(path: Path) -> Counter[tuple[str, tuple[int, ...], tupl
 
 
 @pytest.fixture
-def observe(tmp_path: Path, native: Path) -> Observe:
+@pytest.mark.usefixtures("native")
+def observe(tmp_path: Path) -> Observe:
     """Run a command under neutrino-bench on the CPU driver and read what it left."""
 
     def run(command: Sequence[str | Path], *options: str, driver: str = "sim", timeout: float = 60,

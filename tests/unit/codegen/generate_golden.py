@@ -1,8 +1,8 @@
-"""Generates from golden/include into a folder: golden/expected is refreshed by
+"""Generate from golden/include into a folder. golden/expected is refreshed by
 
     python tests/unit/codegen/generate_golden.py tests/unit/codegen/golden/expected
 
-A reviewer reads the difference. The driver has no cuMemOpen and has one function the header does not.
+A reviewer reads the difference. The driver has no cuDriverGetVersion, and one function of its own.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from benchguard.codegen.headers import headers_in
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = (
     "cuCtxSynchronize", "cuInit", "cuLaunchHostFunc", "cuLaunchKernel", "cuLaunchKernel_ptsz", "cuMemAlloc",
-    "cuMemAlloc_v2", "cuModuleLoadData", "cuNewThing", "cuParamSetf",
+    "cuMemAlloc_v2", "cuMemOpen", "cuModuleLoadData", "cuNewThing", "cuParamSetf",
 )  # fmt: skip
 
 
 def generate(folder: Path) -> None:
     headers = headers_in(GOLDEN / "include", "the golden header")
-    surface = shim_surface(headers, DriverExports(NAMES, "libcuda.so.1", "0123abcd"), GOLDEN / "semantics.toml")
-    write_files(emit_shim(surface), folder)
-    write_files({f"sim-{name}": text for name, text in emit_sim(surface.api).items()}, folder)
+    surface = shim_surface(
+        headers, DriverExports(NAMES, "libcuda.so.1", "0123abcd"), GOLDEN / "semantics.toml"
+    )
+    write_files(emit_shim(surface), folder / "shim")
+    write_files(emit_sim(surface.api), folder / "sim")
 
 
 if __name__ == "__main__":

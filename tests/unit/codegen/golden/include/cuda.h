@@ -24,6 +24,7 @@ typedef struct CUhandle_st { char reserved[64]; } CUhandle;
  * @{
  */
 CUresult CUDAAPI cuInit(unsigned int Flags);
+CUresult CUDAAPI cuDriverGetVersion(int *driverVersion);
 /** @} */
 
 /**

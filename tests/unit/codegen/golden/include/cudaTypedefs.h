@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 typedef CUresult(CUDAAPI *PFN_cuInit_v2000)(unsigned int Flags);
+typedef CUresult(CUDAAPI *PFN_cuDriverGetVersion_v2020)(int *driverVersion);
 typedef CUresult(CUDAAPI *PFN_cuMemAlloc_v2000)(CUdeviceptr_v1 *dptr, unsigned int bytesize);
 typedef CUresult(CUDAAPI *PFN_cuMemAlloc_v3020)(CUdeviceptr_v2 *dptr, size_t bytesize);
 typedef CUresult(CUDAAPI *PFN_cuMemOpen_v4010)(CUdeviceptr_v2 *pdptr, CUhandle handle, unsigned int Flags);

@@ -16,7 +16,17 @@ STUB CUresult CUDAAPI cuInit(unsigned int Flags)
     return sim_not_supported("cuInit");
 }
 
+STUB CUresult CUDAAPI cuDriverGetVersion(int *driverVersion)
+{
+    return sim_not_supported("cuDriverGetVersion");
+}
+
 /* ---- Memory Management ---- */
+
+STUB CUresult CUDAAPI cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
+{
+    return sim_not_supported("cuMemAlloc");
+}
 
 STUB CUresult CUDAAPI cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
@@ -56,13 +66,6 @@ STUB CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gridDimX, CUstre
                                      void **kernelParams)
 {
     return sim_not_supported("cuLaunchKernel");
-}
-
-/* ---- Superseded and per-thread forms ---- */
-
-STUB CUresult CUDAAPI cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
-{
-    return sim_not_supported("cuMemAlloc");
 }
 
 STUB CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, CUstream hStream,

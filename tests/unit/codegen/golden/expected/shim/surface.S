@@ -107,15 +107,16 @@ nb_slot cuLaunchKernel, 3
 nb_slot cuLaunchKernel_ptsz, 4
 nb_slot cuMemAlloc, 5
 nb_slot cuMemAlloc_v2, 6
-nb_slot cuModuleLoadData, 7
-nb_slot cuNewThing, 8
-nb_slot cuParamSetf, 9
+nb_slot cuMemOpen, 7
+nb_slot cuModuleLoadData, 8
+nb_slot cuNewThing, 9
+nb_slot cuParamSetf, 10
     .data
     .quad nb_absent
     .size nb_slots, . - nb_slots
 
 nb_pass cuInit, 1
-nb_pass cuNewThing, 8
+nb_pass cuNewThing, 9
 
 /* Tells a shim from a driver, for whoever looks for the real one. */
     .section .note.neutrino, "a", @note

@@ -7,6 +7,7 @@
 /* Sorted by name, version and per-thread form, names as strcmp orders them. */
 const struct sim_entry sim_entries[] = {
     {"cuCtxSynchronize", 2000, 0, "cuCtxSynchronize", (void *)cuCtxSynchronize},
+    {"cuDriverGetVersion", 2020, 0, "cuDriverGetVersion", (void *)cuDriverGetVersion},
     {"cuInit", 2000, 0, "cuInit", (void *)cuInit},
     {"cuLaunchHostFunc", 10000, 0, "cuLaunchHostFunc", (void *)cuLaunchHostFunc},
     {"cuLaunchKernel", 4000, 0, "cuLaunchKernel", (void *)cuLaunchKernel},

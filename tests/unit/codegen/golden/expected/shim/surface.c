@@ -14,6 +14,7 @@
     EXPORT(cuLaunchKernel_ptsz) \
     EXPORT(cuMemAlloc) \
     EXPORT(cuMemAlloc_v2) \
+    EXPORT(cuMemOpen) \
     EXPORT(cuModuleLoadData) \
     EXPORT(cuNewThing) \
     EXPORT(cuParamSetf)

@@ -15,11 +15,29 @@ static inline uint64_t nb_word_float(float value)
 
 /* ---- Memory Management ---- */
 
+CUresult CUDAAPI cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
+{
+    const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuMemAlloc);
+    const CUresult nb_result = NB_REAL(cuMemAlloc)(dptr, bytesize);
+    const uint64_t nb_arguments[] = {nb_out_word(nb_result, dptr, sizeof *dptr), (uint64_t)bytesize};
+    nb_call_end(&nb_call, nb_result, nb_arguments, 2);
+    return nb_result;
+}
+
 CUresult CUDAAPI cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuMemAlloc_v2);
     const CUresult nb_result = NB_REAL(cuMemAlloc_v2)(dptr, bytesize);
     const uint64_t nb_arguments[] = {nb_out_word(nb_result, dptr, sizeof *dptr), (uint64_t)bytesize};
+    nb_call_end(&nb_call, nb_result, nb_arguments, 2);
+    return nb_result;
+}
+
+CUresult CUDAAPI cuMemOpen(CUdeviceptr *pdptr, CUhandle handle, unsigned int Flags)
+{
+    const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuMemOpen);
+    const CUresult nb_result = NB_REAL(cuMemOpen)(pdptr, handle, Flags);
+    const uint64_t nb_arguments[] = {nb_out_word(nb_result, pdptr, sizeof *pdptr), (uint64_t)Flags};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
     return nb_result;
 }
@@ -70,17 +88,6 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gridDimX, CUstream hS
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuLaunchKernel);
     return nb_replace_launch(&nb_call, NB_REAL(cuLaunchKernel), f, gridDimX, hStream, kernelParams);
-}
-
-/* ---- Superseded and per-thread forms ---- */
-
-CUresult CUDAAPI cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
-{
-    const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuMemAlloc);
-    const CUresult nb_result = NB_REAL(cuMemAlloc)(dptr, bytesize);
-    const uint64_t nb_arguments[] = {nb_out_word(nb_result, dptr, sizeof *dptr), (uint64_t)bytesize};
-    nb_call_end(&nb_call, nb_result, nb_arguments, 2);
-    return nb_result;
 }
 
 CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, CUstream hStream,

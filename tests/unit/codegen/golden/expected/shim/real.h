@@ -14,8 +14,10 @@
 
 /* ---- Initialization ---- */
 typedef CUresult (CUDAAPI *nb_cuInit_t)(unsigned int Flags);
+typedef CUresult (CUDAAPI *nb_cuDriverGetVersion_t)(int *driverVersion);
 
 /* ---- Memory Management ---- */
+typedef CUresult (CUDAAPI *nb_cuMemAlloc_t)(CUdeviceptr_v1 *dptr, unsigned int bytesize);
 typedef CUresult (CUDAAPI *nb_cuMemAlloc_v2_t)(CUdeviceptr *dptr, size_t bytesize);
 typedef CUresult (CUDAAPI *nb_cuMemOpen_t)(CUdeviceptr *pdptr, CUhandle handle, unsigned int Flags);
 
@@ -28,9 +30,6 @@ typedef CUresult (CUDAAPI *nb_cuParamSetf_t)(CUfunction hfunc, int offset, float
 typedef CUresult (CUDAAPI *nb_cuLaunchHostFunc_t)(CUstream hStream, CUhostFn fn, void *userData);
 typedef CUresult (CUDAAPI *nb_cuLaunchKernel_t)(CUfunction f, unsigned int gridDimX, CUstream hStream,
     void **kernelParams);
-
-/* ---- Superseded and per-thread forms ---- */
-typedef CUresult (CUDAAPI *nb_cuMemAlloc_t)(CUdeviceptr_v1 *dptr, unsigned int bytesize);
 typedef CUresult (CUDAAPI *nb_cuLaunchKernel_ptsz_t)(CUfunction f, unsigned int gridDimX, CUstream hStream,
     void **kernelParams);
 

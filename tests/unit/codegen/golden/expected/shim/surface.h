@@ -11,14 +11,15 @@ enum {
     NB_SLOT_cuLaunchKernel_ptsz = 4,
     NB_SLOT_cuMemAlloc = 5,
     NB_SLOT_cuMemAlloc_v2 = 6,
-    NB_SLOT_cuModuleLoadData = 7,
-    NB_SLOT_cuNewThing = 8,
-    NB_SLOT_cuParamSetf = 9,
-    NB_EXPORT_COUNT = 10,
+    NB_SLOT_cuMemOpen = 7,
+    NB_SLOT_cuModuleLoadData = 8,
+    NB_SLOT_cuNewThing = 9,
+    NB_SLOT_cuParamSetf = 10,
+    NB_EXPORT_COUNT = 11,
     NB_SLOT_ABSENT = NB_EXPORT_COUNT,
 
     /* Functions of the header that this driver does not have. */
-    NB_SLOT_cuMemOpen = NB_SLOT_ABSENT
+    NB_SLOT_cuDriverGetVersion = NB_SLOT_ABSENT
 };
 
 #endif

@@ -1,0 +1,137 @@
+"""neutrino-bench doctor: what this machine has for us, one line each."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import click
+import msgspec
+
+from ..audit.session import Session
+from ..audit.surface import read_surface
+from ..codegen.errors import CodegenError
+from ..codegen.headers import find_headers
+from ..errors import BenchguardError
+from ..shim.build import shim_for
+from ..shim.compiler import find_compiler
+from ..shim.driver import discover
+from ..shim.errors import ShimError
+from . import kernel_features
+from .interpose import gap_text
+
+Level = Literal["ok", "warn", "fail"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`then` is what to do about it; empty where there is nothing to do."""
+
+    level: Level
+    subject: str
+    found: str
+    then: str = ""
+
+
+def _driver() -> Finding:
+    driver = discover("auto")
+    if driver.is_sim:
+        return Finding(
+            "warn", "driver", f"{driver.path}, {driver.origin}", "install a GPU driver to run on a GPU"
+        )
+    return Finding("ok", "driver", f"{driver.path}, by {driver.origin}, build-id {driver.build_id or 'none'}")
+
+
+def _shim() -> Finding:
+    driver = discover("auto")
+    shim = shim_for(driver)
+    gap = gap_text(shim)
+    if gap is not None:
+        return Finding("warn", "shim", gap, "install a C compiler and run `neutrino-bench build`")
+    surface = read_surface(shim.surface_path)
+    counts = ", ".join(f"{surface.count(kind)} {kind}" for kind in ("recorded", "pass", "untyped"))
+    return Finding("ok", "shim", f"{len(surface.exports)} exports: {counts}; {shim.path}")
+
+
+def _compiler() -> Finding:
+    try:
+        return Finding("ok", "compiler", find_compiler().version)
+    except ShimError as error:
+        return Finding("warn", "compiler", str(error), "without one the packaged generic shim is used")
+
+
+def _header() -> Finding:
+    try:
+        headers = find_headers()
+        return Finding("ok", "cuda.h", f"CUDA {headers.version}, {headers.origin}")
+    except CodegenError as error:
+        return Finding("warn", "cuda.h", str(error), "pip install 'nvidia-cuda-runtime>=13,<14'")
+
+
+def _memory() -> Finding:
+    session = Session(ring_count=1, ring_bytes=1 << 16, image_bytes=0)
+    session.close()
+    return Finding("ok", "memfd", "sealed shared memory can be made")
+
+
+def _kernel_feature(subject: str, probe: Callable[[], str | None], then: str) -> Finding:
+    found = probe()
+    if found is None:
+        return Finding("warn", subject, "not in this kernel, or not allowed here", then)
+    return Finding("ok", subject, found)
+
+
+def _torch() -> Finding:
+    if importlib.util.find_spec("torch") is None:
+        return Finding("ok", "torch", "not installed; nothing here needs it")
+    return Finding("ok", "torch", "installed")
+
+
+def findings() -> Iterator[Finding]:
+    """Every check; one that cannot even be made is a failure, not an exception."""
+    checks: list[tuple[str, Callable[[], Finding]]] = [
+        ("driver", _driver),
+        ("shim", _shim),
+        ("compiler", _compiler),
+        ("cuda.h", _header),
+        ("memfd", _memory),
+        ("torch", _torch),
+    ]
+    for subject, probe, then in (
+        (
+            "landlock",
+            kernel_features.landlock,
+            "needed by `grade`: Linux 5.13 with landlock in its lsm= list",
+        ),
+        ("mseal", kernel_features.mseal, "needed by `grade --inline`: Linux 6.10"),
+        (
+            "seccomp",
+            kernel_features.seccomp_notify,
+            "needed by `grade`: Linux 5.0, and a container that allows it",
+        ),
+    ):
+        checks.append((subject, lambda s=subject, p=probe, t=then: _kernel_feature(s, p, t)))  # type: ignore[misc]
+    for subject, check in checks:
+        try:
+            yield check()
+        except (BenchguardError, ShimError, CodegenError) as error:
+            yield Finding("fail", subject, str(error))
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def doctor(as_json: bool) -> int:
+    """Check this machine: driver, shim, compiler, headers, sandbox features.
+
+    One line each: ok, warn (it works, but) or fail (it does not), and what to do. Exits with 1 on a fail.
+    """
+    found = list(findings())
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+    else:
+        for finding in found:
+            then = f"; {finding.then}" if finding.then else ""
+            click.echo(f"{finding.level:4}  {finding.subject:9} {finding.found}{then}")
+    return int(any(finding.level == "fail" for finding in found))

@@ -1,0 +1,94 @@
+"""neutrino-bench: the command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from .. import __version__
+from ..codegen.errors import CodegenError
+from ..errors import BenchguardError
+from ..shim.errors import ShimError
+from .build import build
+from .completion import completion
+from .doctor import doctor
+from .observe import observe
+from .verify_log import verify_log
+
+STATUS_USAGE = 2
+STATUS_OURS = 70
+
+EXAMPLES = """
+\b
+Examples:
+  neutrino-bench -- python submission.py
+  neutrino-bench --log run.audit.jsonl --driver sim -- ./program
+  neutrino-bench verify-log run.audit.jsonl
+  neutrino-bench doctor
+"""
+
+
+class _Group(click.Group):
+    """`neutrino-bench [OPTIONS] -- COMMAND` is `neutrino-bench observe [OPTIONS] -- COMMAND`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = {"--help", "-h", "--version"}
+        if args and args[0] not in self.commands and args[0] not in own and (args[0].startswith("-")):
+            args = ["observe", *args]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "[OBSERVE OPTIONS] -- COMMAND...")
+        formatter.write_usage(ctx.command_path, "SUBCOMMAND [OPTIONS]", prefix="       ")
+
+
+@click.group(
+    cls=_Group,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(__version__, "--version", prog_name="neutrino-bench", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Put a shim between a GPU program and its driver, and see what it launches.
+
+    Without a subcommand, the command after `--` is observed: it runs as always, and every kernel it launches is
+    written to an audit log. On a machine without a GPU it runs on the embedded CPU driver.
+    """
+
+
+for command in (observe, verify_log, doctor, build, completion):
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Exit with the observed command's status, or ours: 2 usage, 124 time-out, 70 our own error."""
+    try:
+        status = cli.main(
+            list(arguments) if arguments is not None else None, "neutrino-bench", standalone_mode=False
+        )
+        sys.exit(status if isinstance(status, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        sys.exit(STATUS_USAGE)
+    except click.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        hint = (
+            error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "neutrino-bench"
+        )
+        _fail(f"{error.format_message().rstrip('.')}; see `{hint} --help`", STATUS_USAGE)
+    except BenchguardError as error:
+        _fail(str(error), error.status)
+    except (ShimError, CodegenError) as error:
+        _fail(str(error), STATUS_OURS)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output is gone: nobody is left to tell
+        sys.exit(128 + 13)
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    click.echo(f"neutrino-bench: error: {message}", err=True)
+    sys.exit(status)

@@ -1,0 +1,138 @@
+"""neutrino-bench observe: run a command under the shim."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from .. import __version__
+from ..audit.log import LogWriter
+from ..audit.supervise import Run, supervise
+from ..errors import BenchguardError, UsageError
+from ..report.summary import summarise
+from ..report.text import render
+from .interpose import gap_text, interposer_for
+
+MARK = "neutrino-bench: "
+
+
+def default_log() -> Path:
+    """In the current folder; the time and our pid keep two runs apart."""
+    return Path(f"neutrino-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.audit.jsonl")
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+    epilog="\b\nThe exit status is the command's own; 128 + n if signal n ended it.\n"
+    "Observation never stops a command: what could not be recorded is counted and said.",
+)
+@click.option(
+    "--log",
+    "log_path",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Where to write the audit log.  [default: ./neutrino-TIME-PID.audit.jsonl]",
+)
+@click.option("--force", is_flag=True, help="Replace the log if it exists.")
+@click.option(
+    "--driver",
+    default="auto",
+    metavar="auto|sim|PATH",
+    show_default=True,
+    help="The real driver: this machine's (the CPU driver if it has none), the CPU driver, or a library.",
+)
+@click.option(
+    "--filter",
+    "callers",
+    metavar="WORDS",
+    help="Send callers whose library name holds one of these comma-separated words to the real driver, "
+    "unrecorded: cublas,cudnn.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Kill the command and what it started after so long; exit with 124.",
+)
+@click.option(
+    "--keep-images",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Keep every code image there, named by its SHA-256.",
+)
+@click.option(
+    "--summary",
+    "summary_path",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="PATH",
+    help="Write the summary there as JSON too; - is standard output.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def observe(
+    log_path: Path | None,
+    force: bool,
+    driver: str,
+    callers: str | None,
+    timeout: float | None,
+    keep_images: Path | None,
+    summary_path: Path | None,
+    quiet: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Run COMMAND under the shim and write an audit log of every kernel it launches.
+
+    This is what `neutrino-bench [OPTIONS] -- COMMAND` does without a subcommand's name.
+    """
+    if keep_images is not None:
+        _make_folder(keep_images)
+    interposer, found, shim = interposer_for(driver)
+    gap = gap_text(shim)
+    if gap is not None and not quiet:
+        click.echo(f"{MARK}{gap}", err=True)
+    if shim.built and not quiet:
+        click.echo(f"{MARK}built the shim for {found.path} from {interposer.surface.header.origin}", err=True)
+    log = LogWriter(log_path or default_log(), replace=force)
+    run = supervise(
+        command,
+        interposer,
+        log,
+        version=__version__,
+        callers=callers,
+        timeout=timeout,
+        keep_images=keep_images,
+    )
+    _report(run, log, quiet, summary_path)
+    if run.log_error is not None:
+        raise BenchguardError(run.log_error)
+    return run.status
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot keep images in {path}: {error.strerror}; name another folder") from error
+
+
+def _report(run: Run, log: LogWriter, quiet: bool, summary_path: Path | None) -> None:
+    if run.log_error is not None or (quiet and summary_path is None):
+        return
+    summary = summarise(log.path)
+    if summary_path is not None:
+        text = summary.to_json()
+        if str(summary_path) == "-":
+            click.echo(text)
+        else:
+            try:
+                summary_path.write_text(text + "\n")
+            except OSError as error:
+                raise BenchguardError(
+                    f"cannot write the summary {summary_path}: {error.strerror}; the log {log.path} is whole"
+                ) from error
+    if not quiet:
+        render(summary, log.path, sys.stderr)

@@ -1,0 +1,103 @@
+"""semantics/cuda.toml fits every header; a mistake in such a file is one line that says where."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.headers import headers_in
+from benchguard.codegen.model import Api
+from benchguard.codegen.parse import parse_headers
+from benchguard.codegen.semantics import ARGUMENTS_MAX, CUDA, OUT, Recording, load_semantics
+
+from .conftest import GOLDEN
+
+TEXT = (GOLDEN / "semantics.toml").read_text()
+# Functions with a count whose out parameters are single values all the same, read one by one.
+SINGLE_VALUES = {
+    "cuGraphAdd", "cuLibraryLoad", "cuModuleLoadDataEx", "cuLinkCreate", "cuMemcpyBatchAsync", "cuMemcpy3DBatchAsync",
+    "cuMemBatchDecompressAsync", "cuCtxCreate", "cuMemAllocPitch",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def golden() -> Api:
+    return parse_headers(headers_in(GOLDEN / "include"))
+
+
+def load(api: Api, folder: Path, text: str) -> dict[str, Recording]:
+    path = folder / "semantics.toml"
+    path.write_text(text)
+    return load_semantics(path, api)
+
+
+def test_every_form_of_a_launch_is_recorded(api: Api) -> None:
+    """cuLaunch..., with and without _ptsz, whatever the version: none is a mere tail jump."""
+    recordings = load_semantics(CUDA, api)
+    launches = {function.name for function in api.functions if function.name.startswith("cuLaunch")}
+    assert launches - set(recordings) == set()
+    assert {name for name in launches if recordings[name].replace is None} == {
+        name for name in launches if name.startswith("cuLaunchHostFunc")
+    }
+
+
+def test_arrays_are_not_read(api: Api) -> None:
+    """A parameter that comes with a count is never "out:", but where it was seen to be one value."""
+    for recording in load_semantics(CUDA, api).values():
+        if any(word.role == "count" for word in recording.words):
+            outs = [word.parameter.name for word in recording.words if word.role.startswith(OUT)]
+            assert not outs or recording.function.name.startswith(tuple(SINGLE_VALUES)), (
+                recording.function.name,
+                outs,
+            )
+
+
+def test_records_hold_their_words(api: Api) -> None:
+    """At most 16 words, as hook/core/record.h has it, and one for every parameter but structures."""
+    header = (Path(__file__).parents[3] / "hook" / "core" / "record.h").read_text()
+    limit = re.search(r"#define NB_ARGUMENTS_MAX\s+(\d+)u", header)
+    assert limit is not None
+    assert int(limit[1]) == ARGUMENTS_MAX
+    assert max(len(recording.words) for recording in load_semantics(CUDA, api).values()) <= ARGUMENTS_MAX
+
+
+def test_roles_come_from_override_name_type_and_shape(golden: Api) -> None:
+    recordings = load_semantics(GOLDEN / "semantics.toml", golden)
+    roles = {name: [word.role for word in recording.words] for name, recording in recordings.items()}
+    assert roles["cuLaunchKernel_ptsz"] == ["function", "count", "stream", "pointer"]
+    assert roles["cuMemAlloc"] == ["out:device_pointer", "bytes"]
+    assert roles["cuMemOpen"] == ["out:device_pointer", "flags"]  # the structure by value has no word
+    assert roles["cuLaunchHostFunc"] == ["stream", "callback", "pointer"]
+    assert roles["cuParamSetf"] == ["function", "int", "float"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('"cuMemOpen"', '"cuMemOpne"', "groups.memory: the header (CUDA 13000) has no cuMemOpne"),
+        ("since = 14000", "since = 12000", "groups.memory: the header (CUDA 13000) has no cuMemNew"),
+        ('= ["cuModuleLoadData"]\n\n[replace]', '= ["cuInit"]\n\n[replace]', "cuInit has a hook but is in no group"),
+        ('= ["cuModuleLoadData"]\n\n[replace]', '= ["cuMemAlloc", "cuMemAlloc_v2"]\n\n[replace]',
+         "nb_after_module_load is for cuMemAlloc and for cuMemAlloc_v2, which have different signatures"),
+        ('launch = ["cuParamSetf"', 'launch = ["cuMemOpen", "cuParamSetf"', "cuMemOpen is in the groups"),
+        ('Flags = "flags"', 'Flags = "flag"', "Flags: flag is no role"),
+        ("cuLaunchKernel.gridDimX", "cuLaunchKernel.gridDimW", "cuLaunchKernel has no parameter gridDimW"),
+        ("cuLaunchKernel.gridDimX", "cuInit.Flags", "cuInit.Flags: cuInit is in no group"),
+        ('cuLaunchKernel.gridDimX" = "count"', 'cuLaunchHostFunc.userData" = "out:count"',
+         "userData cannot be out:count"),
+        ("[roles]", "[rolls]", "unknown field `rolls`"),
+        ("[roles]", "[roles", "semantics.toml"),
+        ('nb_replace_launch = ["cuLaunchKernel"]', 'nb_x = ["cuLaunchKernel"]\nnb_y = ["cuLaunchKernel_ptsz"]',
+         "cuLaunchKernel_ptsz has the hooks nb_x and nb_y"),
+        ('nb_replace_launch = ["cuLaunchKernel"]', 'nb_x = ["cuModuleLoadData"]', "is in [after] and in [replace]"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(golden: Api, tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    assert old in TEXT
+    with pytest.raises(CodegenError) as caught:
+        load(golden, tmp_path, TEXT.replace(old, new))
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
