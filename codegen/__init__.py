@@ -1,0 +1,1 @@
+"""C header -> API model -> C source: docs/architecture.md, "The generated shim"."""

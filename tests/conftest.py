@@ -38,7 +38,17 @@ def compile_c(tmp_path_factory: pytest.TempPathFactory, cuda_include: Path) -> C
         if not output.exists():
             output.parent.mkdir(parents=True, exist_ok=True)
             shared = ["-shared", "-fPIC", "-fvisibility=hidden"] if ".so" in name else []
-            command = ["cc", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", *shared, f"-I{cuda_include}"]
+            command = [
+                "cc",
+                "-std=gnu11",
+                "-O1",
+                "-g",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                *shared,
+                f"-I{cuda_include}",
+            ]
             command += [*flags, *map(str, sources), "-o", str(output), "-pthread", "-ldl", *links]
             subprocess.run(command, check=True)
         return output

@@ -242,9 +242,10 @@ void nb_after_graph_exec_kernel_node_set_params_v1(const struct nb_call *call, C
                                                    const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS newer = {0};
-    if (nodeParams != NULL)
-        memcpy(&newer, nodeParams, sizeof *nodeParams);
-    node_changed(call, result, hGraphExec, hNode, nodeParams != NULL ? &newer : NULL);
+    if (result != CUDA_SUCCESS || nodeParams == NULL)
+        return;
+    memcpy(&newer, nodeParams, sizeof *nodeParams);
+    node_changed(call, result, hGraphExec, hNode, &newer);
 }
 
 void nb_after_graph_exec_kernel_node_set_params(const struct nb_call *call, CUresult result,

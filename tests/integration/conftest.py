@@ -5,66 +5,41 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import pytest
 
-PROGRAMS = Path(__file__).parent / "programs"
-
-Compiler = Callable[..., Path]
-
-
-@dataclass(frozen=True)
-class Observed:
-    """One run: what the program said, what the log holds, and what the driver itself counted."""
-
-    status: int
-    stdout: str
-    stderr: str
-    log: Path
-    lines: list[dict[str, object]]
-    driver_launches: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]]
-
-    def of_kind(self, kind: str) -> list[dict[str, object]]:
-        return [line for line in self.lines if line["kind"] == kind]
-
-    @property
-    def launches(self) -> Counter[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-        """Launches in the log that the driver accepted, by name and shape."""
-        return Counter(
-            (str(line["name"]), tuple(line["grid"]), tuple(line["block"]))  # type: ignore[arg-type]
-            for line in self.of_kind("launch")
-            if line["result"] == 0
-        )
-
-
-Observe = Callable[..., Observed]
-
-
-def read_driver_launches(path: Path) -> Counter[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-    """The CPU driver's own log: "pid kernel grid block shared" a line (sim/README.md)."""
-    counts: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]] = Counter()
-    for line in path.read_text().splitlines() if path.exists() else []:
-        _, name, grid, block, _ = line.split()
-        counts[name, tuple(map(int, grid.split(","))), tuple(map(int, block.split(",")))] += 1
-    return counts
+from tests.integration.support import PROGRAMS, Compiler, Observe, Observed, read_driver_launches
 
 
 @pytest.fixture
-@pytest.mark.usefixtures("native")
-def observe(tmp_path: Path) -> Observe:
+def observe(tmp_path: Path, native: Path) -> Observe:
     """Run a command under neutrino-bench on the CPU driver and read what it left."""
+    assert (native / "sim").is_dir()
 
-    def run(command: Sequence[str | Path], *options: str, driver: str = "sim", timeout: float = 60,
-            environment: dict[str, str] | None = None) -> Observed:
+    def run(
+        command: Sequence[str | Path],
+        *options: str,
+        driver: str = "sim",
+        timeout: float = 60,
+        environment: dict[str, str] | None = None,
+    ) -> Observed:
         log, launches = tmp_path / "run.audit.jsonl", tmp_path / "launches"
         launches.unlink(missing_ok=True)
         log.unlink(missing_ok=True)
-        arguments = [sys.executable, "-m", "benchguard", "--driver", driver, "--log", str(log), *options, "--"]
+        arguments = [
+            sys.executable,
+            "-m",
+            "benchguard",
+            "--driver",
+            driver,
+            "--log",
+            str(log),
+            *options,
+            "--",
+        ]
         done = subprocess.run(
             [*arguments, *map(str, command)],
             capture_output=True,

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PROGRAMS, Compiler, Observe
+from tests.integration.support import PROGRAMS, Compiler, Observe, Observed
 
 SCALE = ("scale", (4, 1, 1), (256, 1, 1))
 
 
-def check(observed: object) -> None:
-    assert observed.status == 0, observed.stdout + observed.stderr  # type: ignore[attr-defined]
-    assert "right" in observed.stdout  # type: ignore[attr-defined]
-    assert observed.launches == observed.driver_launches == {SCALE: 3}  # type: ignore[attr-defined]
+def check(observed: Observed) -> None:
+    assert observed.status == 0, observed.stdout + observed.stderr
+    assert "right" in observed.stdout
+    assert observed.launches == observed.driver_launches == {SCALE: 3}
 
 
 def test_linked(observe: Observe, program: Callable[[str], Path]) -> None:
@@ -35,14 +35,18 @@ def test_opened_by_development_name(observe: Observe, compile_c: Compiler) -> No
 
 
 @pytest.mark.parametrize("name", ["libcuda.so.1", "libcuda.so", "libcuda.so.580.159.04"])
-def test_opened_by_path(observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path, name: str) -> None:
+def test_opened_by_path(
+    observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path, name: str
+) -> None:
     """An absolute path to the real driver, under each name that installers give it."""
     path = tmp_path / name
     path.symlink_to(native / "sim" / "libcuda.so.1")
     check(observe([compile_c("opened", PROGRAMS / "opened.c"), path]))
 
 
-def test_a_path_that_leads_nowhere_fails_as_before(observe: Observe, compile_c: Compiler, tmp_path: Path) -> None:
+def test_a_path_that_leads_nowhere_fails_as_before(
+    observe: Observe, compile_c: Compiler, tmp_path: Path
+) -> None:
     """Programs try several paths and rely on the wrong ones failing."""
     observed = observe([compile_c("opened", PROGRAMS / "opened.c"), tmp_path / "libcuda.so.1"])
     assert observed.status == 1
@@ -66,7 +70,9 @@ def test_filtered_callers_get_the_real_driver(observe: Observe, compile_c: Compi
     """A library that --filter names runs as before and leaves no launch in the log."""
     compile_c("plugins/libneighbour.so", PROGRAMS / "neighbour.c")
     plugin = compile_c("plugins/libplugin.so", PROGRAMS / "plugin.c", links=("-Wl,-rpath,$ORIGIN",))
-    observed = observe([compile_c("plugin_host", PROGRAMS / "plugin_host.c"), plugin], "--filter", "libplugin")
+    observed = observe(
+        [compile_c("plugin_host", PROGRAMS / "plugin_host.c"), plugin], "--filter", "libplugin"
+    )
     assert observed.status == 0, observed.stderr
     assert not observed.launches
     assert observed.driver_launches == {SCALE: 3}

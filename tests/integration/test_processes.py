@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PROGRAMS, Observe
+from tests.integration.support import PROGRAMS, Observe
 
 SCALE = ("scale", (4, 1, 1), (256, 1, 1))
 Program = Callable[[str], Path]
@@ -49,9 +49,17 @@ def test_exec(observe: Observe, program: Program) -> None:
 
 @pytest.mark.parametrize(
     ("how", "status"),
-    [("return", 0), ("exit", 5), ("quick", 6), ("abort", 128 + signal.SIGABRT), ("kill", 128 + signal.SIGKILL)],
+    [
+        ("return", 0),
+        ("exit", 5),
+        ("quick", 6),
+        ("abort", 128 + signal.SIGABRT),
+        ("kill", 128 + signal.SIGKILL),
+    ],
 )
-def test_however_it_ends_the_launches_are_there(observe: Observe, program: Program, how: str, status: int) -> None:
+def test_however_it_ends_the_launches_are_there(
+    observe: Observe, program: Program, how: str, status: int
+) -> None:
     """exit, _exit, abort and SIGKILL: nothing waits for a destructor. The status is the program's."""
     observed = observe([program("ends"), how])
     assert observed.status == status, observed.stderr
@@ -60,7 +68,9 @@ def test_however_it_ends_the_launches_are_there(observe: Observe, program: Progr
 
 def test_python_os_exit(observe: Observe, program: Program) -> None:
     """A Python program that runs launches in a child and leaves by os._exit."""
-    code = f"import os, subprocess; subprocess.run([{str(program('linked'))!r}, '2'], check=True); os._exit(7)"
+    code = (
+        f"import os, subprocess; subprocess.run([{str(program('linked'))!r}, '2'], check=True); os._exit(7)"
+    )
     observed = observe([sys.executable, "-c", code])
     assert observed.status == 7, observed.stderr
     assert observed.launches == observed.driver_launches == {SCALE: 2}
@@ -88,5 +98,5 @@ def test_a_process_that_never_calls_the_driver_leaves_no_trace(observe: Observe)
 def test_programs_are_found() -> None:
     """Every C program of this folder is used by a test."""
     tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
-    unused = [path.stem for path in PROGRAMS.glob("*.c") if f'"{path.stem}' not in tests and f"{path.stem}.c" not in tests]
-    assert not unused
+    names = [path.stem for path in PROGRAMS.glob("*.c")]
+    assert not [name for name in names if f'"{name}' not in tests and f"{name}.c" not in tests]

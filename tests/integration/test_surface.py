@@ -17,9 +17,8 @@ from benchguard.codegen.model import Api
 from benchguard.codegen.parse import parse_headers
 from benchguard.shim.build import shim_for
 from benchguard.shim.driver import discover
-
-from ..conftest import DATA
-from .conftest import PROGRAMS, Compiler
+from tests.conftest import DATA
+from tests.integration.support import PROGRAMS, Compiler
 
 EXPORTS = (DATA / "libcuda-580.159.04-exports.txt").read_text().split()
 CLIENTS = ["torch", "triton", "cupy"]
@@ -37,8 +36,13 @@ class Shimmed:
     def run(self, client: Path, lines: list[str]) -> list[str]:
         environment = {**os.environ, "LD_PRELOAD": str(self.shim), "NEUTRINO_DRIVER": str(self.driver)}
         done = subprocess.run(
-            [client, self.driver], input="\n".join(lines) + "\n", text=True, capture_output=True, check=False,
-            env=environment, timeout=60,
+            [client, self.driver],
+            input="\n".join(lines) + "\n",
+            text=True,
+            capture_output=True,
+            check=False,
+            env=environment,
+            timeout=60,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
@@ -62,11 +66,16 @@ def echo(tmp_path_factory: pytest.TempPathFactory, compile_c: Callable[..., Path
     source.write_text(
         '#include "echo_driver.h"\n\nstruct echo echo_last;\n\n'
         + "".join(f"ECHO({name}, {number})\n" for number, name in enumerate(plain))
-        + '\n#include "echo_lookup.h"\n\nconst struct entry entries[] = {\n' + "\n".join(rows) + "\n};\n"
+        + '\n#include "echo_lookup.h"\n\nconst struct entry entries[] = {\n'
+        + "\n".join(rows)
+        + "\n};\n"
         + "const unsigned entry_count = sizeof entries / sizeof *entries;\n"
     )
     driver = compile_c(
-        "echo/echo_driver.so", source, flags=(f"-I{PROGRAMS}",), links=("-Wl,-soname,libcuda.so.1",)
+        "echo/echo_driver.so",
+        source,
+        flags=(f"-I{PROGRAMS}",),
+        links=("-Wl,-soname,libcuda.so.1", "-Wl,-Bsymbolic"),
     )
     shim = shim_for(discover(str(driver)))
     return Shimmed(driver, shim.path, json.loads(shim.surface_path.read_text()))
@@ -78,7 +87,9 @@ def exports_of(echo: Shimmed) -> list[dict[str, object]]:
 
 def test_the_shim_exports_what_the_driver_does(echo: Shimmed) -> None:
     """Not one name more, not one less: clients test features by looking names up."""
-    out = subprocess.run(["nm", "-D", "--defined-only", str(echo.shim)], capture_output=True, text=True, check=True)
+    out = subprocess.run(
+        ["nm", "-D", "--defined-only", str(echo.shim)], capture_output=True, text=True, check=True
+    )
     names = {line.split()[2].split("@")[0] for line in out.stdout.splitlines() if line.split()[1] == "T"}
     assert names == set(EXPORTS)
 
@@ -103,8 +114,10 @@ def test_every_export_is_forwarded(echo: Shimmed, compile_c: Compiler, api: Api)
         sent = [0] * 14 if name in launches else list(range(1, 15))
         if kind == "recorded":
             function = api.by_name[name]
-            if any(parameter.type.shape.value in {"float", "double", "struct or union"} for parameter in
-                   function.parameters):
+            if any(
+                parameter.type.shape.value in {"float", "double", "struct or union"}
+                for parameter in function.parameters
+            ):
                 continue  # not passed as words: hooks.c is compiled against the header's own prototype
             declared = len(function.parameters)
             assert [int(word) for word in words[:declared]] == sent[:declared], line
@@ -135,6 +148,8 @@ def test_symbols_are_found_as_in_the_driver(echo: Shimmed, compile_c: Compiler, 
     text = (DATA / f"entry-points-{client}.txt").read_text()
     names = sorted({line.split()[1] for line in text.splitlines() if line.startswith("DLSYM cu")})
     program = compile_c("echo_client", PROGRAMS / "echo_client.c", flags=(f"-I{PROGRAMS}",))
-    lines = echo.run(program, [f"{name} null" for name in names if not name.startswith(("cuGetProc", "cuLaunch"))])
+    lines = echo.run(
+        program, [f"{name} null" for name in names if not name.startswith(("cuGetProc", "cuLaunch"))]
+    )
     missing = {line.split()[0] for line in lines if line.endswith("missing")}
     assert missing == {name for name in names if name not in EXPORTS and not name.startswith("cuGetProc")}

@@ -39,7 +39,17 @@ class Overhead:
 
 def compile_c(source: str, output: Path, *flags: str) -> Path:
     include = find_headers().folder
-    command = ["cc", "-std=gnu11", "-O2", f"-I{include}", str(HERE / source), "-o", str(output), *flags, "-ldl"]
+    command = [
+        "cc",
+        "-std=gnu11",
+        "-O2",
+        f"-I{include}",
+        str(HERE / source),
+        "-o",
+        str(output),
+        *flags,
+        "-ldl",
+    ]
     subprocess.run(command, check=True)
     return output
 
@@ -80,13 +90,17 @@ def summarise(kind: str, pairs: list[tuple[float, float]]) -> Overhead:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("driver", nargs="?", default="null", help="null, sim, auto or a path (default: null)")
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(options.driver, Path(folder))
-    print(f"{'call':10} {'direct':>10} {'through':>10} {'extra':>10} {'quartiles of extra':>22} {'target':>8}  ns a call")
+    print(
+        f"{'call':10} {'direct':>10} {'through':>10} {'extra':>10} {'quartiles of extra':>22} {'target':>8}  ns a call"
+    )
     for figure in figures:
         low, high = figure.extra_quartiles_ns
         target = TARGETS[figure.kind]

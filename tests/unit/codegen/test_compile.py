@@ -71,7 +71,8 @@ def test_the_sim_parts_compile(headers: Headers, api: Api, tmp_path: Path) -> No
     write_files(emit_sim(api), tmp_path)
     (tmp_path / "stub.h").write_text("CUresult sim_not_supported(const char *name);\n")
     (tmp_path / "procaddr.h").write_text(
-        "struct sim_entry { const char *name; int version; int per_thread; const char *symbol; void *address; };\n"
+        "struct sim_entry { const char *name; int version; int per_thread; const char *symbol;"
+        " void *address; };\n"
         "extern const struct sim_entry sim_entries[];\nextern const size_t sim_entry_count;\n"
     )
     for name in ("stubs.c", "procaddr.c"):

@@ -50,13 +50,13 @@ def test_the_wheel_is_named_with_its_version() -> None:
 
 
 def test_without_any_header_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(headers, "_candidates", lambda environment: iter(()))
+    monkeypatch.setattr(headers, "_candidates", lambda _: iter(()))
     with pytest.raises(CodegenError, match="install the wheel nvidia-cuda-runtime"):
         find_headers({})
 
 
 def test_a_folder_without_cuda_h_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CodegenError, match="name a folder that holds cuda.h"):
+    with pytest.raises(CodegenError, match=r"name a folder that holds cuda\.h"):
         headers_in(tmp_path)
     (tmp_path / "cuda.h").write_text("int x;\n")
     with pytest.raises(CodegenError, match="defines no CUDA_VERSION"):

@@ -94,8 +94,8 @@ def _function(name: str, returns: str = "int") -> Function:
 
 
 def test_headers_of_two_releases_are_refused() -> None:
-    """A typedef without its function, or with another signature, means the two files do not belong together."""
-    with pytest.raises(CodegenError, match="cudaTypedefs.h has 1 versions of cuInit but cuda.h has 0"):
+    """A typedef without its function, or of another signature: the files do not belong together."""
+    with pytest.raises(CodegenError, match=r"cudaTypedefs\.h has 1 versions of cuInit but cuda\.h has 0"):
         entry_points([Typedef("cuInit", 2000, "", "int()")], [])
     with pytest.raises(CodegenError, match=r"PFN_cuInit_v2000 is long\(\) but cuInit is int\(\)"):
         entry_points([Typedef("cuInit", 2000, "", "long()")], [_function("cuInit")])

@@ -19,6 +19,8 @@ def test_readers_see_only_a_handles_own_value(tmp_path: Path, sanitizer: str) ->
     flags = ["-std=gnu11", "-g", "-O1", f"-fsanitize={sanitizer}", "-fno-sanitize-recover", f"-I{CORE}"]
     subprocess.run(["cc", *flags, *sources, "-pthread", "-o", str(program)], check=True)
     environment = {"ASAN_OPTIONS": "detect_leaks=0"}  # outgrown tables are kept for their readers, by design
-    done = subprocess.run([program], capture_output=True, text=True, timeout=120, check=False, env=environment)
+    done = subprocess.run(
+        [program], capture_output=True, text=True, timeout=120, check=False, env=environment
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "wrong 0 lost 0\n"

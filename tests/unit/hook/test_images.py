@@ -14,7 +14,15 @@ HERE = Path(__file__).parent
 CORE = HERE.parents[2] / "hook" / "core"
 IMAGES = HERE / "images"
 FORMAT = {"ptx": 1, "cubin": 2, "fatbin": 3}
-COMPILE = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"]
+COMPILE = [
+    "cc",
+    "-std=gnu11",
+    "-D_GNU_SOURCE",
+    "-g",
+    "-O1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover",
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +53,16 @@ def test_size_is_the_file_length(measure: Path, path: Path) -> None:
     text = path.suffix == ".ptx"
     content = path.read_bytes() + (b"\0" if text else b"")
     trailing = content + b"what follows in memory"
-    (format_, size, *_), = run(measure, [trailing])
+    ((format_, size, *_),) = run(measure, [trailing])
     assert (int(format_), int(size)) == (FORMAT[path.suffix[1:]], len(content))
 
 
 def test_offload_bundles_are_sized(measure: Path) -> None:
     """clang's offload bundle ends where its last entry does; a compressed one says its size (version 2, 3)."""
     name = b"hip-amdgcn-amd-amdhsa--gfx90a"
-    bundle = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 1) + struct.pack("<QQQ", 128, 40, len(name)) + name
+    bundle = (
+        b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 1) + struct.pack("<QQQ", 128, 40, len(name)) + name
+    )
     bundle = bundle.ljust(168, b"\1")
     second = b"CCOB" + struct.pack("<HHIIQ", 2, 1, 300, 4096, 0) + bytes(276)
     third = b"CCOB" + struct.pack("<HHQQQ", 3, 1, 300, 4096, 0) + bytes(268)
@@ -72,7 +82,7 @@ def test_offload_bundles_are_sized(measure: Path) -> None:
 )
 def test_unknown_sizes_name_the_magic_number(measure: Path, content: bytes, problem: str) -> None:
     """A size that cannot be known is an error that names the magic number, not a guess."""
-    (_, size, said), = run(measure, [content])
+    ((_, size, said),) = run(measure, [content])
     assert int(size) == 0
     assert said.split("(")[0] == problem.split("(", maxsplit=1)[0]
     assert "magic 0x" in said
@@ -117,5 +127,5 @@ def test_mutated_images_never_read_outside(measure: Path, data: st.DataObject) -
 )
 def test_layout_equals_the_source(measure: Path, image: str, kernel: str, layout: str) -> None:
     """Offsets and sizes read from .nv.info are those of the C++ signature."""
-    line, = run(measure, [(IMAGES / image).read_bytes()], "layout", kernel)
+    (line,) = run(measure, [(IMAGES / image).read_bytes()], "layout", kernel)
     assert " ".join(line) == layout

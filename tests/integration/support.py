@@ -1,0 +1,49 @@
+"""What the integration tests share: a run's record, and the CPU driver's own count of launches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+Compiler = Callable[..., Path]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One run: what the program said, what the log holds, and what the driver itself counted."""
+
+    status: int
+    stdout: str
+    stderr: str
+    log: Path
+    lines: list[dict[str, Any]]
+    driver_launches: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]]
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["kind"] == kind]
+
+    @property
+    def launches(self) -> Counter[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+        """Launches in the log that the driver accepted, by name and shape."""
+        return Counter(
+            (str(line["name"]), tuple(line["grid"]), tuple(line["block"]))
+            for line in self.of_kind("launch")
+            if line["result"] == 0
+        )
+
+
+Observe = Callable[..., Observed]
+
+
+def read_driver_launches(path: Path) -> Counter[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+    """The CPU driver's own log: "pid kernel grid block shared" a line (sim/README.md)."""
+    counts: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]] = Counter()
+    for line in path.read_text().splitlines() if path.exists() else []:
+        _, name, grid, block, _ = line.split()
+        counts[name, tuple(map(int, grid.split(","))), tuple(map(int, block.split(",")))] += 1
+    return counts

@@ -1,0 +1,117 @@
+"""A driver's shim: built once, exports just the driver's names, and what happens where it cannot be built."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from benchguard.codegen.exports import read_exports
+from benchguard.shim import build
+from benchguard.shim.build import Shim, shim_for
+from benchguard.shim.driver import Driver, discover
+from benchguard.shim.errors import ShimError
+
+from .conftest import FUNCTIONS
+
+
+@pytest.fixture
+def driver(driver_file: Path) -> Driver:
+    return discover(str(driver_file))
+
+
+@pytest.fixture
+def shim(driver: Driver, cache: dict[str, str]) -> Shim:
+    return shim_for(driver, environment=cache)
+
+
+def test_the_shim_has_the_drivers_names_and_soname(shim: Shim, driver: Driver) -> None:
+    exports = read_exports(shim.path)
+    assert sorted(exports.names) == sorted(FUNCTIONS)
+    assert exports.soname == driver.soname
+    assert shim.gap is None
+
+
+def test_the_surface_lists_the_slots(shim: Shim, driver: Driver) -> None:
+    surface = json.loads(shim.surface_path.read_text())
+    assert [export["name"] for export in surface["exports"]] == list(driver.exports.names)
+    kinds = {export["name"]: export["kind"] for export in surface["exports"]}
+    assert (kinds["cuMemAlloc_v2"], kinds["cuCtxGetCurrent"], kinds["cuBrandNew"]) == (
+        "recorded",
+        "pass",
+        "untyped",
+    )
+
+
+def test_calls_reach_the_driver(shim: Shim, driver: Driver) -> None:
+    """Recorded, passed and untyped alike, the first call of each going through the resolving stub."""
+    program = "import ctypes, sys\nlibrary = ctypes.CDLL(sys.argv[1])\n"
+    program += "print(*(getattr(library, name)() for name in sys.argv[2:] * 2))"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(shim.path), *FUNCTIONS],
+        capture_output=True, text=True, check=True, env={**os.environ, "NEUTRINO_DRIVER": str(driver.path)},
+    )  # fmt: skip
+    assert done.stdout.split() == [str(100 + n) for n in range(len(FUNCTIONS))] * 2
+
+
+def test_a_second_time_nothing_is_compiled(shim: Shim, driver: Driver, cache: dict[str, str]) -> None:
+    again = shim_for(driver, environment=cache)
+    assert (again.path, again.built) == (shim.path, False)
+
+
+def test_two_builds_at_once_leave_one_whole_shim(driver: Driver, tmp_path: Path) -> None:
+    """Whoever is second takes the first's result; no half-built folder stays behind."""
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    with ThreadPoolExecutor(2) as pool:
+        shims = list(pool.map(lambda _: shim_for(driver, environment=environment), range(2)))
+    assert shims[0].path == shims[1].path
+    assert [path.name for path in (tmp_path / "neutrino-bench" / "shim").iterdir()] == [
+        shims[0].path.parent.name
+    ]
+    assert ctypes.CDLL(str(shims[0].path)).cuInit is not None
+
+
+@pytest.fixture
+def generic(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A packaged shim that knows two of the driver's functions and one more."""
+    names = ["cuInit", "cuMemAlloc_v2", "cuOlder"]
+    surface = tmp_path / "surface.json"
+    surface.write_text(json.dumps({"format": "…", "exports": [{"name": name} for name in names]}))
+    monkeypatch.setattr(build, "GENERIC_SURFACE", surface)
+    return surface
+
+
+def test_without_a_compiler_the_generic_shim_is_used_and_its_gap_told(
+    driver: Driver, cache: dict[str, str], generic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "/nonexistent/cc")
+    shim = shim_for(driver, environment=cache)
+    assert shim.gap is not None
+    assert "no such program" in shim.gap.reason
+    assert set(shim.gap.missing) == {"cuDriverGetVersion", "cuCtxGetCurrent", "cuBrandNew"}
+    assert shim.gap.extra == ("cuOlder",)
+    assert shim.surface_path == generic
+
+
+def test_without_even_that_one_line_says_so(
+    driver: Driver, cache: dict[str, str], generic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "/nonexistent/cc")
+    generic.unlink()
+    with pytest.raises(ShimError, match="the packaged generic shim is not there"):
+        shim_for(driver, environment=cache)
+
+
+def test_an_unwritable_cache_is_told_too(driver: Driver, tmp_path: Path, generic: Path) -> None:
+    """A file where the cache folder should be, as root may write anywhere."""
+    (tmp_path / "file").write_text("")
+    shim = shim_for(driver, environment={"XDG_CACHE_HOME": str(tmp_path / "file")})
+    assert shim.gap is not None
+    assert "set XDG_CACHE_HOME" in shim.gap.reason
+    assert shim.surface_path == generic

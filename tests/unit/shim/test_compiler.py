@@ -1,0 +1,65 @@
+"""The compiler's failures, told in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchguard.shim.compiler import Library, compile_library, find_compiler
+from benchguard.shim.errors import ShimError
+
+
+def library(folder: Path, source: str) -> Library:
+    (folder / "part.c").write_text(source)
+    (folder / "part.map").write_text("{ global: answer; local: *; };\n")
+    return Library((folder / "part.c",), "libpart.so", folder / "part.map")
+
+
+def test_first_diagnostic_is_the_message(tmp_path: Path) -> None:
+    with pytest.raises(ShimError) as caught:
+        compile_library(
+            find_compiler(), library(tmp_path, "int answer(void) { return x; }"), tmp_path / "o.so", tmp_path
+        )
+    assert str(caught.value).startswith("part.c: does not compile: ")
+    assert "error" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.glob("*.o"))
+
+
+def test_an_unresolved_name_does_not_link(tmp_path: Path) -> None:
+    """-z defs: a shim that lacks a function must fail here, not in the measured process."""
+    source = "int elsewhere(void);\nint answer(void) { return elsewhere(); }"
+    with pytest.raises(ShimError, match="undefined reference to `elsewhere'"):
+        compile_library(find_compiler(), library(tmp_path, source), tmp_path / "o.so", tmp_path)
+
+
+def test_warnings_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(ShimError, match="conversion"):
+        compile_library(
+            find_compiler(),
+            library(tmp_path, "int answer(long x) { return x; }"),
+            tmp_path / "o.so",
+            tmp_path,
+        )
+
+
+@pytest.mark.parametrize("sanitize", ["address,undefined", "thread"])
+def test_sanitized_variants(tmp_path: Path, sanitize: str) -> None:
+    source = "int answer(int *x) { return x[1]; }"
+    compile_library(find_compiler(), library(tmp_path, source), tmp_path / "o.so", tmp_path, sanitize)
+    run_time = {"address,undefined": b"__asan_", "thread": b"__tsan_"}[sanitize]
+    assert run_time in (tmp_path / "o.so").read_bytes()
+
+
+def test_an_unknown_sanitizer_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ShimError, match="no sanitizer memory; choose one of address,undefined, thread"):
+        compile_library(
+            find_compiler(), library(tmp_path, "int answer;"), tmp_path / "o.so", tmp_path, "memory"
+        )
+
+
+def test_a_compiler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "/nonexistent/cc -m64")
+    with pytest.raises(ShimError, match="unset CC or name a C compiler"):
+        find_compiler()
