@@ -1,4 +1,4 @@
-"""Build what the package ships: python -m benchguard.shim.native [shim] [preload] [sim].
+"""Build what the package ships: python -m benchguard.shim.native [--out FOLDER] [shim] [preload] [sim].
 
 Runs when the package is built and from build.py. Each library is made again only if something that goes
 into it has changed.
@@ -6,6 +6,7 @@ into it has changed.
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from benchguard.codegen.generate import generic_surface, write_files
 from benchguard.codegen.headers import Headers, newest_headers
 from benchguard.codegen.parse import parse_headers
 
-from .compiler import Compiler, Library, compile_library, find_compiler
+from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compiler
 from .errors import ShimError
 from .paths import NATIVE, PRELOAD_SONAME, SONAME
 from .sources import fingerprint, preload_library, shim_library, sim_library
@@ -99,15 +100,30 @@ def _read(path: Path) -> str | None:
     return path.read_text() if path.is_file() else None
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
     try:
-        for name, compiled in build_native(arguments or tuple(PARTS)).items():
-            print(f"{NATIVE / name}: {'built' if compiled else 'up to date'}")
+        built = build_native(options.parts or tuple(PARTS), options.out, options.sanitize)
     except ShimError as error:
         print(f"native: {error}", file=sys.stderr)
         return 1
+    for name, compiled in built.items():
+        print(f"{options.out / name}: {'built' if compiled else 'up to date'}")
     return 0
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchguard.shim.native",
+        description="Compile the libraries that the package ships; those that are up to date are left alone.",
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
+    parser.add_argument(
+        "--out", type=Path, default=NATIVE, metavar="FOLDER", help="default: the package's own folder"
+    )
+    parser.add_argument("--sanitize", metavar="NAME", help=" or ".join(SANITIZERS))
+    return parser
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -30,8 +30,8 @@ void ptx_module_free(struct ptx_module *module);
 
 /* Give every module-scope .global and .const variable device memory from `allocate` and its initial value
  * (which may hold other variables' addresses). To be called once, before the first launch. */
-int ptx_module_place(struct ptx_module *module, void *(*allocate)(size_t bytes, size_t alignment, void *context),
-                     void *context);
+int ptx_module_place(struct ptx_module *module,
+                     void *(*allocate)(size_t bytes, size_t alignment, void *context), void *context);
 
 size_t ptx_module_kernel_count(const struct ptx_module *module);
 const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size_t index);
@@ -83,12 +83,12 @@ struct ptx_launch {
     const struct ptx_kernel *kernel;
     uint32_t grid[3];
     uint32_t block[3];
-    uint32_t shared_bytes;      /* dynamic */
-    const void *parameters;     /* ptx_kernel_parameter_bytes(kernel) bytes */
+    uint32_t shared_bytes;  /* dynamic */
+    const void *parameters; /* ptx_kernel_parameter_bytes(kernel) bytes */
     struct ptx_memory memory;
-    uint64_t timeout_ns;        /* 0: none */
-    const atomic_bool *cancel;  /* may be NULL */
-    unsigned workers;           /* host threads to spread blocks over; 0: one a core */
+    uint64_t timeout_ns;       /* 0: none */
+    const atomic_bool *cancel; /* may be NULL */
+    unsigned workers;          /* host threads to spread blocks over; 0: one a core */
 };
 
 /* Run a grid to its end on the calling thread and `workers - 1` others. */

@@ -1,0 +1,51 @@
+/* The ranges of addresses that are somebody's memory now. */
+#ifndef NEUTRINO_SIM_RANGE_H
+#define NEUTRINO_SIM_RANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim_context;
+struct sim_physical;
+struct sim_pool;
+
+enum sim_memory {
+    SIM_MEMORY_DEVICE,     /* cuMemAlloc, pools */
+    SIM_MEMORY_VARIABLE,   /* a module's */
+    SIM_MEMORY_MANAGED,
+    SIM_MEMORY_HOST,       /* cuMemHostAlloc */
+    SIM_MEMORY_REGISTERED, /* cuMemHostRegister */
+    SIM_MEMORY_MAPPED      /* cuMemMap */
+};
+
+struct sim_range {
+    uint64_t begin, end;
+    enum sim_memory kind;
+    bool accessible; /* by kernels and copies */
+    unsigned flags;  /* of the call that made it */
+    unsigned long long id;
+    struct sim_context *context;   /* NULL: of no context (pools, mappings) */
+    struct sim_pool *pool;         /* NULL: of none */
+    struct sim_physical *physical; /* of a mapping */
+};
+
+/* Add a range; false if it overlaps another or there is no memory. An id is given to it. */
+bool sim_range_add(const struct sim_range *range);
+
+/* The range that holds `address`. */
+bool sim_range_find(uint64_t address, struct sim_range *range);
+
+/* Whether all of [address, address + bytes) may be touched by the device. */
+bool sim_range_accessible(uint64_t address, size_t bytes);
+
+/* Take out the range that begins at `address` and is of a kind in the bit set `kinds`. */
+bool sim_range_remove(uint64_t address, unsigned kinds, struct sim_range *range);
+
+/* Take out any range of that context and of a kind in `kinds`. */
+bool sim_range_remove_any(const struct sim_context *context, unsigned kinds, struct sim_range *range);
+
+/* Set access for all mappings that lie in [begin, end). False if these do not cover it. */
+bool sim_range_set_access(uint64_t begin, uint64_t end, bool accessible, unsigned flags);
+
+#endif

@@ -1,0 +1,265 @@
+#include "work.h"
+
+#include "context.h"
+#include "counter.h"
+#include "event.h"
+#include "graph.h"
+#include "memory.h"
+#include "module.h"
+#include "state.h"
+#include "stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static CUresult result_of(enum ptx_status status)
+{
+    switch (status) {
+    case PTX_OK:
+    case PTX_CANCELLED:
+        return CUDA_SUCCESS;
+    case PTX_ILLEGAL_ADDRESS:
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case PTX_MISALIGNED:
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case PTX_TRAP:
+        return CUDA_ERROR_LAUNCH_FAILED;
+    case PTX_TIMEOUT:
+        return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case PTX_ILLEGAL_INSTRUCTION:
+        return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case PTX_OUT_OF_RESOURCES:
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
+    return CUDA_ERROR_UNKNOWN;
+}
+
+static void run_launch(struct sim_context *context, const struct sim_launch *launch)
+{
+    struct ptx_diagnostic diagnostic;
+    const struct ptx_launch run = {.kernel = launch->function->ptx,
+                                   .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+                                   .block = {launch->block[0], launch->block[1], launch->block[2]},
+                                   .shared_bytes = launch->shared_bytes,
+                                   .parameters = launch->parameters,
+                                   .memory = {.find = sim_memory_find, .context = NULL},
+                                   .timeout_ns = sim_setting("SIM_KERNEL_TIMEOUT_MS", 0) * 1000000u,
+                                   .cancel = &context->cancel,
+                                   .workers = (unsigned)sim_setting("SIM_WORKERS", 0)};
+    sim_count_launch(launch);
+    const CUresult result = result_of(ptx_run(&run, &diagnostic));
+    if (result != CUDA_SUCCESS)
+        sim_context_fault(context, result);
+}
+
+static bool is_device_address(CUmemorytype type)
+{
+    return type == CU_MEMORYTYPE_DEVICE;
+}
+
+static void run_copy(struct sim_context *context, const struct sim_copy *copy)
+{
+    const size_t rows = copy->height * copy->depth;
+    if (rows == 0 || copy->width == 0)
+        return;
+    for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++) {
+            const uint64_t to = copy->destination + z * copy->destination_slice + y * copy->destination_pitch;
+            const uint64_t from = copy->source + z * copy->source_slice + y * copy->source_pitch;
+            /* Asked again now: the memory may have been freed since the call. */
+            if ((is_device_address(copy->destination_type) && !sim_range_accessible(to, copy->width)) ||
+                (is_device_address(copy->source_type) && !sim_range_accessible(from, copy->width))) {
+                sim_context_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+                return;
+            }
+            memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, copy->width);
+        }
+}
+
+static void fill_row(unsigned char *row, const struct sim_set *set)
+{
+    if (set->element_bytes == 1) {
+        memset(row, (int)(set->value & 0xff), set->width);
+        return;
+    }
+    for (size_t x = 0; x < set->width; x++)
+        memcpy(row + x * set->element_bytes, &set->value, set->element_bytes);
+}
+
+static void run_set(struct sim_context *context, const struct sim_set *set)
+{
+    for (size_t y = 0; y < set->height; y++) {
+        const uint64_t row = set->destination + y * set->pitch;
+        if (!sim_range_accessible(row, set->width * set->element_bytes)) {
+            sim_context_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+            return;
+        }
+        fill_row((unsigned char *)(uintptr_t)row, set);
+    }
+}
+
+static uint64_t read_value(uint64_t address, unsigned bytes)
+{
+    if (bytes == 4)
+        return atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)address, memory_order_acquire);
+    return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)address, memory_order_acquire);
+}
+
+static bool value_is_there(uint64_t found, uint64_t wanted, unsigned flags, unsigned bytes)
+{
+    switch (flags & 3u) {
+    case CU_STREAM_WAIT_VALUE_GEQ: /* cyclic, as documented */
+        return bytes == 4 ? (int32_t)((uint32_t)found - (uint32_t)wanted) >= 0 : (int64_t)(found - wanted) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return found == wanted;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (found & wanted) != 0;
+    default:
+        return bytes == 4 ? ~((uint32_t)found | (uint32_t)wanted) != 0 : ~(found | wanted) != 0;
+    }
+}
+
+static void wait_value(struct sim_context *context, const struct sim_work *work)
+{
+    const struct timespec pause = {.tv_nsec = 20000};
+    while (!value_is_there(read_value(work->value.address, work->value.bytes), work->value.value,
+                           work->value.flags, work->value.bytes) &&
+           !atomic_load(&context->cancel) && sim_context_error(context) == CUDA_SUCCESS)
+        nanosleep(&pause, NULL);
+}
+
+static void write_value(const struct sim_work *work)
+{
+    const uint64_t address = work->value.address;
+    if (work->value.bytes == 4)
+        atomic_store_explicit((_Atomic uint32_t *)(uintptr_t)address, (uint32_t)work->value.value,
+                              memory_order_release);
+    else
+        atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)address, work->value.value, memory_order_release);
+}
+
+/* After a fault nothing touches memory any more; events still happen and callbacks are told. */
+static bool runs_after_fault(enum sim_work_kind kind)
+{
+    return kind == SIM_WORK_RECORD || kind == SIM_WORK_WAIT || kind == SIM_WORK_CALLBACK || kind == SIM_WORK_FREE;
+}
+
+void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64_t number, struct sim_work *work)
+{
+    if (sim_context_error(context) != CUDA_SUCCESS && !runs_after_fault(work->kind))
+        return;
+    switch (work->kind) {
+    case SIM_WORK_NONE:
+        break;
+    case SIM_WORK_LAUNCH:
+        run_launch(context, &work->launch);
+        break;
+    case SIM_WORK_COPY:
+        run_copy(context, &work->copy);
+        break;
+    case SIM_WORK_SET:
+        run_set(context, &work->set);
+        break;
+    case SIM_WORK_HOST:
+        work->host.function(work->host.data);
+        break;
+    case SIM_WORK_CALLBACK:
+        work->callback.function(work->callback.stream, sim_context_error(context), work->callback.data);
+        break;
+    case SIM_WORK_FREE:
+        (void)sim_memory_free(work->freed, 1u << SIM_MEMORY_DEVICE);
+        break;
+    case SIM_WORK_RECORD:
+        sim_event_happened(work->event, stream, number);
+        break;
+    case SIM_WORK_WAIT:
+        if (work->wait.stream != NULL)
+            sim_stream_wait(work->wait.stream, work->wait.number);
+        else
+            sim_event_wait(work->wait.event, stream);
+        break;
+    case SIM_WORK_VALUE_WRITE:
+        write_value(work);
+        break;
+    case SIM_WORK_VALUE_WAIT:
+        wait_value(context, work);
+        break;
+    case SIM_WORK_PLAN:
+        sim_graph_plan_run(context, stream, number, work->plan);
+        break;
+    case SIM_WORK_CHILD: /* a plan has its child's nodes in place of it */
+        break;
+    }
+}
+
+bool sim_work_clone(struct sim_work *copy, const struct sim_work *work)
+{
+    *copy = *work;
+    switch (work->kind) {
+    case SIM_WORK_LAUNCH: {
+        const size_t bytes = ptx_kernel_parameter_bytes(work->launch.function->ptx);
+        copy->launch.parameters = malloc(bytes + 1);
+        if (copy->launch.parameters == NULL)
+            return false;
+        memcpy(copy->launch.parameters, work->launch.parameters, bytes);
+        sim_object_retain(work->launch.function->module);
+        return true;
+    }
+    case SIM_WORK_COPY:
+        if (work->copy.staging == NULL)
+            return true;
+        copy->copy.staging = malloc(work->copy.width);
+        if (copy->copy.staging == NULL)
+            return false;
+        memcpy(copy->copy.staging, work->copy.staging, work->copy.width);
+        copy->copy.source = (uint64_t)(uintptr_t)copy->copy.staging;
+        return true;
+    case SIM_WORK_RECORD:
+        sim_object_retain(work->event);
+        return true;
+    case SIM_WORK_WAIT:
+        if (work->wait.stream != NULL)
+            sim_object_retain(work->wait.stream);
+        if (work->wait.event != NULL)
+            sim_object_retain(work->wait.event);
+        return true;
+    case SIM_WORK_PLAN:
+        sim_object_retain(work->plan);
+        return true;
+    case SIM_WORK_CHILD:
+        sim_object_retain(work->child);
+        return true;
+    default:
+        return true;
+    }
+}
+
+void sim_work_clear(struct sim_work *work)
+{
+    switch (work->kind) {
+    case SIM_WORK_LAUNCH:
+        sim_object_release(work->launch.function->module);
+        free(work->launch.parameters);
+        break;
+    case SIM_WORK_COPY:
+        free(work->copy.staging);
+        break;
+    case SIM_WORK_RECORD:
+        sim_object_release(work->event);
+        break;
+    case SIM_WORK_WAIT:
+        sim_object_release(work->wait.stream);
+        sim_object_release(work->wait.event);
+        break;
+    case SIM_WORK_PLAN:
+        sim_object_release(work->plan);
+        break;
+    case SIM_WORK_CHILD:
+        sim_object_release(work->child);
+        break;
+    default:
+        break;
+    }
+    work->kind = SIM_WORK_NONE;
+}

@@ -1,0 +1,136 @@
+/* Functions that the device runtime gives every kernel: vprintf and __assertfail. */
+#include <stdio.h>
+
+#include "engine.h"
+
+enum { FORMAT_MAX = 4096, LINE_MAX_BYTES = 8192 };
+
+/* A string in the kernel's memory, byte by byte, as each may be the last that can be read. */
+static enum ptx_status read_string(struct warp *warp, const struct instruction *instruction, uint64_t address,
+                                   unsigned lane, char *into, size_t room)
+{
+    enum ptx_status status = PTX_OK;
+    for (size_t i = 0; i < room - 1; i++) {
+        const char *at = reach(warp, instruction, SPACE_GENERIC, address + i, 1, lane, &status);
+        if (at == NULL)
+            return status;
+        into[i] = *at;
+        if (*at == 0)
+            return PTX_OK;
+    }
+    into[room - 1] = 0;
+    return PTX_OK;
+}
+
+static enum ptx_status read_argument(struct warp *warp, const struct instruction *instruction,
+                                     uint64_t *address, unsigned bytes, unsigned lane, uint64_t *value)
+{
+    enum ptx_status status = PTX_OK;
+    *address = (*address + bytes - 1) / bytes * bytes;
+    const void *at = reach(warp, instruction, SPACE_GENERIC, *address, bytes, lane, &status);
+    *value = 0;
+    if (at != NULL)
+        memcpy(value, at, bytes);
+    *address += bytes;
+    return status;
+}
+
+/* One conversion, from its % to its letter, which is never one that writes or that reads host memory. */
+static size_t conversion_length(const char *format, bool *wide)
+{
+    size_t length = 1 + strspn(format + 1, "-+ #0123456789.");
+    *wide = format[length] == 'l' || format[length] == 'z' || format[length] == 'j' || format[length] == 't';
+    length += strspn(format + length, "hlzjt");
+    return strchr("diouxXcsfFeEgGaAp%", format[length]) != NULL && format[length] != 0 ? length + 1 : 0;
+}
+
+static enum ptx_status append(struct warp *warp, const struct instruction *instruction,
+                              const char *conversion, size_t length, bool wide, uint64_t *arguments,
+                              unsigned lane, char *line, size_t *used)
+{
+    char one[64], text[FORMAT_MAX];
+    const char letter = conversion[length - 1];
+    const size_t flags = 1 + strspn(conversion + 1, "-+ #0123456789.");
+    const size_t room = LINE_MAX_BYTES - *used;
+    uint64_t value = 0;
+    const bool is_wide = wide || strchr("sfFeEgGaAp", letter) != NULL;
+    const enum ptx_status status =
+        letter == '%' ? PTX_OK : read_argument(warp, instruction, arguments, is_wide ? 8 : 4, lane, &value);
+    if (status != PTX_OK || flags > 32)
+        return status;
+    /* Our own length modifier: the kernel's words are 64-bit or 32-bit, whatever it called them. */
+    snprintf(one, sizeof one, "%.*s%s%c", (int)flags, conversion,
+             strchr("diouxX", letter) != NULL ? "ll" : "", letter == '%' ? '%' : letter);
+    int written = 0;
+    double number;
+    memcpy(&number, &value, sizeof number);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    if (letter == '%')
+        written = snprintf(line + *used, room, "%%");
+    else if (letter == 's') {
+        const enum ptx_status read = read_string(warp, instruction, value, lane, text, sizeof text);
+        if (read != PTX_OK)
+            return read;
+        written = snprintf(line + *used, room, one, text);
+    } else if (letter == 'p')
+        written = snprintf(line + *used, room, one, (void *)(uintptr_t)value);
+    else if (letter == 'c')
+        written = snprintf(line + *used, room, one, (int)value);
+    else if (strchr("fFeEgGaA", letter) != NULL)
+        written = snprintf(line + *used, room, one, number);
+    else if (letter == 'd' || letter == 'i')
+        written = snprintf(line + *used, room, one, wide ? (long long)value : (long long)(int32_t)value);
+    else
+        written = snprintf(line + *used, room, one, (unsigned long long)value);
+#pragma GCC diagnostic pop
+    *used += written > 0 ? ((size_t)written < room ? (size_t)written : room - 1) : 0;
+    return PTX_OK;
+}
+
+static enum ptx_status print(struct warp *warp, const struct instruction *instruction,
+                             uint64_t format_address, uint64_t arguments, unsigned lane)
+{
+    char format[FORMAT_MAX], line[LINE_MAX_BYTES];
+    size_t used = 0;
+    enum ptx_status status = read_string(warp, instruction, format_address, lane, format, sizeof format);
+    for (const char *at = format; status == PTX_OK && *at != 0 && used < sizeof line - 1;) {
+        bool wide = false;
+        const size_t length = *at == '%' ? conversion_length(at, &wide) : 0;
+        if (length != 0) {
+            status = append(warp, instruction, at, length, wide, &arguments, lane, line, &used);
+            at += length;
+        } else {
+            line[used++] = *at++;
+        }
+    }
+    if (status == PTX_OK)
+        fwrite(line, 1, used, stdout);
+    return status;
+}
+
+enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const struct call *call = &warp->block->grid->module->calls[instruction->offset];
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const unsigned char *frame = warp->frames + (size_t)lane * warp->frame_room + warp->now->frame;
+        uint64_t first, second;
+        memcpy(&first, frame + call->arguments[0].offset, sizeof first);
+        memcpy(&second, frame + call->arguments[1].offset, sizeof second);
+        if (instruction->variant == BUILTIN_ASSERT_FAIL) {
+            char text[512] = "";
+            const enum ptx_status status = read_string(warp, instruction, first, lane, text, sizeof text);
+            if (status != PTX_OK)
+                return status;
+            fprintf(stderr, "assertion `%s' failed in a kernel\n", text);
+            return fault(warp, instruction, PTX_TRAP, "assertion failed", 0);
+        }
+        const enum ptx_status status = print(warp, instruction, first, second, lane);
+        if (status != PTX_OK)
+            return status;
+    }
+    if (instruction->variant == BUILTIN_VPRINTF)
+        fflush(stdout);
+    return PTX_OK;
+}

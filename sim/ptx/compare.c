@@ -1,0 +1,174 @@
+/* setp, set, selp, slct, testp and the logic of predicates. */
+#include "engine.h"
+#include "number.h"
+
+enum order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4, ORDER_UNORDERED = 8 };
+
+/* Which orders make a comparison true. For integers the unordered never happens. */
+static const uint8_t truths[] = {[CMP_EQ] = ORDER_EQUAL,
+                                 [CMP_NE] = ORDER_LESS | ORDER_GREATER,
+                                 [CMP_LT] = ORDER_LESS,
+                                 [CMP_LE] = ORDER_LESS | ORDER_EQUAL,
+                                 [CMP_GT] = ORDER_GREATER,
+                                 [CMP_GE] = ORDER_GREATER | ORDER_EQUAL,
+                                 [CMP_LO] = ORDER_LESS,
+                                 [CMP_LS] = ORDER_LESS | ORDER_EQUAL,
+                                 [CMP_HI] = ORDER_GREATER,
+                                 [CMP_HS] = ORDER_GREATER | ORDER_EQUAL,
+                                 [CMP_EQU] = ORDER_EQUAL | ORDER_UNORDERED,
+                                 [CMP_NEU] = ORDER_LESS | ORDER_GREATER | ORDER_UNORDERED,
+                                 [CMP_LTU] = ORDER_LESS | ORDER_UNORDERED,
+                                 [CMP_LEU] = ORDER_LESS | ORDER_EQUAL | ORDER_UNORDERED,
+                                 [CMP_GTU] = ORDER_GREATER | ORDER_UNORDERED,
+                                 [CMP_GEU] = ORDER_GREATER | ORDER_EQUAL | ORDER_UNORDERED,
+                                 [CMP_NUM] = ORDER_LESS | ORDER_EQUAL | ORDER_GREATER,
+                                 [CMP_NAN] = ORDER_UNORDERED};
+
+#define ORDER(x, y)                                                                                          \
+    ((x) < (y) ? ORDER_LESS : (x) > (y) ? ORDER_GREATER : (x) == (y) ? ORDER_EQUAL : ORDER_UNORDERED)
+
+#define COMPARE(T, read)                                                                                     \
+    EACH_LANE(mask, lane, {                                                                                  \
+        const T x = read(a[lane]), y = read(b[lane]);                                                        \
+        result |= (uint32_t)((truth & ORDER(x, y)) != 0) << lane;                                            \
+    })
+
+#define AS_U16(x)     ((uint16_t)(x))
+#define AS_S16(x)     ((int16_t)(x))
+#define AS_U32(x)     ((uint32_t)(x))
+#define AS_S32(x)     ((int32_t)(x))
+#define AS_U64(x)     (x)
+#define AS_S64(x)     ((int64_t)(x))
+#define AS_F16(x)     f16_value((uint16_t)(x))
+#define AS_BF16(x)    bf16_value((uint16_t)(x))
+#define AS_FLUSHED(x) flush_f32(f32_of(x))
+
+static uint32_t compare(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
+                        const uint64_t *b)
+{
+    const uint8_t truth = truths[instruction->variant];
+    uint32_t result = 0;
+    switch (instruction->source) {
+    case T_S8:
+    case T_S16:
+        COMPARE(int16_t, AS_S16);
+        break;
+    case T_B8:
+    case T_U8:
+    case T_B16:
+    case T_U16:
+        COMPARE(uint16_t, AS_U16);
+        break;
+    case T_S32:
+        COMPARE(int32_t, AS_S32);
+        break;
+    case T_S64:
+        COMPARE(int64_t, AS_S64);
+        break;
+    case T_B64:
+    case T_U64:
+        COMPARE(uint64_t, AS_U64);
+        break;
+    case T_F16:
+        COMPARE(float, AS_F16);
+        break;
+    case T_BF16:
+        COMPARE(float, AS_BF16);
+        break;
+    case T_F64:
+        COMPARE(double, f64_of);
+        break;
+    case T_F32:
+        if (instruction->flags & FLAG_FLUSH)
+            COMPARE(float, AS_FLUSHED);
+        else
+            COMPARE(float, f32_of);
+        break;
+    default:
+        COMPARE(uint32_t, AS_U32);
+        break;
+    }
+    return result;
+}
+
+static uint32_t combine(uint8_t logic, uint32_t x, uint32_t y)
+{
+    return logic == OP_AND ? x & y : logic == OP_OR ? x | y : logic == OP_XOR ? x ^ y : x;
+}
+
+static bool is_of_class(enum type type, uint8_t class, uint64_t bits)
+{
+    const int kind = type == T_F64 ? fpclassify(f64_of(bits)) : fpclassify(f32_of(bits));
+    switch (class) {
+    case FLOAT_FINITE:
+        return kind != FP_NAN && kind != FP_INFINITE;
+    case FLOAT_INFINITE:
+        return kind == FP_INFINITE;
+    case FLOAT_NUMBER:
+        return kind != FP_NAN;
+    case FLOAT_NAN:
+        return kind == FP_NAN;
+    case FLOAT_NORMAL:
+        return kind == FP_NORMAL;
+    default:
+        return kind == FP_SUBNORMAL;
+    }
+}
+
+static void run_select(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *a = operand_values(warp, instruction->from[0]),
+                   *b = operand_values(warp, instruction->from[1]);
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    uint32_t chosen = 0;
+    if (instruction->operation == OP_SELP) {
+        chosen = predicate_mask(warp, instruction->from[2]);
+    } else {
+        const uint64_t *c = operand_values(warp, instruction->from[2]);
+        EACH_LANE(mask, lane, {
+            const bool positive = instruction->source == T_F32 ? f32_of(c[lane]) >= 0 : (int32_t)c[lane] >= 0;
+            chosen |= (uint32_t)positive << lane;
+        });
+    }
+    EACH_LANE(mask, lane, d[lane] = chosen >> lane & 1 ? a[lane] : b[lane]);
+}
+
+void run_compare(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    if (instruction->operation == OP_SELP || instruction->operation == OP_SLCT) {
+        run_select(warp, instruction, mask);
+        return;
+    }
+    if (instruction->operation == OP_PRED_MOV) {
+        set_predicate(warp, instruction->to[0], mask, predicate_mask(warp, instruction->from[0]));
+        return;
+    }
+    if (instruction->operation == OP_PRED_LOGIC) {
+        const uint32_t x = predicate_mask(warp, instruction->from[0]);
+        const bool one = instruction->variant == OP_NOT || instruction->variant == OP_CNOT;
+        const uint32_t y = one ? 0 : predicate_mask(warp, instruction->from[1]);
+        set_predicate(warp, instruction->to[0], mask, one ? ~x : combine(instruction->variant, x, y));
+        return;
+    }
+    const uint64_t *a = operand_values(warp, instruction->from[0]);
+    if (instruction->operation == OP_TESTP) {
+        uint32_t result = 0;
+        EACH_LANE(mask, lane,
+                  result |= (uint32_t)is_of_class((enum type)instruction->type, instruction->variant, a[lane])
+                            << lane);
+        set_predicate(warp, instruction->to[0], mask, result);
+        return;
+    }
+    const uint32_t truth = compare(instruction, mask, a, operand_values(warp, instruction->from[1]));
+    const uint32_t third = instruction->logic != 0 ? predicate_mask(warp, instruction->from[2]) : 0;
+    const uint32_t result = combine(instruction->logic, truth, third);
+    if (instruction->operation == OP_SET) {
+        uint64_t *d = result_values(warp, instruction->to[0]);
+        const uint64_t yes = instruction->type == T_F32 ? bits_f32(1.0f) : UINT32_MAX;
+        EACH_LANE(mask, lane, d[lane] = result >> lane & 1 ? yes : 0);
+        return;
+    }
+    set_predicate(warp, instruction->to[0], mask, result);
+    if (instruction->to[1].kind == OPERAND_PREDICATE)
+        set_predicate(warp, instruction->to[1], mask, combine(instruction->logic, ~truth, third));
+}

@@ -1,0 +1,153 @@
+/* cvt: between integers and floating-point numbers of every width. */
+#include <fenv.h>
+
+#include "engine.h"
+#include "number.h"
+
+static double float_value(enum type type, uint64_t bits)
+{
+    switch (type) {
+    case T_F16:
+        return (double)f16_value((uint16_t)bits);
+    case T_BF16:
+        return (double)bf16_value((uint16_t)bits);
+    case T_F32:
+        return (double)f32_of(bits);
+    default:
+        return f64_of(bits);
+    }
+}
+
+static double round_integral(double value, uint8_t rounding)
+{
+    switch (rounding) {
+    case ROUND_ZERO:
+        return trunc(value);
+    case ROUND_DOWN:
+        return floor(value);
+    case ROUND_UP:
+        return ceil(value);
+    default:
+        return nearbyint(value);
+    }
+}
+
+/* Out of range goes to the nearest end, NaN to 0 (of 64 bits: to the most negative, PTX cvt). */
+static uint64_t float_to_integer(double value, enum type type, uint8_t rounding)
+{
+    const unsigned width = 8 * type_bytes(type);
+    const double rounded = round_integral(value, rounding);
+    if (isnan(rounded))
+        return width == 64 ? UINT64_C(1) << 63 : 0;
+    if (type_is_signed(type)) {
+        const double limit = ldexp(1, (int)width - 1);
+        const int64_t most = (int64_t)((UINT64_C(1) << (width - 1)) - 1);
+        const int64_t number = rounded >= limit ? most : rounded < -limit ? -most - 1 : (int64_t)rounded;
+        return width == 64 ? (uint64_t)number : (uint64_t)number & ((UINT64_C(1) << width) - 1);
+    }
+    const double limit = ldexp(1, (int)width);
+    const uint64_t most = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    return rounded >= limit ? most : rounded < 0 ? 0 : (uint64_t)rounded;
+}
+
+static int64_t integer_value(enum type type, uint64_t bits)
+{
+    const unsigned width = 8 * type_bytes(type);
+    if (width == 64)
+        return (int64_t)bits;
+    return type_is_signed(type) ? (int64_t)(bits << (64 - width)) >> (64 - width)
+                                : (int64_t)(bits & ((UINT64_C(1) << width) - 1));
+}
+
+static uint64_t integer_to_integer(const struct instruction *instruction, uint64_t bits)
+{
+    const enum type to = (enum type)instruction->type, from = (enum type)instruction->source;
+    const unsigned width = 8 * type_bytes(to);
+    const int64_t value = integer_value(from, bits);
+    const bool huge = !type_is_signed(from) && type_bytes(from) == 8 && value < 0; /* above INT64_MAX */
+    if (instruction->flags & FLAG_SATURATE) {
+        if (type_is_signed(to)) {
+            const int64_t most = (int64_t)((UINT64_C(1) << (width - 1)) - 1);
+            const int64_t kept = huge || value > most ? most : value < -most - 1 ? -most - 1 : value;
+            return width == 64 ? (uint64_t)kept : (uint64_t)kept & ((UINT64_C(1) << width) - 1);
+        }
+        const uint64_t most = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+        return !huge && value < 0 ? 0 : (uint64_t)value > most ? most : (uint64_t)value;
+    }
+    return width == 64 ? (uint64_t)value : (uint64_t)value & ((UINT64_C(1) << width) - 1);
+}
+
+static double saturate(const struct instruction *instruction, double value)
+{
+    if ((instruction->flags & FLAG_SATURATE) == 0)
+        return value;
+    return !(value > 0) ? 0 : value > 1 ? 1 : value;
+}
+
+static uint64_t pack_float(enum type type, double value, uint8_t rounding)
+{
+    switch (type) {
+    case T_F16:
+        return rounding == ROUND_ZERO ? f16_bits_toward_zero(value) : f16_bits(value);
+    case T_BF16:
+        return rounding == ROUND_ZERO ? bf16_bits_toward_zero(value) : bf16_bits(value);
+    case T_F32:
+        return isnan(value) ? 0x7fffffff : bits_f32((float)value);
+    default:
+        return bits_f64(value);
+    }
+}
+
+static uint64_t convert(const struct instruction *instruction, uint64_t bits)
+{
+    const enum type to = (enum type)instruction->type, from = (enum type)instruction->source;
+    const bool flush = (instruction->flags & FLAG_FLUSH) != 0;
+    if (!type_is_float(from)) {
+        if (!type_is_float(to))
+            return integer_to_integer(instruction, bits);
+        /* Straight to f32 where that is the result: through a double would round twice. */
+        const int64_t value = integer_value(from, bits);
+        const bool huge = !type_is_signed(from) && value < 0;
+        if (to == T_F32)
+            return bits_f32(huge ? (float)(uint64_t)value : (float)value);
+        return pack_float(to, huge ? (double)(uint64_t)value : (double)value, instruction->rounding);
+    }
+    double value = float_value(from, bits);
+    if (flush && from == T_F32)
+        value = (double)flush_f32((float)value);
+    if (!type_is_float(to))
+        return float_to_integer(value, to, instruction->rounding);
+    if (instruction->flags & FLAG_INTEGER_ROUND)
+        value = round_integral(value, instruction->rounding);
+    const uint64_t packed = pack_float(to, saturate(instruction, value), instruction->rounding);
+    return flush && to == T_F32 ? bits_f32(flush_f32(f32_of(packed))) : packed;
+}
+
+void run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,
+                                [ROUND_NEAREST] = FE_TONEAREST,
+                                [ROUND_ZERO] = FE_TOWARDZERO,
+                                [ROUND_DOWN] = FE_DOWNWARD,
+                                [ROUND_UP] = FE_UPWARD};
+    const uint64_t *a = operand_values(warp, instruction->from[0]),
+                   *b = operand_values(warp, instruction->from[1]);
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    if (instruction->type == T_F16X2 || instruction->type == T_BF16X2) {
+        const enum type half = instruction->type == T_F16X2 ? T_F16 : T_BF16;
+        EACH_LANE(mask, lane, {
+            const uint64_t high = pack_float(half, (double)f32_of(a[lane]), instruction->rounding);
+            d[lane] = high << 16 | pack_float(half, (double)f32_of(b[lane]), instruction->rounding);
+        });
+        return;
+    }
+    /* The host rounds what is narrowed to f32 or f64; halves and integers are rounded above, to nearest. */
+    const bool directed = instruction->rounding > ROUND_NEAREST &&
+                          (instruction->flags & FLAG_INTEGER_ROUND) == 0 &&
+                          (instruction->type == T_F32 || instruction->type == T_F64);
+    if (directed)
+        fesetround(modes[instruction->rounding]);
+    EACH_LANE(mask, lane, d[lane] = convert(instruction, a[lane]));
+    if (directed)
+        fesetround(FE_TONEAREST);
+}

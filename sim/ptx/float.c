@@ -1,0 +1,228 @@
+/* Floating-point arithmetic. Compiled without contraction: a fused operation is fused only where PTX says so.
+ */
+#include <fenv.h>
+
+#include "engine.h"
+#include "number.h"
+
+/* min and max: a NaN loses to a number unless .NaN is asked for; -0 is less than +0. */
+static double smaller(double x, double y, bool propagate)
+{
+    if (isnan(x) || isnan(y))
+        return propagate || (isnan(x) && isnan(y)) ? (double)NAN : isnan(x) ? y : x;
+    return x < y || (x == y && signbit(x)) ? x : y;
+}
+
+static double larger(double x, double y, bool propagate)
+{
+    if (isnan(x) || isnan(y))
+        return propagate || (isnan(x) && isnan(y)) ? (double)NAN : isnan(x) ? y : x;
+    return x > y || (x == y && signbit(y)) ? x : y;
+}
+
+static float apply_f32(const struct instruction *instruction, float x, float y, float z)
+{
+    const bool propagate = (instruction->flags & FLAG_PROPAGATE_NAN) != 0;
+    switch (instruction->operation) {
+    case OP_ADD:
+        return x + y;
+    case OP_SUB:
+        return x - y;
+    case OP_MUL_LO:
+        return x * y;
+    case OP_FMA:
+        return fmaf(x, y, z);
+    case OP_DIV:
+        return x / y;
+    case OP_ABS:
+        return fabsf(x);
+    case OP_NEG:
+        return -x;
+    case OP_MIN:
+        return (float)smaller((double)x, (double)y, propagate);
+    case OP_MAX:
+        return (float)larger((double)x, (double)y, propagate);
+    case OP_SQRT:
+        return sqrtf(x);
+    case OP_RSQRT:
+        return (float)(1.0 / sqrt((double)x));
+    case OP_RCP:
+        return 1.0f / x;
+    case OP_EX2:
+        return exp2f(x);
+    case OP_LG2:
+        return log2f(x);
+    case OP_SIN:
+        return sinf(x);
+    case OP_COS:
+        return cosf(x);
+    case OP_TANH:
+        return tanhf(x);
+    default: /* copysign: the sign of the first, the size of the second */
+        return copysignf(y, x);
+    }
+}
+
+static double apply_f64(const struct instruction *instruction, double x, double y, double z)
+{
+    switch (instruction->operation) {
+    case OP_ADD:
+        return x + y;
+    case OP_SUB:
+        return x - y;
+    case OP_MUL_LO:
+        return x * y;
+    case OP_FMA:
+        return fma(x, y, z);
+    case OP_DIV:
+        return x / y;
+    case OP_ABS:
+        return fabs(x);
+    case OP_NEG:
+        return -x;
+    case OP_MIN:
+        return smaller(x, y, false);
+    case OP_MAX:
+        return larger(x, y, false);
+    case OP_SQRT:
+        return sqrt(x);
+    case OP_RSQRT:
+        return 1.0 / sqrt(x);
+    case OP_RCP:
+        return 1.0 / x;
+    default:
+        return copysign(y, x);
+    }
+}
+
+/* f16 and bf16: computed as doubles, rounded once. A double holds their sums and products exactly; a fused
+ * multiply-add of them is rounded to 53 bits first, which no result of 11 or 8 bits shows but for ties. */
+static uint16_t apply_half(const struct instruction *instruction, uint16_t x, uint16_t y, uint16_t z,
+                           bool brain)
+{
+    const double a = (double)(brain ? bf16_value(x) : f16_value(x)),
+                 b = (double)(brain ? bf16_value(y) : f16_value(y));
+    const double c = (double)(brain ? bf16_value(z) : f16_value(z));
+    double value;
+    switch (instruction->operation) {
+    case OP_ABS:
+        return x & 0x7fff;
+    case OP_NEG:
+        return x ^ 0x8000;
+    case OP_MIN:
+        value = smaller(a, b, (instruction->flags & FLAG_PROPAGATE_NAN) != 0);
+        break;
+    case OP_MAX:
+        value = larger(a, b, (instruction->flags & FLAG_PROPAGATE_NAN) != 0);
+        break;
+    case OP_EX2:
+        value = exp2(a);
+        break;
+    case OP_TANH:
+        value = tanh(a);
+        break;
+    default:
+        value = apply_f64(instruction, a, b, c);
+        break;
+    }
+    if (instruction->flags & FLAG_SATURATE)
+        value = !(value > 0) ? 0 : value > 1 ? 1 : value;
+    return brain ? bf16_bits(value) : f16_bits(value);
+}
+
+static void set_rounding(uint8_t rounding)
+{
+    static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,
+                                [ROUND_NEAREST] = FE_TONEAREST,
+                                [ROUND_ZERO] = FE_TOWARDZERO,
+                                [ROUND_DOWN] = FE_DOWNWARD,
+                                [ROUND_UP] = FE_UPWARD};
+    fesetround(modes[rounding]);
+}
+
+/* The four that inner loops are made of, without a call a lane. */
+static bool run_common_f32(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
+                           const uint64_t *b, const uint64_t *c, uint64_t *d)
+{
+    if (instruction->flags != 0)
+        return false;
+    switch (instruction->operation) {
+    case OP_ADD:
+        EACH_LANE(mask, lane, d[lane] = bits_f32(f32_of(a[lane]) + f32_of(b[lane])));
+        return true;
+    case OP_SUB:
+        EACH_LANE(mask, lane, d[lane] = bits_f32(f32_of(a[lane]) - f32_of(b[lane])));
+        return true;
+    case OP_MUL_LO:
+        EACH_LANE(mask, lane, d[lane] = bits_f32(f32_of(a[lane]) * f32_of(b[lane])));
+        return true;
+    case OP_FMA:
+        EACH_LANE(mask, lane, d[lane] = bits_f32(fmaf(f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]))));
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void run_f32(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
+                    const uint64_t *b, const uint64_t *c, uint64_t *d)
+{
+    const bool flush = (instruction->flags & FLAG_FLUSH) != 0,
+               saturate = (instruction->flags & FLAG_SATURATE) != 0;
+    if (run_common_f32(instruction, mask, a, b, c, d))
+        return;
+    EACH_LANE(mask, lane, {
+        float x = f32_of(a[lane]), y = f32_of(b[lane]), z = f32_of(c[lane]);
+        if (flush)
+            x = flush_f32(x), y = flush_f32(y), z = flush_f32(z);
+        float value = apply_f32(instruction, x, y, z);
+        if (flush)
+            value = flush_f32(value);
+        if (saturate)
+            value = !(value > 0) ? 0.0f : value > 1 ? 1.0f : value;
+        d[lane] = isnan(value) && instruction->operation != OP_NEG && instruction->operation != OP_ABS &&
+                          instruction->operation != OP_COPYSIGN
+                      ? 0x7fffffff /* the one NaN that the hardware makes */
+                      : bits_f32(value);
+    });
+}
+
+void run_float(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *a = operand_values(warp, instruction->from[0]),
+                   *b = operand_values(warp, instruction->from[1]);
+    const uint64_t *c = operand_values(warp, instruction->from[2]);
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    const bool directed = instruction->rounding > ROUND_NEAREST;
+    if (directed)
+        set_rounding(instruction->rounding);
+    switch (instruction->type) {
+    case T_F64:
+        EACH_LANE(mask, lane,
+                  d[lane] =
+                      bits_f64(apply_f64(instruction, f64_of(a[lane]), f64_of(b[lane]), f64_of(c[lane]))));
+        break;
+    case T_F16:
+    case T_BF16:
+        EACH_LANE(mask, lane,
+                  d[lane] = apply_half(instruction, (uint16_t)a[lane], (uint16_t)b[lane], (uint16_t)c[lane],
+                                       instruction->type == T_BF16));
+        break;
+    case T_F16X2:
+    case T_BF16X2:
+        EACH_LANE(mask, lane, {
+            const bool brain = instruction->type == T_BF16X2;
+            const uint32_t low =
+                apply_half(instruction, (uint16_t)a[lane], (uint16_t)b[lane], (uint16_t)c[lane], brain);
+            const uint32_t high = apply_half(instruction, (uint16_t)(a[lane] >> 16),
+                                             (uint16_t)(b[lane] >> 16), (uint16_t)(c[lane] >> 16), brain);
+            d[lane] = low | high << 16;
+        });
+        break;
+    default:
+        run_f32(instruction, mask, a, b, c, d);
+        break;
+    }
+    if (directed)
+        set_rounding(ROUND_NEAREST);
+}

@@ -1,0 +1,276 @@
+/* Loads, stores and atomics: every address is checked before it is touched. */
+#include "engine.h"
+#include "number.h"
+
+static bool in_range(const struct range *range, uint64_t address, unsigned bytes)
+{
+    return address >= range->begin && address < range->end && bytes <= range->end - address;
+}
+
+static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes)
+{
+    for (unsigned i = 0; i < RANGES; i++)
+        if (in_range(&warp->ranges[i], address, bytes))
+            return true;
+    const struct grid *grid = warp->block->grid;
+    const struct ptx_memory *memory = &grid->launch->memory;
+    const uint64_t parameters = (uint64_t)(uintptr_t)grid->parameters;
+    struct range found = {parameters, parameters + grid->launch->kernel->parameter_bytes};
+    if (!in_range(&found, address, bytes) &&
+        (!memory->find(memory->context, address, &found.begin, &found.end) ||
+         !in_range(&found, address, bytes)))
+        return false;
+    warp->ranges[warp->next_range++ % RANGES] = found;
+    return true;
+}
+
+void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
+            unsigned bytes, unsigned lane, enum ptx_status *status)
+{
+    if (space == SPACE_GENERIC && (address & WINDOW_MASK) == SHARED_WINDOW)
+        space = SPACE_SHARED, address &= ~WINDOW_MASK;
+    else if (space == SPACE_GENERIC && (address & WINDOW_MASK) == LOCAL_WINDOW)
+        space = SPACE_LOCAL, address &= ~WINDOW_MASK;
+    if ((address & (bytes - 1)) != 0) {
+        *status = fault(warp, instruction, PTX_MISALIGNED, "misaligned address", address);
+        return NULL;
+    }
+    if (space == SPACE_SHARED || space == SPACE_LOCAL) {
+        const uint64_t room = space == SPACE_SHARED ? warp->block->shared_bytes : warp->local_room;
+        address = space == SPACE_SHARED ? (uint32_t)address : address;
+        if (address < room && bytes <= room - address)
+            return space == SPACE_SHARED ? warp->block->shared + address
+                                         : warp->locals + (size_t)lane * warp->local_room + address;
+    } else if (may_touch(warp, address, bytes)) {
+        return (void *)(uintptr_t)address;
+    }
+    *status = fault(warp, instruction, PTX_ILLEGAL_ADDRESS,
+                    space == SPACE_SHARED  ? "address outside shared memory"
+                    : space == SPACE_LOCAL ? "address outside local memory"
+                                           : "address outside every allocation",
+                    address);
+    return NULL;
+}
+
+static uint64_t load(const void *from, enum type type)
+{
+    uint64_t bits = 0;
+    switch (type_bytes(type)) {
+    case 1:
+        bits = *(const uint8_t *)from;
+        return type == T_S8 ? (uint64_t)(int64_t)(int8_t)bits : bits;
+    case 2:
+        memcpy(&bits, from, 2);
+        return type == T_S16 ? (uint64_t)(int64_t)(int16_t)bits : bits;
+    case 4:
+        /* One access each, so that a flag another block sets is seen whole (and by ThreadSanitizer as such).
+         */
+        bits = __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED);
+        return type == T_S32 ? (uint64_t)(int64_t)(int32_t)bits : bits;
+    default:
+        return __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED);
+    }
+}
+
+static void store(void *to, uint64_t bits, unsigned bytes)
+{
+    switch (bytes) {
+    case 4:
+        __atomic_store_n((uint32_t *)to, (uint32_t)bits, __ATOMIC_RELAXED);
+        break;
+    case 8:
+        __atomic_store_n((uint64_t *)to, bits, __ATOMIC_RELAXED);
+        break;
+    default:
+        memcpy(to, &bits, bytes);
+        break;
+    }
+}
+
+static enum ptx_status run_load(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const unsigned bytes = type_bytes((enum type)instruction->type), count = instruction->vector;
+    enum ptx_status status = PTX_OK;
+    uint64_t addresses[LANES];
+    memcpy(addresses, operand_values(warp, instruction->from[0]), sizeof addresses);
+    EACH_LANE(mask, lane, {
+        const char *from =
+            reach(warp, instruction, (enum space)instruction->space,
+                  addresses[lane] + (uint64_t)instruction->offset, bytes * count, lane, &status);
+        if (from == NULL)
+            return status;
+        for (unsigned i = 0; i < count; i++)
+            result_values(warp, instruction->to[i])[lane] =
+                load(from + i * bytes, (enum type)instruction->type);
+    });
+    return PTX_OK;
+}
+
+static enum ptx_status run_store(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const unsigned bytes = type_bytes((enum type)instruction->type), count = instruction->vector;
+    const uint64_t *addresses = operand_values(warp, instruction->to[0]);
+    enum ptx_status status = PTX_OK;
+    EACH_LANE(mask, lane, {
+        char *to = reach(warp, instruction, (enum space)instruction->space,
+                         addresses[lane] + (uint64_t)instruction->offset, bytes * count, lane, &status);
+        if (to == NULL)
+            return status;
+        for (unsigned i = 0; i < count; i++)
+            store(to + i * bytes, operand_values(warp, instruction->from[i])[lane], bytes);
+    });
+    return PTX_OK;
+}
+
+static unsigned char *frame_of(const struct warp *warp, unsigned lane)
+{
+    return warp->frames + (size_t)lane * warp->frame_room + warp->now->frame;
+}
+
+/* .param variables: their places were checked when the text was parsed. */
+static void run_frame(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const enum type type = (enum type)instruction->type;
+    const unsigned bytes = type_bytes(type);
+    for (unsigned i = 0; i < instruction->vector; i++) {
+        const size_t at = (size_t)instruction->offset + i * bytes;
+        if (instruction->operation == OP_ST_FRAME) {
+            const uint64_t *values = operand_values(warp, instruction->from[i]);
+            EACH_LANE(mask, lane, memcpy(frame_of(warp, lane) + at, &values[lane], bytes));
+            continue;
+        }
+        uint64_t *values = result_values(warp, instruction->to[i]);
+        EACH_LANE(mask, lane, {
+            const unsigned char *from =
+                instruction->operation == OP_LD_PARAM ? warp->block->grid->parameters : frame_of(warp, lane);
+            uint64_t bits = 0;
+            memcpy(&bits, from + at, bytes);
+            values[lane] = type_is_signed(type)
+                               ? (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes))
+                               : bits;
+        });
+    }
+}
+
+static uint64_t combine_float(const struct instruction *instruction, uint64_t x, uint64_t y)
+{
+    const bool add = instruction->variant == ATOM_ADD;
+    switch (instruction->type) {
+    case T_F32:
+        return bits_f32(add                                ? f32_of(x) + f32_of(y)
+                        : instruction->variant == ATOM_MIN ? fminf(f32_of(x), f32_of(y))
+                                                           : fmaxf(f32_of(x), f32_of(y)));
+    case T_F64:
+        return bits_f64(f64_of(x) + f64_of(y));
+    case T_F16X2:
+        return f16_bits((double)(f16_value((uint16_t)x) + f16_value((uint16_t)y))) |
+               (uint64_t)f16_bits((double)(f16_value((uint16_t)(x >> 16)) + f16_value((uint16_t)(y >> 16))))
+                   << 16;
+    case T_BF16X2:
+        return bf16_bits((double)(bf16_value((uint16_t)x) + bf16_value((uint16_t)y))) |
+               (uint64_t)bf16_bits(
+                   (double)(bf16_value((uint16_t)(x >> 16)) + bf16_value((uint16_t)(y >> 16))))
+                   << 16;
+    case T_F16:
+        return f16_bits((double)(f16_value((uint16_t)x) + f16_value((uint16_t)y)));
+    default:
+        return bf16_bits((double)(bf16_value((uint16_t)x) + bf16_value((uint16_t)y)));
+    }
+}
+
+static bool is_less(enum type type, uint64_t x, uint64_t y)
+{
+    if (type == T_S32)
+        return (int32_t)x < (int32_t)y;
+    if (type == T_S64)
+        return (int64_t)x < (int64_t)y;
+    return type_bytes(type) == 4 ? (uint32_t)x < (uint32_t)y : x < y;
+}
+
+static uint64_t combine_atomic(const struct instruction *instruction, uint64_t old, uint64_t value,
+                               uint64_t swap)
+{
+    const enum type type = (enum type)instruction->type;
+    const bool arithmetic = instruction->variant <= ATOM_MAX;
+    if (type_is_float(type) && arithmetic)
+        return combine_float(instruction, old, value);
+    switch (instruction->variant) {
+    case ATOM_ADD:
+        return old + value;
+    case ATOM_MIN:
+        return is_less(type, old, value) ? old : value;
+    case ATOM_MAX:
+        return is_less(type, old, value) ? value : old;
+    case ATOM_AND:
+        return old & value;
+    case ATOM_OR:
+        return old | value;
+    case ATOM_XOR:
+        return old ^ value;
+    case ATOM_INC:
+        return (uint32_t)old >= (uint32_t)value ? 0 : old + 1;
+    case ATOM_DEC:
+        return (uint32_t)old == 0 || (uint32_t)old > (uint32_t)value ? value : old - 1;
+    case ATOM_EXCH:
+        return value;
+    default:
+        return old == value ? swap : old;
+    }
+}
+
+#define ATOMIC_UPDATE(T)                                                                                     \
+    do {                                                                                                     \
+        T old = __atomic_load_n((T *)at, __ATOMIC_SEQ_CST);                                                  \
+        while (!__atomic_compare_exchange_n((T *)at, &old,                                                   \
+                                            (T)combine_atomic(instruction, old, (T)value, (T)swap), false,   \
+                                            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))                             \
+            ;                                                                                                \
+        return old;                                                                                          \
+    } while (0)
+
+static uint64_t update(const struct instruction *instruction, void *at, uint64_t value, uint64_t swap)
+{
+    switch (type_bytes((enum type)instruction->type)) {
+    case 2:
+        ATOMIC_UPDATE(uint16_t);
+    case 4:
+        ATOMIC_UPDATE(uint32_t);
+    default:
+        ATOMIC_UPDATE(uint64_t);
+    }
+}
+
+static enum ptx_status run_atomic(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const unsigned bytes = type_bytes((enum type)instruction->type);
+    enum ptx_status status = PTX_OK;
+    uint64_t addresses[LANES], values[LANES];
+    memcpy(addresses, operand_values(warp, instruction->from[0]), sizeof addresses);
+    memcpy(values, operand_values(warp, instruction->from[1]), sizeof values);
+    const uint64_t *swaps = operand_values(warp, instruction->from[2]);
+    EACH_LANE(mask, lane, {
+        void *at = reach(warp, instruction, (enum space)instruction->space,
+                         addresses[lane] + (uint64_t)instruction->offset, bytes, lane, &status);
+        if (at == NULL)
+            return status;
+        const uint64_t old = update(instruction, at, values[lane], swaps[lane]);
+        if (instruction->to[0].kind == OPERAND_REGISTER)
+            result_values(warp, instruction->to[0])[lane] = old;
+    });
+    return PTX_OK;
+}
+
+enum ptx_status run_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    switch (instruction->operation) {
+    case OP_LD:
+        return run_load(warp, instruction, mask);
+    case OP_ST:
+        return run_store(warp, instruction, mask);
+    case OP_ATOM:
+        return run_atomic(warp, instruction, mask);
+    default:
+        run_frame(warp, instruction, mask);
+        return PTX_OK;
+    }
+}

@@ -1,0 +1,151 @@
+/* mov, special registers, vectors in one register, and addresses between spaces. */
+#include "engine.h"
+
+static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned lane)
+{
+    const struct block *block = warp->block;
+    const struct ptx_launch *launch = block->grid->launch;
+    const uint32_t thread = warp->number * LANES + lane;
+    switch (special) {
+    case SPECIAL_TID_X:
+        return thread % launch->block[0];
+    case SPECIAL_TID_Y:
+        return thread / launch->block[0] % launch->block[1];
+    case SPECIAL_TID_Z:
+        return thread / launch->block[0] / launch->block[1];
+    case SPECIAL_NTID_X:
+    case SPECIAL_NTID_Y:
+    case SPECIAL_NTID_Z:
+        return launch->block[special - SPECIAL_NTID_X];
+    case SPECIAL_CTAID_X:
+    case SPECIAL_CTAID_Y:
+    case SPECIAL_CTAID_Z:
+        return block->index[special - SPECIAL_CTAID_X];
+    case SPECIAL_NCTAID_X:
+    case SPECIAL_NCTAID_Y:
+    case SPECIAL_NCTAID_Z:
+        return launch->grid[special - SPECIAL_NCTAID_X];
+    case SPECIAL_LANEID:
+        return lane;
+    case SPECIAL_WARPID:
+        return warp->number;
+    case SPECIAL_NWARPID:
+        return block->warp_count;
+    case SPECIAL_NSMID:
+        return 1;
+    case SPECIAL_CLOCK:
+        return (uint32_t)now_ns();
+    case SPECIAL_CLOCK64:
+    case SPECIAL_GLOBALTIMER:
+        return now_ns();
+    case SPECIAL_GLOBALTIMER_HI:
+        return now_ns() >> 32;
+    case SPECIAL_LANEMASK_EQ:
+        return UINT32_C(1) << lane;
+    case SPECIAL_LANEMASK_LT:
+        return (UINT32_C(1) << lane) - 1;
+    case SPECIAL_LANEMASK_LE:
+        return (UINT64_C(2) << lane) - 1;
+    case SPECIAL_LANEMASK_GT:
+        return (uint32_t)~((UINT64_C(2) << lane) - 1);
+    case SPECIAL_LANEMASK_GE:
+        return (uint32_t)~((UINT32_C(1) << lane) - 1);
+    case SPECIAL_DYNAMIC_SHARED:
+        return launch->shared_bytes;
+    case SPECIAL_TOTAL_SHARED:
+        return block->shared_bytes;
+    default: /* one multiprocessor, one grid */
+        return 0;
+    }
+}
+
+static uint64_t window_of(enum space space)
+{
+    return space == SPACE_SHARED ? SHARED_WINDOW : space == SPACE_LOCAL ? LOCAL_WINDOW : 0;
+}
+
+static enum space space_of(uint64_t address)
+{
+    const uint64_t window = address & WINDOW_MASK;
+    return window == SHARED_WINDOW ? SPACE_SHARED : window == LOCAL_WINDOW ? SPACE_LOCAL : SPACE_GLOBAL;
+}
+
+static uint64_t truncate_to(enum type type, uint64_t bits)
+{
+    switch (type_bytes(type)) {
+    case 1:
+        return (uint8_t)bits;
+    case 2:
+        return (uint16_t)bits;
+    case 4:
+        return (uint32_t)bits;
+    default:
+        return bits;
+    }
+}
+
+static void run_pack(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const unsigned bits = 8 * type_bytes((enum type)instruction->type);
+    if (instruction->operation == OP_UNPACK) {
+        const uint64_t *a = operand_values(warp, instruction->from[0]);
+        uint64_t copy[LANES]; /* the source may be one of the results */
+        memcpy(copy, a, sizeof copy);
+        for (unsigned i = 0; i < instruction->vector; i++) {
+            uint64_t *d = result_values(warp, instruction->to[i]);
+            EACH_LANE(mask, lane,
+                      d[lane] = truncate_to((enum type)instruction->type, copy[lane] >> (bits * i)));
+        }
+        return;
+    }
+    uint64_t packed[LANES] = {0};
+    for (unsigned i = 0; i < instruction->vector; i++) {
+        const uint64_t *a = operand_values(warp, instruction->from[i]);
+        EACH_LANE(mask, lane,
+                  packed[lane] |= truncate_to((enum type)instruction->type, a[lane]) << (bits * i));
+    }
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    EACH_LANE(mask, lane, d[lane] = packed[lane]);
+}
+
+void run_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *a = operand_values(warp, instruction->from[0]);
+    const enum space space = (enum space)instruction->space;
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    switch (instruction->operation) {
+    case OP_MOV:
+        EACH_LANE(mask, lane, d[lane] = a[lane]);
+        break;
+    case OP_MOV_SPECIAL:
+        EACH_LANE(mask, lane, d[lane] = special_value(warp, instruction->variant, lane));
+        break;
+    case OP_ADDRESS_LOCAL:
+        if (instruction->variant == SPACE_PARAM)
+            EACH_LANE(mask, lane,
+                      d[lane] =
+                          (uint64_t)(uintptr_t)warp->block->grid->parameters + (uint64_t)instruction->offset);
+        else
+            EACH_LANE(mask, lane, d[lane] = warp->now->local + (uint64_t)instruction->offset);
+        break;
+    case OP_ADDRESS_DYNAMIC:
+        EACH_LANE(mask, lane, d[lane] = warp->block->dynamic_offset + (uint64_t)instruction->offset);
+        break;
+    case OP_CVTA:
+        EACH_LANE(mask, lane, d[lane] = a[lane] | window_of(space));
+        break;
+    case OP_CVTA_TO:
+        EACH_LANE(mask, lane, d[lane] = window_of(space) != 0 ? a[lane] & ~WINDOW_MASK : a[lane]);
+        break;
+    case OP_ISSPACEP: {
+        const enum space wanted = space == SPACE_CONST || space == SPACE_PARAM ? SPACE_GLOBAL : space;
+        uint32_t result = 0;
+        EACH_LANE(mask, lane, result |= (uint32_t)(space_of(a[lane]) == wanted) << lane);
+        set_predicate(warp, instruction->to[0], mask, result);
+        break;
+    }
+    default:
+        run_pack(warp, instruction, mask);
+        break;
+    }
+}

@@ -1,0 +1,266 @@
+#include "operand.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name, *axis;
+    enum special special;
+} specials[] = {{"%tid", ".x", SPECIAL_TID_X},
+                {"%tid", ".y", SPECIAL_TID_Y},
+                {"%tid", ".z", SPECIAL_TID_Z},
+                {"%ntid", ".x", SPECIAL_NTID_X},
+                {"%ntid", ".y", SPECIAL_NTID_Y},
+                {"%ntid", ".z", SPECIAL_NTID_Z},
+                {"%ctaid", ".x", SPECIAL_CTAID_X},
+                {"%ctaid", ".y", SPECIAL_CTAID_Y},
+                {"%ctaid", ".z", SPECIAL_CTAID_Z},
+                {"%nctaid", ".x", SPECIAL_NCTAID_X},
+                {"%nctaid", ".y", SPECIAL_NCTAID_Y},
+                {"%nctaid", ".z", SPECIAL_NCTAID_Z},
+                {"%laneid", NULL, SPECIAL_LANEID},
+                {"%warpid", NULL, SPECIAL_WARPID},
+                {"%nwarpid", NULL, SPECIAL_NWARPID},
+                {"%smid", NULL, SPECIAL_SMID},
+                {"%nsmid", NULL, SPECIAL_NSMID},
+                {"%gridid", NULL, SPECIAL_GRIDID},
+                {"%clock", NULL, SPECIAL_CLOCK},
+                {"%clock_hi", NULL, SPECIAL_ZERO},
+                {"%clock64", NULL, SPECIAL_CLOCK64},
+                {"%globaltimer", NULL, SPECIAL_GLOBALTIMER},
+                {"%globaltimer_lo", NULL, SPECIAL_GLOBALTIMER},
+                {"%globaltimer_hi", NULL, SPECIAL_GLOBALTIMER_HI},
+                {"%lanemask_eq", NULL, SPECIAL_LANEMASK_EQ},
+                {"%lanemask_le", NULL, SPECIAL_LANEMASK_LE},
+                {"%lanemask_lt", NULL, SPECIAL_LANEMASK_LT},
+                {"%lanemask_ge", NULL, SPECIAL_LANEMASK_GE},
+                {"%lanemask_gt", NULL, SPECIAL_LANEMASK_GT},
+                {"%dynamic_smem_size", NULL, SPECIAL_DYNAMIC_SHARED},
+                {"%total_smem_size", NULL, SPECIAL_TOTAL_SHARED}};
+
+static bool parse_special(struct parser *parser, const struct token *token, struct atom *atom)
+{
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+        if (!token_is(token, specials[i].name))
+            continue;
+        if (specials[i].axis != NULL && !token_is(parser->at, specials[i].axis))
+            continue;
+        parser->at += specials[i].axis != NULL;
+        atom->kind = ATOM_SPECIAL;
+        atom->index = (uint32_t)specials[i].special;
+        return true;
+    }
+    return fail(parser, token->line, "'%.*s' is not declared", (int)token->length, token->text);
+}
+
+static bool parse_name(struct parser *parser, const struct token *token, struct atom *atom)
+{
+    static const enum atom_kind kinds[] = {[NAME_REGISTER] = ATOM_REGISTER,
+                                           [NAME_PREDICATE] = ATOM_PREDICATE,
+                                           [NAME_FRAME] = ATOM_FRAME,
+                                           [NAME_PARAMETER] = ATOM_PARAMETER,
+                                           [NAME_LOCAL] = ATOM_LOCAL};
+    const struct name *name = find_name(parser, token, &atom->index);
+    if (name != NULL) {
+        atom->kind = kinds[name->kind];
+        atom->bytes = name->count;
+        return true;
+    }
+    if (token_is(token, "_")) {
+        atom->kind = ATOM_SINK;
+        return true;
+    }
+    const int64_t variable = find_variable(parser, token);
+    if (variable >= 0) {
+        atom->kind = ATOM_VARIABLE;
+        atom->index = (uint32_t)variable;
+        return true;
+    }
+    if (token->text[0] == '%')
+        return parse_special(parser, token, atom);
+    static const char warp_size[] = "WARP_SZ";
+    atom->kind = token_is(token, warp_size) ? ATOM_INTEGER : ATOM_LABEL;
+    atom->bits = LANES;
+    return true;
+}
+
+static bool parse_atom(struct parser *parser, struct atom *atom)
+{
+    *atom = (struct atom){.token = parser->at};
+    atom->negated = accept_text(parser, "!");
+    const bool minus = accept_text(parser, "-");
+    const bool complement = !minus && accept_text(parser, "~");
+    const struct token *token = parser->at++;
+    atom->token = token;
+    if (token->kind == TOKEN_INTEGER) {
+        atom->kind = ATOM_INTEGER;
+        atom->bits = minus ? -token->bits : complement ? ~token->bits : token->bits;
+        return true;
+    }
+    if (token->kind == TOKEN_FLOAT) {
+        atom->kind = ATOM_FLOAT;
+        atom->single = token->single;
+        atom->bits = token->bits ^ (minus ? UINT64_C(1) << (token->single ? 31 : 63) : 0);
+        return true;
+    }
+    if (token->kind != TOKEN_NAME || minus || complement)
+        return fail(parser, token->line, "'%.*s' is no operand", (int)token->length, token->text);
+    return parse_name(parser, token, atom);
+}
+
+static bool parse_offset(struct parser *parser, int64_t *offset)
+{
+    while (token_is(parser->at, "+") || token_is(parser->at, "-")) {
+        const bool minus = token_is(parser->at++, "-");
+        const bool negative = minus != accept_text(parser, "-");
+        if (parser->at->kind != TOKEN_INTEGER)
+            return fail(parser, parser->at->line, "an offset that is no number");
+        const int64_t value = (int64_t)(parser->at++)->bits;
+        *offset += negative ? -value : value;
+    }
+    return true;
+}
+
+bool parse_written(struct parser *parser, struct written *written)
+{
+    *written = (struct written){.form = FORM_PLAIN};
+    if (accept_text(parser, "[")) {
+        written->form = FORM_ADDRESS;
+        written->count = 1;
+        return parse_atom(parser, &written->atoms[0]) && parse_offset(parser, &written->offset) &&
+               expect_text(parser, "]");
+    }
+    if (accept_text(parser, "{")) {
+        written->form = FORM_VECTOR;
+        do {
+            if (written->count == 4)
+                return fail(parser, parser->at->line, "a vector of more than 4 elements");
+            if (!parse_atom(parser, &written->atoms[written->count++]))
+                return false;
+        } while (accept_text(parser, ","));
+        return expect_text(parser, "}");
+    }
+    written->count = 1;
+    if (!parse_atom(parser, &written->atoms[0]))
+        return false;
+    if (written->atoms[0].kind == ATOM_VARIABLE && !parse_offset(parser, &written->atoms[0].addend))
+        return false;
+    if (accept_text(parser, "|")) {
+        written->form = FORM_PAIR;
+        written->count = 2;
+        return parse_atom(parser, &written->atoms[1]);
+    }
+    return true;
+}
+
+/* A literal's bits as the type has them. */
+static uint64_t literal_bits(const struct atom *atom, enum type type)
+{
+    uint64_t bits = atom->bits;
+    double wide;
+    float narrow;
+    if (atom->kind == ATOM_FLOAT && atom->single && type == T_F64) {
+        memcpy(&narrow, &bits, sizeof narrow);
+        wide = (double)narrow;
+        memcpy(&bits, &wide, sizeof bits);
+    } else if (atom->kind == ATOM_FLOAT && !atom->single && type != T_F64 && type != T_B64) {
+        memcpy(&wide, &bits, sizeof wide);
+        narrow = (float)wide;
+        bits = 0;
+        memcpy(&bits, &narrow, sizeof narrow);
+    }
+    switch (type_bytes(type)) {
+    case 1:
+        return type_is_signed(type) ? (uint64_t)(int64_t)(int8_t)bits : (uint8_t)bits;
+    case 2:
+        return (uint16_t)bits;
+    case 4:
+        return (uint32_t)bits;
+    default:
+        return bits;
+    }
+}
+
+uint32_t new_register(struct parser *parser)
+{
+    return parser->function->registers++;
+}
+
+static bool computed(struct parser *parser, const struct atom *atom, enum operation operation,
+                     uint8_t variant, int64_t offset, struct operand *operand)
+{
+    const uint32_t number = new_register(parser);
+    struct instruction *instruction = emit(parser, operation, atom->token->line);
+    if (instruction == NULL)
+        return false;
+    instruction->type = T_U64;
+    instruction->variant = variant;
+    instruction->offset = offset;
+    instruction->to[0] = (struct operand){.kind = OPERAND_REGISTER, .index = number};
+    *operand = instruction->to[0];
+    return true;
+}
+
+static bool constant(struct parser *parser, uint64_t value, struct operand *operand)
+{
+    *operand = (struct operand){.kind = OPERAND_CONSTANT, .index = add_constant(parser, value)};
+    return operand->index != UINT32_MAX;
+}
+
+static bool variable_address(struct parser *parser, const struct atom *atom, struct operand *operand)
+{
+    struct ptx_module *module = parser->module;
+    struct ptx_variable *variable = module->variables[atom->index];
+    const uint32_t user = parser->function_index + 1;
+    if (variable->external)
+        return computed(parser, atom, OP_ADDRESS_DYNAMIC, 0, atom->addend, operand);
+    variable->user = variable->user == 0 || variable->user == user ? user : UINT32_MAX;
+    struct fixup *fixups = grow(module->fixups, module->fixup_count, &module->fixup_room, sizeof *fixups);
+    if (fixups == NULL || !constant(parser, 0, operand))
+        return fail(parser, atom->token->line, "out of memory");
+    module->fixups = fixups;
+    fixups[module->fixup_count++] = (struct fixup){operand->index, atom->index, atom->addend};
+    return true;
+}
+
+bool read_operand(struct parser *parser, const struct atom *atom, enum type type, struct operand *operand)
+{
+    if ((type == T_PRED) != (atom->kind == ATOM_PREDICATE))
+        return fail(parser, atom->token->line, "'%.*s' is %s predicate", (int)atom->token->length,
+                    atom->token->text, type == T_PRED ? "no" : "a");
+    switch (atom->kind) {
+    case ATOM_REGISTER:
+        *operand = (struct operand){.kind = OPERAND_REGISTER, .index = atom->index};
+        return true;
+    case ATOM_PREDICATE:
+        *operand =
+            (struct operand){.kind = OPERAND_PREDICATE, .index = atom->index, .negated = atom->negated};
+        return true;
+    case ATOM_INTEGER:
+    case ATOM_FLOAT:
+        return constant(parser, literal_bits(atom, type), operand);
+    case ATOM_SPECIAL:
+        return computed(parser, atom, OP_MOV_SPECIAL, (uint8_t)atom->index, 0, operand);
+    case ATOM_VARIABLE:
+        return variable_address(parser, atom, operand);
+    case ATOM_LOCAL:
+        return computed(parser, atom, OP_ADDRESS_LOCAL, SPACE_LOCAL, atom->index, operand);
+    case ATOM_PARAMETER:
+        return computed(parser, atom, OP_ADDRESS_LOCAL, SPACE_PARAM, atom->index, operand);
+    default:
+        return fail(parser, atom->token->line, "'%.*s' cannot be read here", (int)atom->token->length,
+                    atom->token->text);
+    }
+}
+
+bool write_operand(struct parser *parser, const struct atom *atom, bool predicate, struct operand *operand)
+{
+    const enum atom_kind wanted = predicate ? ATOM_PREDICATE : ATOM_REGISTER;
+    if (atom->kind != ATOM_SINK && atom->kind != wanted)
+        return fail(parser, atom->token->line, "'%.*s' is no %s to write to", (int)atom->token->length,
+                    atom->token->text, predicate ? "predicate" : "register");
+    uint32_t index = atom->index;
+    if (atom->kind == ATOM_SINK)
+        index = predicate ? parser->function->predicates++ : new_register(parser);
+    *operand = (struct operand){.kind = predicate ? OPERAND_PREDICATE : OPERAND_REGISTER, .index = index};
+    return true;
+}

@@ -1,0 +1,349 @@
+/* The decoded form of a module: what the parser makes and the engine runs. */
+#ifndef NEUTRINO_SIM_PTX_PROGRAM_H
+#define NEUTRINO_SIM_PTX_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ptx.h"
+
+enum { LANES = 32 };
+
+enum type {
+    T_NONE,
+    T_PRED,
+    T_B8,
+    T_B16,
+    T_B32,
+    T_B64,
+    T_U8,
+    T_U16,
+    T_U32,
+    T_U64,
+    T_S8,
+    T_S16,
+    T_S32,
+    T_S64,
+    T_F16,
+    T_F16X2,
+    T_BF16,
+    T_BF16X2,
+    T_F32,
+    T_F64
+};
+
+unsigned type_bytes(enum type type); /* in memory */
+bool type_is_signed(enum type type);
+bool type_is_float(enum type type);
+
+enum space {
+    SPACE_GENERIC,
+    SPACE_GLOBAL,
+    SPACE_SHARED,
+    SPACE_LOCAL,
+    SPACE_CONST,
+    SPACE_PARAM,
+    SPACE_REGISTER
+};
+
+enum rounding { ROUND_NONE, ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP };
+
+/* The instructions that are executed; a suffix that changes only types or rounding is a field. */
+enum operation {
+    OP_MOV,
+    OP_MOV_SPECIAL,
+    OP_PACK,
+    OP_UNPACK,
+    OP_LD,
+    OP_ST,
+    OP_LD_PARAM,
+    OP_LD_FRAME,
+    OP_ST_FRAME,
+    OP_ATOM,
+    OP_ADDRESS_LOCAL,
+    OP_ADDRESS_DYNAMIC,
+    OP_CVTA,
+    OP_CVTA_TO,
+    OP_ISSPACEP,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL_LO,
+    OP_MUL_HI,
+    OP_MUL_WIDE,
+    OP_MAD_LO,
+    OP_MAD_HI,
+    OP_MAD_WIDE,
+    OP_MUL24_LO,
+    OP_MUL24_HI,
+    OP_MAD24_LO,
+    OP_MAD24_HI,
+    OP_SAD,
+    OP_DIV,
+    OP_REM,
+    OP_ABS,
+    OP_NEG,
+    OP_MIN,
+    OP_MAX,
+    OP_ADD_CARRY,
+    OP_SUB_CARRY,
+    OP_MAD_CARRY_LO,
+    OP_MAD_CARRY_HI,
+    OP_FMA,
+    OP_AND,
+    OP_OR,
+    OP_XOR,
+    OP_NOT,
+    OP_CNOT,
+    OP_SHL,
+    OP_SHR,
+    OP_SHF_L,
+    OP_SHF_R,
+    OP_LOP3,
+    OP_BFE,
+    OP_BFI,
+    OP_BREV,
+    OP_CLZ,
+    OP_POPC,
+    OP_BFIND,
+    OP_PRMT,
+    OP_DP4A,
+    OP_SETP,
+    OP_SET,
+    OP_SELP,
+    OP_SLCT,
+    OP_CVT,
+    OP_PRED_LOGIC,
+    OP_PRED_MOV,
+    OP_SQRT,
+    OP_RSQRT,
+    OP_RCP,
+    OP_EX2,
+    OP_LG2,
+    OP_SIN,
+    OP_COS,
+    OP_TANH,
+    OP_COPYSIGN,
+    OP_TESTP,
+    OP_SHFL,
+    OP_VOTE,
+    OP_MATCH,
+    OP_ACTIVEMASK,
+    OP_REDUX,
+    OP_BAR,
+    OP_BAR_WARP,
+    OP_FENCE,
+    OP_BRA,
+    OP_BRX,
+    OP_CALL,
+    OP_BUILTIN,
+    OP_RET,
+    OP_EXIT,
+    OP_TRAP,
+    OP_NOP
+};
+
+enum comparison {
+    CMP_EQ,
+    CMP_NE,
+    CMP_LT,
+    CMP_LE,
+    CMP_GT,
+    CMP_GE,
+    CMP_LO,
+    CMP_LS,
+    CMP_HI,
+    CMP_HS,
+    CMP_EQU,
+    CMP_NEU,
+    CMP_LTU,
+    CMP_LEU,
+    CMP_GTU,
+    CMP_GEU,
+    CMP_NUM,
+    CMP_NAN
+};
+
+enum atomic {
+    ATOM_ADD,
+    ATOM_MIN,
+    ATOM_MAX,
+    ATOM_AND,
+    ATOM_OR,
+    ATOM_XOR,
+    ATOM_INC,
+    ATOM_DEC,
+    ATOM_EXCH,
+    ATOM_CAS
+};
+enum shuffle { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
+enum vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+enum builtin { BUILTIN_VPRINTF, BUILTIN_ASSERT_FAIL };
+enum float_class { FLOAT_FINITE, FLOAT_INFINITE, FLOAT_NUMBER, FLOAT_NAN, FLOAT_NORMAL, FLOAT_SUBNORMAL };
+
+enum flag {
+    FLAG_SATURATE = 1,
+    FLAG_FLUSH = 2, /* .ftz */
+    FLAG_CARRY_IN = 4,
+    FLAG_CARRY_OUT = 8,
+    FLAG_CLAMP = 16,
+    FLAG_ALL = 32,
+    FLAG_PROPAGATE_NAN = 64,  /* min.NaN */
+    FLAG_INTEGER_ROUND = 128, /* cvt.rni and so on */
+    FLAG_ARRIVE = 256,
+    FLAG_REDUCE = 512
+};
+
+enum special {
+    SPECIAL_TID_X,
+    SPECIAL_TID_Y,
+    SPECIAL_TID_Z,
+    SPECIAL_NTID_X,
+    SPECIAL_NTID_Y,
+    SPECIAL_NTID_Z,
+    SPECIAL_CTAID_X,
+    SPECIAL_CTAID_Y,
+    SPECIAL_CTAID_Z,
+    SPECIAL_NCTAID_X,
+    SPECIAL_NCTAID_Y,
+    SPECIAL_NCTAID_Z,
+    SPECIAL_LANEID,
+    SPECIAL_WARPID,
+    SPECIAL_NWARPID,
+    SPECIAL_SMID,
+    SPECIAL_NSMID,
+    SPECIAL_GRIDID,
+    SPECIAL_CLOCK,
+    SPECIAL_CLOCK64,
+    SPECIAL_GLOBALTIMER,
+    SPECIAL_GLOBALTIMER_HI,
+    SPECIAL_LANEMASK_EQ,
+    SPECIAL_LANEMASK_LE,
+    SPECIAL_LANEMASK_LT,
+    SPECIAL_LANEMASK_GE,
+    SPECIAL_LANEMASK_GT,
+    SPECIAL_DYNAMIC_SHARED,
+    SPECIAL_TOTAL_SHARED,
+    SPECIAL_ZERO
+};
+
+enum operand_kind { OPERAND_NONE, OPERAND_REGISTER, OPERAND_PREDICATE, OPERAND_CONSTANT };
+
+struct operand {
+    uint8_t kind;
+    bool negated;   /* of a predicate */
+    uint32_t index; /* register or predicate of the frame, or block of the module's constants */
+};
+
+struct instruction {
+    uint8_t operation;
+    uint8_t type;   /* of the result, or of the operands where they are all alike */
+    uint8_t source; /* type of the source, where it differs */
+    uint8_t space;
+    uint8_t rounding;
+    uint8_t
+        variant;    /* comparison, atomic, shuffle, vote, special, builtin, float_class, lop3 or prmt table */
+    uint8_t logic;  /* OP_AND, OP_OR, OP_XOR after a comparison; else 0 */
+    uint8_t vector; /* elements of a load or store */
+    uint16_t flags;
+    struct operand guard; /* OPERAND_NONE: always */
+    struct operand to[4];
+    struct operand from[4];
+    int64_t offset; /* of an address; byte of a frame variable; target of a branch */
+    uint32_t line;
+};
+
+/* A .param variable: of a kernel, of a function, or of a call. Its bytes lie in the frame of each lane. */
+struct slot {
+    uint32_t offset;
+    uint32_t bytes;
+};
+
+#define CALL_BUILTIN UINT32_MAX
+
+struct call {
+    uint32_t function; /* the callee's index, or CALL_BUILTIN */
+    uint32_t caller;
+    uint32_t argument_count, result_count;
+    struct slot *arguments; /* in the caller's frame */
+    struct slot *results;
+};
+
+struct table { /* of a brx.idx */
+    uint32_t count;
+    int64_t *targets;
+};
+
+struct ptx_kernel { /* also a .func */
+    char *name;
+    struct ptx_module *module;
+    bool entry, defined;
+    uint32_t begin, end; /* its instructions */
+    uint32_t registers, predicates;
+    uint32_t frame_bytes; /* .param variables, a lane */
+    uint32_t local_bytes; /* a lane */
+    uint32_t parameter_count, result_count;
+    struct slot *parameters; /* of an entry: offsets in the parameter buffer */
+    struct slot *results;
+    uint32_t parameter_bytes;
+    uint32_t shared_bytes; /* static, of what it uses itself */
+    uint32_t max_threads;
+    bool calls;
+};
+
+/* An address in an initial value that is known only once memory is given out. */
+struct relocation {
+    uint32_t at; /* byte of the variable */
+    uint32_t bytes;
+    uint32_t variable;
+    int64_t addend;
+};
+
+struct ptx_variable {
+    char *name;
+    enum space space;
+    uint32_t alignment;
+    uint64_t bytes;
+    bool external;        /* without a size: dynamic shared memory */
+    unsigned char *value; /* initial bytes, or NULL for zeros */
+    uint32_t relocation_count;
+    struct relocation *relocations;
+    uint64_t address; /* placed, or offset in shared memory */
+    uint32_t user;    /* 1 + the only function that names a shared variable; UINT32_MAX: several do */
+};
+
+/* A constant whose value is a variable's address, known once memory is given out. */
+struct fixup {
+    uint32_t constant;
+    uint32_t variable;
+    int64_t addend;
+};
+
+struct ptx_module {
+    uint32_t version, target;
+    struct instruction *code;
+    size_t code_count, code_room;
+    uint64_t *constants; /* blocks of LANES words, all alike */
+    size_t constant_count, constant_room;
+    struct ptx_kernel **functions;
+    size_t function_count, function_room;
+    struct ptx_variable **variables;
+    size_t variable_count, variable_room;
+    struct fixup *fixups;
+    size_t fixup_count, fixup_room;
+    struct call *calls;
+    size_t call_count, call_room;
+    struct table *tables;
+    size_t table_count, table_room;
+    uint32_t common_shared_bytes; /* of variables that several functions name */
+};
+
+/* Room for one more element of an array; NULL without memory. */
+void *grow(void *array, size_t count, size_t *room, size_t size);
+
+/* Where shared and local memory lie in the generic address space: nowhere that a host allocation can. */
+#define SHARED_WINDOW UINT64_C(0x7e00000000000000)
+#define LOCAL_WINDOW  UINT64_C(0x7d00000000000000)
+#define WINDOW_MASK   UINT64_C(0xff00000000000000)
+
+#endif

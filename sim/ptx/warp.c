@@ -1,0 +1,467 @@
+/* Warps in lockstep: groups of lanes, divergence, reconvergence, calls and barriers.
+ *
+ * The group that is deepest in calls and, among those, furthest behind runs first. Code falls forward to
+ * where branches meet, so the others are waited for there without anybody having computed where that is. A
+ * lane that spins on another of its warp would starve it; so after many steps another group gets its turn. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "diagnostic.h"
+#include "engine.h"
+
+enum { PATIENCE = 20000, TURN = 2000, POLL = 4096 };
+
+enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
+                      const char *what, uint64_t address)
+{
+    const struct grid *grid = warp->block->grid;
+    struct grid *shared =
+        (struct grid *)(uintptr_t)grid; /* only its atomics and the one diagnostic are written */
+    int expected = PTX_OK;
+    atomic_compare_exchange_strong(&shared->status, &expected, (int)status);
+    if (!atomic_exchange(&shared->diagnosed, true) && grid->diagnostic != NULL) {
+        const uint32_t *index = warp->block->index;
+        diagnose(grid->diagnostic, instruction->line, "line %u of the PTX: %s (0x%llx) in block (%u, %u, %u)",
+                 instruction->line, what, (unsigned long long)address, index[0], index[1], index[2]);
+    }
+    return status;
+}
+
+static void unpack(struct warp *warp, struct group *group)
+{
+    warp->now = group;
+    warp->frame_registers = warp->registers + (size_t)group->registers * LANES;
+    warp->frame_predicates = warp->predicates + group->predicates;
+}
+
+static struct group *add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc)
+{
+    struct group *group = &warp->groups[warp->group_count++];
+    *group = *like;
+    group->mask = mask;
+    group->pc = pc;
+    group->state = GROUP_RUNS;
+    group->forced = false;
+    return group;
+}
+
+static void remove_group(struct warp *warp, const struct group *group)
+{
+    warp->groups[group - warp->groups] = warp->groups[--warp->group_count];
+}
+
+static bool stand_together(const struct group *one, const struct group *other)
+{
+    return one->pc == other->pc && one->depth == other->depth && one->registers == other->registers &&
+           one->frame == other->frame && one->local == other->local && one->predicates == other->predicates;
+}
+
+/* Groups that stand at one instruction become one; those at a barrier have arrived and stay apart. */
+static void merge(struct warp *warp)
+{
+    for (uint32_t i = 0; i < warp->group_count; i++)
+        for (uint32_t j = i + 1; j < warp->group_count;) {
+            struct group *one = &warp->groups[i], *other = &warp->groups[j];
+            if (one->state == GROUP_AT_BARRIER || other->state == GROUP_AT_BARRIER ||
+                !stand_together(one, other)) {
+                j++;
+                continue;
+            }
+            one->mask |= other->mask;
+            one->state = GROUP_RUNS;
+            remove_group(warp, other);
+        }
+}
+
+static bool comes_first(const struct group *one, const struct group *other)
+{
+    return one->depth != other->depth ? one->depth > other->depth : one->pc < other->pc;
+}
+
+static struct group *select_group(struct warp *warp)
+{
+    struct group *best = NULL;
+    for (int state = GROUP_RUNS; best == NULL && state <= GROUP_CONVERGES; state += GROUP_CONVERGES) {
+        for (uint32_t i = 0; i < warp->group_count; i++) {
+            struct group *group = &warp->groups[i];
+            if (group->state == state && (best == NULL || comes_first(group, best)))
+                best = group;
+        }
+        if (best != NULL && state == GROUP_CONVERGES) {
+            best->state = GROUP_RUNS;
+            best->forced = true; /* the lanes it waits for have ended or wait elsewhere */
+        }
+    }
+    return best;
+}
+
+/* ---- calls ---- */
+
+static enum ptx_status make_room(struct warp *warp, const struct instruction *instruction,
+                                 const struct group *group, const struct ptx_kernel *function)
+{
+    const size_t registers = (size_t)group->registers + function->registers + 1;
+    const size_t predicates = (size_t)group->predicates + function->predicates + 1;
+    if (registers > warp->register_room) {
+        uint64_t *grown = realloc(warp->registers, 2 * registers * LANES * sizeof *grown);
+        if (grown == NULL)
+            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for registers", 0);
+        warp->registers = grown;
+        warp->register_room = 2 * registers;
+    }
+    if (predicates > warp->predicate_room) {
+        uint32_t *grown = realloc(warp->predicates, 2 * predicates * sizeof *grown);
+        if (grown == NULL)
+            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for predicates", 0);
+        warp->predicates = grown;
+        warp->predicate_room = 2 * predicates;
+    }
+    if (group->frame + function->frame_bytes > warp->frame_room ||
+        group->local + (uint64_t)function->local_bytes > warp->local_room)
+        return fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "stack overflow", group->depth);
+    return PTX_OK;
+}
+
+static void copy_slots(struct warp *warp, uint32_t mask, uint32_t to, const struct slot *to_slots,
+                       uint32_t from, const struct slot *from_slots, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bytes =
+            to_slots[i].bytes < from_slots[i].bytes ? to_slots[i].bytes : from_slots[i].bytes;
+        for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+            unsigned char *lane = warp->frames + (size_t)(unsigned)__builtin_ctz(rest) * warp->frame_room;
+            memmove(lane + to + to_slots[i].offset, lane + from + from_slots[i].offset, bytes);
+        }
+    }
+}
+
+static enum ptx_status enter(struct warp *warp, struct group *group, const struct instruction *instruction)
+{
+    const struct ptx_module *module = warp->block->grid->module;
+    const struct call *call = &module->calls[instruction->offset];
+    const struct ptx_kernel *caller = module->functions[call->caller];
+    const struct ptx_kernel *callee = module->functions[call->function];
+    if (group->depth >= DEPTH_MAX)
+        return fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "calls nest too deep", group->depth);
+    if (group->depth >= warp->caller_room) {
+        const uint32_t room = warp->caller_room != 0 ? 2 * warp->caller_room : 16;
+        struct caller(*grown)[LANES] = realloc(warp->callers, room * sizeof *grown);
+        if (grown == NULL)
+            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for calls", 0);
+        warp->callers = grown;
+        warp->caller_room = room;
+    }
+    const struct caller back = {group->pc + 1,    (uint32_t)instruction->offset,
+                                group->registers, group->predicates,
+                                group->frame,     group->local};
+    for (uint32_t rest = group->mask; rest != 0; rest &= rest - 1)
+        warp->callers[group->depth][__builtin_ctz(rest)] = back;
+    group->depth++;
+    group->registers += caller->registers + 1;
+    group->predicates += caller->predicates + 1;
+    group->frame += (caller->frame_bytes + 15) & ~15u;
+    group->local += (caller->local_bytes + 15) & ~15u;
+    group->pc = callee->begin;
+    const enum ptx_status status = make_room(warp, instruction, group, callee);
+    if (status == PTX_OK)
+        copy_slots(warp, group->mask, group->frame, callee->parameters, back.frame, call->arguments,
+                   call->argument_count);
+    return status;
+}
+
+/* Lanes that were called from different places part here. */
+static void leave(struct warp *warp, struct group *group)
+{
+    const struct ptx_module *module = warp->block->grid->module;
+    struct caller(*callers)[LANES] = &warp->callers[group->depth - 1];
+    const struct group from = *group;
+    uint32_t rest = group->mask;
+    remove_group(warp, group);
+    while (rest != 0) {
+        const struct caller back = (*callers)[__builtin_ctz(rest)];
+        uint32_t together = 0;
+        for (uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(lanes);
+            together |= (uint32_t)(memcmp(&(*callers)[lane], &back, sizeof back) == 0) << lane;
+        }
+        rest &= ~together;
+        const struct call *call = &module->calls[back.call];
+        copy_slots(warp, together, back.frame, call->results, from.frame,
+                   module->functions[call->function]->results, call->result_count);
+        struct group *returned = add_group(warp, &from, together, back.pc);
+        returned->depth = from.depth - 1;
+        returned->registers = back.registers;
+        returned->predicates = back.predicates;
+        returned->frame = back.frame;
+        returned->local = back.local;
+    }
+}
+
+/* ---- control ---- */
+
+static void end_lanes(struct warp *warp, struct group *group, uint32_t mask)
+{
+    warp->live &= ~mask;
+    group->mask &= ~mask;
+    if (group->mask == 0)
+        remove_group(warp, group);
+    else
+        group->pc++;
+}
+
+static void branch(struct warp *warp, struct group *group, uint32_t taken, uint32_t target)
+{
+    const uint32_t rest = group->mask & ~taken;
+    if (rest == 0) {
+        group->pc = target;
+    } else if (taken == 0) {
+        group->pc++;
+    } else {
+        group->mask = rest;
+        group->pc++;
+        add_group(warp, group, taken, target);
+    }
+}
+
+static enum ptx_status branch_by_table(struct warp *warp, struct group *group,
+                                       const struct instruction *instruction, uint32_t mask)
+{
+    const struct table *table = &warp->block->grid->module->tables[instruction->offset];
+    uint64_t indices[LANES];
+    memcpy(indices, operand_values(warp, instruction->from[0]), sizeof indices);
+    const struct group from = *group;
+    const uint32_t others = group->mask & ~mask;
+    remove_group(warp, group);
+    if (others != 0)
+        add_group(warp, &from, others, from.pc + 1);
+    while (mask != 0) {
+        const uint32_t index = (uint32_t)indices[__builtin_ctz(mask)];
+        uint32_t together = 0;
+        for (uint32_t lanes = mask; lanes != 0; lanes &= lanes - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(lanes);
+            together |= (uint32_t)((uint32_t)indices[lane] == index) << lane;
+        }
+        if (index >= table->count)
+            return fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "brx.idx beyond its table", index);
+        mask &= ~together;
+        add_group(warp, &from, together, (uint32_t)table->targets[index]);
+    }
+    return PTX_OK;
+}
+
+static enum ptx_status arrive(struct warp *warp, struct group *group, const struct instruction *instruction)
+{
+    const unsigned lane = (unsigned)__builtin_ctz(group->mask);
+    const uint32_t number = (uint32_t)operand_values(warp, instruction->from[0])[lane];
+    if (number >= BARRIERS)
+        return fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "no such barrier", number);
+    struct barrier *barrier = &warp->block->barriers[number];
+    barrier->arrived += (uint32_t)__builtin_popcount(group->mask);
+    barrier->expected = instruction->from[1].kind != OPERAND_NONE
+                            ? (uint32_t)operand_values(warp, instruction->from[1])[lane]
+                            : 0;
+    if (instruction->flags & FLAG_REDUCE) {
+        const uint32_t yes = predicate_mask(warp, instruction->from[2]) & group->mask;
+        barrier->true_count += (uint32_t)__builtin_popcount(yes);
+        barrier->voters += (uint32_t)__builtin_popcount(group->mask);
+    }
+    group->barrier = number;
+    if (instruction->flags & FLAG_ARRIVE)
+        group->pc++;
+    else
+        group->state = GROUP_AT_BARRIER;
+    return PTX_OK;
+}
+
+/* A collective waits for the lanes that it names and that can still come. */
+static bool must_wait(struct warp *warp, const struct group *group, const struct instruction *instruction)
+{
+    const struct operand members =
+        instruction->operation == OP_SHFL ? instruction->from[3] : instruction->from[1];
+    if (group->forced || warp->group_count == 1 || members.kind == OPERAND_NONE)
+        return false;
+    const uint32_t wanted = (uint32_t)operand_values(warp, members)[__builtin_ctz(group->mask)] & warp->live;
+    return (wanted & ~group->mask) != 0;
+}
+
+/* Branches, calls, barriers and ends: whatever changes which lanes go where. */
+static enum ptx_status run_control(struct warp *warp, struct group *group,
+                                   const struct instruction *instruction, uint32_t mask)
+{
+    if (instruction->operation == OP_BRA) {
+        branch(warp, group, mask, (uint32_t)instruction->offset);
+        return PTX_OK;
+    }
+    if (instruction->operation == OP_BRX)
+        return branch_by_table(warp, group, instruction, mask);
+    if (mask == 0) {
+        group->pc++;
+        return PTX_OK;
+    }
+    if (instruction->operation == OP_EXIT || (instruction->operation == OP_RET && group->depth == 0)) {
+        end_lanes(warp, group, mask);
+        return PTX_OK;
+    }
+    if (instruction->operation == OP_TRAP)
+        return fault(warp, instruction, PTX_TRAP, "trap", 0);
+    if (mask != group->mask) { /* the others go on; these meet the rest of the instruction without a guard */
+        const uint32_t others = group->mask & ~mask;
+        group->mask = mask;
+        add_group(warp, group, others, group->pc + 1);
+        unpack(warp, group);
+    }
+    switch (instruction->operation) {
+    case OP_CALL:
+        return enter(warp, group, instruction);
+    case OP_RET:
+        leave(warp, group);
+        return PTX_OK;
+    default:
+        return arrive(warp, group, instruction);
+    }
+}
+
+static bool is_control(uint8_t operation)
+{
+    return operation >= OP_BAR && operation != OP_FENCE && operation != OP_NOP && operation != OP_BUILTIN &&
+           operation != OP_BAR_WARP;
+}
+
+static enum ptx_status run_one(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    switch (instruction->operation) {
+    case OP_MOV:
+    case OP_MOV_SPECIAL:
+    case OP_PACK:
+    case OP_UNPACK:
+    case OP_ADDRESS_LOCAL:
+    case OP_ADDRESS_DYNAMIC:
+    case OP_CVTA:
+    case OP_CVTA_TO:
+    case OP_ISSPACEP:
+        run_move(warp, instruction, mask);
+        return PTX_OK;
+    case OP_LD:
+    case OP_ST:
+    case OP_LD_PARAM:
+    case OP_LD_FRAME:
+    case OP_ST_FRAME:
+    case OP_ATOM:
+        return run_memory(warp, instruction, mask);
+    case OP_SETP:
+    case OP_SET:
+    case OP_SELP:
+    case OP_SLCT:
+    case OP_TESTP:
+    case OP_PRED_LOGIC:
+    case OP_PRED_MOV:
+        run_compare(warp, instruction, mask);
+        return PTX_OK;
+    case OP_CVT:
+        run_convert(warp, instruction, mask);
+        return PTX_OK;
+    case OP_SHFL:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_ACTIVEMASK:
+    case OP_REDUX:
+        run_collective(warp, instruction, mask);
+        return PTX_OK;
+    case OP_BUILTIN:
+        return run_builtin(warp, instruction, mask);
+    case OP_FENCE:
+        atomic_thread_fence(memory_order_seq_cst);
+        return PTX_OK;
+    case OP_BAR_WARP:
+    case OP_NOP:
+        return PTX_OK;
+    default:
+        if (type_is_float((enum type)instruction->type))
+            run_float(warp, instruction, mask);
+        else
+            run_integer(warp, instruction, mask);
+        return PTX_OK;
+    }
+}
+
+static bool is_collective(uint8_t operation)
+{
+    return (operation >= OP_SHFL && operation <= OP_REDUX && operation != OP_ACTIVEMASK) ||
+           operation == OP_BAR_WARP;
+}
+
+static enum ptx_status poll(struct warp *warp, const struct instruction *instruction)
+{
+    const struct grid *grid = warp->block->grid;
+    const struct ptx_launch *launch = grid->launch;
+    if (launch->cancel != NULL && atomic_load(launch->cancel))
+        return fault(warp, instruction, PTX_CANCELLED, "cancelled", 0);
+    if (launch->timeout_ns != 0 && now_ns() - grid->start_ns > launch->timeout_ns)
+        return fault(warp, instruction, PTX_TIMEOUT, "the kernel ran longer than it may", 0);
+    return (enum ptx_status)atomic_load((_Atomic int *)(uintptr_t)&grid->status);
+}
+
+/* One group, until it has to be chosen anew. */
+static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns, uint32_t *until_poll)
+{
+    const struct instruction *code = warp->block->grid->module->code;
+    const bool alone = warp->group_count == 1;
+    unpack(warp, group);
+    while (turns-- > 0) {
+        const struct instruction *instruction = &code[group->pc];
+        uint32_t mask = group->mask;
+        if (instruction->guard.kind == OPERAND_PREDICATE)
+            mask &= predicate_mask(warp, instruction->guard);
+        if (--*until_poll == 0) {
+            *until_poll = POLL;
+            const enum ptx_status status = poll(warp, instruction);
+            if (status != PTX_OK)
+                return status;
+        }
+        if (is_control(instruction->operation)) {
+            const enum ptx_status status = run_control(warp, group, instruction, mask);
+            /* A branch that all take, alone, changes nothing else. */
+            if (status != PTX_OK || !alone || warp->group_count != 1 || instruction->operation != OP_BRA)
+                return status;
+            continue;
+        }
+        if (mask != 0) {
+            if (!alone && is_collective(instruction->operation) && must_wait(warp, group, instruction)) {
+                group->state = GROUP_CONVERGES;
+                return PTX_OK;
+            }
+            const enum ptx_status status = run_one(warp, instruction, mask);
+            if (status != PTX_OK)
+                return status;
+        }
+        group->forced = false;
+        group->pc++;
+        if (!alone)
+            return PTX_OK; /* somebody may stand there already, or be behind */
+    }
+    return PTX_OK;
+}
+
+enum ptx_status run_warp(struct warp *warp)
+{
+    uint32_t until_poll = POLL, diverged = 0;
+    for (;;) {
+        if (warp->group_count > 1)
+            merge(warp);
+        struct group *group = select_group(warp);
+        if (group == NULL)
+            return PTX_OK;
+        diverged = warp->group_count > 1 ? diverged + 1 : 0;
+        if (diverged > PATIENCE) {
+            /* Let the one that comes last have a turn: it may hold what the first spins for. */
+            for (uint32_t i = 0; i < warp->group_count; i++)
+                if (warp->groups[i].state == GROUP_RUNS && comes_first(group, &warp->groups[i]))
+                    group = &warp->groups[i];
+            if (diverged > PATIENCE + TURN)
+                diverged = 0;
+        }
+        const enum ptx_status status = run_group(warp, group, UINT32_MAX, &until_poll);
+        if (status != PTX_OK)
+            return status;
+    }
+}

@@ -1,0 +1,62 @@
+"""Run every GPU program without and with the shim and print what was seen: python tests/device/run.py [NAME...]
+
+Skips, with a line that says so, on a machine without a GPU. Logs and tables are kept under $OUT, if that is set.
+Exits with 1 if a program did anything else under the shim, or its log lacks what it did.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # run as a script, not as a module of tests/
+
+from tests.device.cases import ALL
+from tests.device.compare import Comparison, compare, no_gpu
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in {program.name for program in ALL}]
+    if unknown:
+        known = ", ".join(program.name for program in ALL)
+        print(f"device: no program {unknown[0]}; there are {known}", file=sys.stderr)
+        return 2
+    reason = no_gpu()
+    if reason is not None:
+        print(f"device: SKIPPED, nothing was tested: {reason}; run it on a machine with an NVIDIA GPU")
+        return 0
+    with tempfile.TemporaryDirectory() as scratch:
+        return run_all(names, Path(os.environ.get("OUT") or scratch))
+
+
+def run_all(names: list[str], folder: Path) -> int:
+    failed, ran, skipped = 0, 0, 0
+    report = []
+    for program in ALL:
+        if names and program.name not in names:
+            continue
+        if program.missing():
+            skipped += 1
+            report.append(f"==== {program.name}: SKIPPED, {', '.join(program.missing())} not installed\n")
+        else:
+            ran += 1
+            comparison = compare(program, folder)
+            failed += bool(comparison.problems)
+            report.append(describe(comparison))
+        print(report[-1], flush=True)
+    report.append(f"{ran} programs run, {failed} failed, {skipped} skipped")
+    print(report[-1])
+    (folder / "device.txt").write_text("\n".join(report) + "\n")
+    return int(failed > 0 or ran == 0)
+
+
+def describe(comparison: Comparison) -> str:
+    verdict = "FAILED" if comparison.problems else "same results"
+    lines = [f"==== {comparison.program.name}: {verdict}", *comparison.problems]
+    return "\n".join([*lines, comparison.plain.rstrip(), comparison.tables.rstrip(), ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,27 @@
+"""On a GPU: the same results with and without the shim, and a whole log of what was launched."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.device.cases import ALL, GpuProgram
+from tests.device.compare import compare, no_gpu
+
+
+@cache
+def reason_to_skip() -> str | None:
+    return no_gpu()
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("program", ALL, ids=lambda program: program.name)
+def test_the_shim_changes_nothing_and_sees_everything(program: GpuProgram, tmp_path: Path) -> None:
+    reason = reason_to_skip()
+    if reason is not None:
+        pytest.skip(reason)
+    if program.missing():
+        pytest.skip(f"{', '.join(program.missing())} not installed")
+    assert compare(program, tmp_path).problems == []

@@ -1,0 +1,117 @@
+"""Real programs on a shim, a redirection and a CPU driver that were all built with a sanitizer.
+
+`python build.py sanitize` builds them and says where they are; without it these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchguard.audit.log import LogWriter
+from benchguard.audit.supervise import Interposer, supervise
+from benchguard.audit.surface import read_surface
+from benchguard.report.summary import summarise
+from tests.integration.support import PROGRAMS, Compiler, read_driver_launches
+
+FOLDER = os.environ.get("NEUTRINO_SANITIZED")
+REPORTED = 99
+"""The exit status of a program that a sanitizer found something in."""
+
+pytestmark = pytest.mark.skipif(not FOLDER, reason="run by `python build.py sanitize`")
+
+OPTIONS = {
+    # The libraries are loaded by LD_PRELOAD, so no sanitizer's own library can come first. What the shim keeps
+    # for the life of the process is not a leak.
+    "ASAN_OPTIONS": f"verify_asan_link_order=0:detect_leaks=0:exitcode={REPORTED}:abort_on_error=0",
+    "UBSAN_OPTIONS": f"halt_on_error=1:print_stacktrace=1:exitcode={REPORTED}",
+    "TSAN_OPTIONS": f"halt_on_error=1:exitcode={REPORTED}",
+}
+
+
+@pytest.fixture(params=["address,undefined", "thread"])
+def sanitizer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    for name, value in OPTIONS.items():
+        monkeypatch.setenv(name, value)
+    return str(request.param)
+
+
+@pytest.fixture
+def libraries(sanitizer: str) -> Path:
+    return Path(str(FOLDER)) / sanitizer.replace(",", "-")
+
+
+@pytest.fixture
+def program(compile_c: Compiler, sanitizer: str, libraries: Path) -> Callable[[str], Path]:
+    """A program of tests/integration, with the sanitizer and linked to the sanitized CPU driver."""
+    driver = libraries / "sim"
+
+    def build(name: str) -> Path:
+        links = (f"-L{driver}", "-l:libcuda.so.1", f"-Wl,-rpath,{driver}")
+        flags = (f"-fsanitize={sanitizer}",)
+        return compile_c(f"{name}-{libraries.name}", PROGRAMS / f"{name}.c", flags=flags, links=links)
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake"),
+    [("address,undefined", "address"), ("address,undefined", "undefined"), ("thread", "race")],
+)
+def test_a_mistake_is_reported(
+    compile_c: Compiler, monkeypatch: pytest.MonkeyPatch, name: str, mistake: str
+) -> None:
+    """The control: with these options each sanitizer ends a program that is wrong."""
+    for option, value in OPTIONS.items():
+        monkeypatch.setenv(option, value)
+    source = Path(__file__).parent / "programs" / "broken.c"
+    broken = compile_c(f"broken-{name.replace(',', '-')}", source, flags=(f"-fsanitize={name}",))
+    done = subprocess.run([broken, mistake], capture_output=True, text=True, check=False)
+    assert done.returncode == REPORTED, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "launches"),
+    [
+        ("linked", ["3"], 3),
+        ("opened", ["soname"], 3),
+        ("threads", ["8", "20"], 160),
+        ("forks", ["before"], 5),
+        ("forks", ["after"], 4),
+        ("ends", ["return"], 4),
+        ("errno_kept", [], None),
+    ],
+    ids=["linked", "opened", "threads", "fork before", "fork after", "destructors", "errno"],
+)
+def test_no_sanitizer_finds_anything(
+    program: Callable[[str], Path],
+    libraries: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    name: str,
+    arguments: list[str],
+    launches: int | None,
+) -> None:
+    """A report would end the program with status 99; the log is whole besides."""
+    monkeypatch.setenv("SIM_LAUNCH_LOG", str(tmp_path / "launches"))
+    interposer = Interposer(
+        driver=libraries / "sim" / "libcuda.so.1",
+        shim=libraries / "shim" / "libcuda.so.1",
+        surface=read_surface(libraries / "shim" / "surface.json"),
+        preload=libraries / "preload" / "libneutrino_preload.so",
+        facts={},
+        on_loader_path=False,
+    )
+    log = LogWriter(tmp_path / "run.audit.jsonl")
+    run = supervise([str(program(name)), *arguments], interposer, log, version="sanitize", timeout=120)
+    said = capfd.readouterr()
+    assert run.status == 0, said.out + said.err
+    assert run.complete
+    counted = read_driver_launches(tmp_path / "launches").total()
+    if launches is not None:
+        assert summarise(log.path).launches == counted == launches

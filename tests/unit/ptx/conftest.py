@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.ptx.engine import Engine, build
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """The engine as the CPU driver compiles it."""
+    return Engine(build(tmp_path_factory.mktemp("engine")))
