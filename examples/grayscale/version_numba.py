@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numba import cuda, int32, uint8
 from picture import Pixels
 
 BLOCK = (16, 16)
+
+# cuda.core says so at each link: the extra leaves nvJitLink out, and the driver links instead (pyproject.toml).
+warnings.filterwarnings("ignore", message="cuda.bindings.nvjitlink is not available")
 
 
 @cuda.jit

@@ -29,7 +29,7 @@ struct entry {
     uint32_t header_bytes;
     uint64_t payload_bytes;
     uint32_t compressed_bytes;
-    uint32_t unknown[3];
+    uint32_t unknown[2];
     uint32_t target, unknown2[2];
     uint64_t flags;
     uint64_t unknown3;

@@ -33,7 +33,8 @@ static void *by_name(const char *name, void *context)
     char *suffix = strstr(base, "_v2");
     if (suffix != NULL)
         *suffix = 0;
-    CHECK(((get_proc_address)context)(base, &address, 13000, CU_GET_PROC_ADDRESS_DEFAULT, NULL));
+    /* At 12000: some of these have another signature at 13000. */
+    CHECK(((get_proc_address)context)(base, &address, 12000, CU_GET_PROC_ADDRESS_DEFAULT, NULL));
     return address;
 }
 
