@@ -49,7 +49,8 @@ class Workshop:
         """Run a Python command. `then` says what to do if it fails."""
         words = [str(word) for word in arguments]
         if not quiet:
-            print("$ python " + shlex.join(words), flush=True)
+            shown = ["python" if word == str(self.python) else word for word in words]
+            print("$ python " + shlex.join(shown), flush=True)
         execute([str(self.python), *words], then, self.environment)
 
 

@@ -14,7 +14,7 @@ from .summary import Summary
 
 ROWS_MAX = 20
 PIPED_WIDTH = 120
-NAME_MAX = 160
+NAME_WIDTH = 56
 
 
 def render(summary: Summary, log: Path, output: TextIO) -> None:
@@ -62,7 +62,7 @@ def _table(title: str, terminal: bool) -> Table:
 
 def _kernels(summary: Summary, terminal: bool) -> Table:
     table = _table("kernels", terminal)
-    table.add_column("kernel", ratio=1, overflow="ellipsis", no_wrap=True)
+    table.add_column("kernel", overflow="ellipsis", no_wrap=True, max_width=NAME_WIDTH)
     for heading in ("launches", "by graphs", "share"):
         table.add_column(heading, justify="right", no_wrap=True)
     for heading in ("grid", "block", "image"):
@@ -71,7 +71,7 @@ def _kernels(summary: Summary, terminal: bool) -> Table:
     for row in summary.kernels[:ROWS_MAX]:
         more = f" +{row.shapes - 1}" if row.shapes > 1 else ""
         table.add_row(
-            Text(row.name[:NAME_MAX]), str(row.launches), str(row.graph_launches), f"{row.total / total:.0%}",
+            Text(row.name), str(row.launches), str(row.graph_launches), f"{row.total / total:.0%}",
             "x".join(map(str, row.grid)) + more, "x".join(map(str, row.block)), _short(row.image),
         )  # fmt: skip
     if len(summary.kernels) > ROWS_MAX:
@@ -90,7 +90,7 @@ def _images(summary: Summary, terminal: bool) -> Table:
     table.add_column("format", no_wrap=True)
     for heading in ("bytes", "loads", "launches"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("from", ratio=1, overflow="ellipsis", no_wrap=True)
+    table.add_column("from", overflow="ellipsis", no_wrap=True, max_width=NAME_WIDTH)
     for row in summary.images[:ROWS_MAX]:
         origin = PurePath(row.origin).name + (f" ({row.note})" if row.note else "")
         table.add_row(

@@ -15,16 +15,20 @@
 static struct nb_handle_map binaries = NB_HANDLE_MAP_INITIALIZER;
 static _Atomic uint64_t last_number;
 
-static const char *origin_of(const struct nb_call *call)
+/* The library that the image lies in: it names whose kernels these are, while the caller is often only the
+ * CUDA runtime. For an image in allocated memory, the caller. */
+static const char *origin_of(const struct nb_call *call, const void *image)
 {
     Dl_info info;
+    if (image != NULL && dladdr(image, &info) != 0 && info.dli_fname != NULL)
+        return info.dli_fname;
     return dladdr(call->caller, &info) != 0 && info.dli_fname != NULL ? info.dli_fname : "";
 }
 
 static void write_record(const struct nb_call *call, const struct nb_binary *binary, uint64_t handle,
                          const struct nb_extent *extent, uint64_t stored_at, const char *note)
 {
-    const char *origin = origin_of(call);
+    const char *origin = origin_of(call, extent->start);
     const uint32_t origin_bytes = (uint32_t)strnlen(origin, NB_PAGE);
     const uint32_t note_bytes = (uint32_t)strlen(note);
     const size_t size = (sizeof(struct nb_image) + origin_bytes + note_bytes + 7) & ~(size_t)7;

@@ -69,6 +69,18 @@ void nb_handle_map_remove_if(struct nb_handle_map *map, int (*matches)(const voi
     pthread_mutex_unlock(&map->lock);
 }
 
+void *nb_handle_map_find(const struct nb_handle_map *map,
+                         int (*matches)(const void *value, const void *argument), const void *argument)
+{
+    struct nb_handle_table *table = atomic_load_explicit(&map->table, memory_order_acquire);
+    for (size_t i = 0; table != NULL && i < table->capacity; i++) {
+        void *value = atomic_load_explicit(&table->entries[i].value, memory_order_acquire);
+        if (value != NULL && matches(value, argument))
+            return value;
+    }
+    return NULL;
+}
+
 void nb_handle_map_forget(struct nb_handle_map *map)
 {
     atomic_store_explicit(&map->table, NULL, memory_order_release);

@@ -58,6 +58,12 @@ void nb_handle_map_set(struct nb_handle_map *map, uint64_t handle, void *value)
 void nb_handle_map_remove_if(struct nb_handle_map *map, int (*matches)(const void *value, uint64_t argument),
                              uint64_t argument) __attribute__((visibility("hidden")));
 
+/* Any value for which `matches` says so; NULL if there is none. Takes no lock: `matches` may call the driver.
+ */
+void *nb_handle_map_find(const struct nb_handle_map *map,
+                         int (*matches)(const void *value, const void *argument), const void *argument)
+    __attribute__((visibility("hidden")));
+
 /* In a forked child: the parent's entries mean nothing here. The caller holds the lock. */
 void nb_handle_map_forget(struct nb_handle_map *map) __attribute__((visibility("hidden")));
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "binmap.h"
 #include "call.h"
@@ -11,25 +12,47 @@
 #include "real.h"
 #include "surface.h"
 
-/* A handle that came to the program past every hook (an export table, a driver older than the shim's
- * header). The driver may still say what it is; cuFuncGetName answers INVALID_HANDLE for a CUkernel and the
- * other way round (driver 580). */
+struct sought {
+    CUfunction handle;
+    const char *name;
+};
+
+static int is_function_of(const void *value, const void *argument)
+{
+    const struct nb_function *candidate = value;
+    const struct sought *sought = argument;
+    CUfunction function = NULL;
+    return candidate->kind == NB_FUNCTION_KERNEL && strcmp(candidate->name, sought->name) == 0 &&
+           NB_REAL(cuKernelGetFunction)(&function, (CUkernel)candidate->handle) == CUDA_SUCCESS &&
+           function == sought->handle;
+}
+
+/* The image of a function: through its module, or, for one that the driver made of a library's kernel by
+ * itself (graph nodes of driver 580 name such), through the kernel of that name. */
+static const struct nb_binary *binary_of_function(CUfunction handle, const char *name)
+{
+    CUmodule module = NULL;
+    const struct sought sought = {handle, name};
+    if (NB_REAL(cuFuncGetModule)(&module, handle) == CUDA_SUCCESS && nb_binmap_get(nb_handle(module)) != NULL)
+        return nb_binmap_get(nb_handle(module));
+    const struct nb_function *kernel = nb_handle_map_find(&nb_functions, is_function_of, &sought);
+    return kernel != NULL ? kernel->binary : NULL;
+}
+
+/* A handle that came to the program past every hook: an export table, a graph's node, a driver newer than the
+ * shim's header. The driver may still say what it is; cuFuncGetName refuses a CUkernel and cuKernelGetName a
+ * CUfunction (driver 580). */
 static struct nb_function *adopt(CUfunction handle)
 {
     const char *name = NULL;
-    CUmodule module = NULL;
-    enum nb_function_kind kind = NB_FUNCTION;
-    if (NB_REAL(cuFuncGetName)(&name, handle) != CUDA_SUCCESS || name == NULL) {
-        kind = NB_FUNCTION_KERNEL;
-        CUlibrary library = NULL;
-        if (NB_REAL(cuKernelGetName)(&name, (CUkernel)handle) != CUDA_SUCCESS || name == NULL)
-            name = "";
-        else if (NB_REAL(cuKernelGetLibrary)(&library, (CUkernel)handle) == CUDA_SUCCESS)
-            module = (CUmodule)library;
-    } else if (NB_REAL(cuFuncGetModule)(&module, handle) != CUDA_SUCCESS) {
-        module = NULL;
-    }
-    return nb_funcmap_set(nb_handle(handle), kind, nb_binmap_get(nb_handle(module)), name);
+    CUlibrary library = NULL;
+    if (NB_REAL(cuFuncGetName)(&name, handle) == CUDA_SUCCESS && name != NULL)
+        return nb_funcmap_set(nb_handle(handle), NB_FUNCTION, binary_of_function(handle, name), name);
+    if (NB_REAL(cuKernelGetName)(&name, (CUkernel)handle) != CUDA_SUCCESS || name == NULL)
+        name = "";
+    else
+        NB_REAL(cuKernelGetLibrary)(&library, (CUkernel)handle);
+    return nb_funcmap_set(nb_handle(handle), NB_FUNCTION_KERNEL, nb_binmap_get(nb_handle(library)), name);
 }
 
 static CUresult parameter_info(const struct nb_function *function, size_t index, size_t *offset, size_t *size)

@@ -41,6 +41,7 @@ class Comparison:
 
     program: GpuProgram
     plain: str = ""
+    cannot_run: str | None = None
     tables: str = ""
     summary: Summary | None = None
     problems: list[str] = field(default_factory=list)
@@ -55,7 +56,7 @@ def compare(program: GpuProgram, folder: Path) -> Comparison:
         command += ["--out", str(folder / "picture")]
     plain = _run(command)
     if plain.returncode != 0:
-        comparison.problems.append(f"fails without the shim: {_last_line(plain)}")
+        comparison.cannot_run = f"does not run here without the shim either: {_last_line(plain)}"
         return comparison
     log = folder / f"{program.name}.audit.jsonl"
     observed = _run([sys.executable, "-m", "benchguard", "--log", str(log), "--force", "--", *command])

@@ -41,8 +41,9 @@ def run_all(names: list[str], folder: Path) -> int:
             skipped += 1
             report.append(f"==== {program.name}: SKIPPED, {', '.join(program.missing())} not installed\n")
         else:
-            ran += 1
             comparison = compare(program, folder)
+            ran += comparison.cannot_run is None
+            skipped += comparison.cannot_run is not None
             failed += bool(comparison.problems)
             report.append(describe(comparison))
         print(report[-1], flush=True)
@@ -53,6 +54,8 @@ def run_all(names: list[str], folder: Path) -> int:
 
 
 def describe(comparison: Comparison) -> str:
+    if comparison.cannot_run is not None:
+        return f"==== {comparison.program.name}: SKIPPED, it {comparison.cannot_run}\n"
     verdict = "FAILED" if comparison.problems else "same results"
     lines = [f"==== {comparison.program.name}: {verdict}", *comparison.problems]
     return "\n".join([*lines, comparison.plain.rstrip(), comparison.tables.rstrip(), ""])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -18,10 +19,12 @@ from collections import defaultdict
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2]))  # run as a script, from anywhere
+
 from benchguard.codegen.headers import find_headers
 from benchguard.shim.driver import discover
 
-HERE = Path(__file__).parent
 TARGETS = {"passed": 1.0, "recorded": 25.0, "launch": 60.0}
 
 
@@ -66,7 +69,8 @@ def measure(driver: str, folder: Path) -> list[Overhead]:
         path.symlink_to(discover(driver).path)
     command = [sys.executable, "-m", "benchguard", "--quiet", "--driver", str(path.resolve())]
     command += ["--log", str(folder / "run.audit.jsonl"), "--", str(calls), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         raise SystemExit(f"run.py: the measured program failed: {done.stderr.strip()}")
     bursts: dict[str, list[tuple[float, float]]] = defaultdict(list)

@@ -1,0 +1,207 @@
+"""Streams and events: order, default-stream rules, callbacks, times."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from .conftest import Driver
+
+NOT_READY = 600
+HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+LEGACY, NON_BLOCKING = None, 1
+
+
+@contextmanager
+def held(driver: Driver, stream: ctypes.c_void_p | None) -> Iterator[None]:
+    """Keep a stream busy until the block ends."""
+    gate = threading.Event()
+    function = HOST_FUNCTION(lambda _: (gate.wait(20), None)[1])
+    driver("cuLaunchHostFunc", stream, function, None)
+    try:
+        yield
+    finally:
+        gate.set()
+        driver("cuStreamSynchronize", stream)
+
+
+def mark(driver: Driver, stream: ctypes.c_void_p | None) -> ctypes.c_void_p:
+    event = driver.handle("cuEventCreate", 0)
+    driver("cuEventRecord", event, stream)
+    return event
+
+
+def soon(driver: Driver, event: ctypes.c_void_p) -> int:
+    """The event's state after giving it time to happen."""
+    deadline = time.monotonic() + 5
+    while driver.result("cuEventQuery", event) == NOT_READY and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return driver.result("cuEventQuery", event)
+
+
+def still(driver: Driver, event: ctypes.c_void_p) -> int:
+    """The event's state after it had time to happen wrongly."""
+    time.sleep(0.05)
+    return driver.result("cuEventQuery", event)
+
+
+def test_work_of_one_stream_runs_in_order(driver: Driver) -> None:
+    stream = driver.handle("cuStreamCreate", NON_BLOCKING)
+    seen: list[int] = []
+    functions = [HOST_FUNCTION(lambda _, n=n: seen.append(n)) for n in range(50)]
+    for function in functions:
+        driver("cuLaunchHostFunc", stream, function, None)
+    driver("cuStreamSynchronize", stream)
+    assert seen == list(range(50))
+
+
+def test_non_blocking_streams_do_not_wait_for_each_other(driver: Driver) -> None:
+    one, other = (driver.handle("cuStreamCreate", NON_BLOCKING) for _ in range(2))
+    with held(driver, one):
+        assert soon(driver, mark(driver, other)) == 0
+        assert driver.result("cuStreamQuery", one) == NOT_READY
+    assert driver.result("cuStreamQuery", one) == 0
+
+
+@pytest.mark.parametrize(("flags", "waits"), [(0, True), (NON_BLOCKING, False)])
+def test_legacy_stream_waits_for_blocking_streams_only(driver: Driver, flags: int, waits: bool) -> None:
+    stream = driver.handle("cuStreamCreate", flags)
+    with held(driver, stream):
+        event = mark(driver, LEGACY)
+        assert (still if waits else soon)(driver, event) == (NOT_READY if waits else 0)
+    assert soon(driver, event) == 0
+
+
+@pytest.mark.parametrize(("flags", "waits"), [(0, True), (NON_BLOCKING, False)])
+def test_blocking_streams_wait_for_the_legacy_stream(driver: Driver, flags: int, waits: bool) -> None:
+    stream = driver.handle("cuStreamCreate", flags)
+    with held(driver, LEGACY):
+        event = mark(driver, stream)
+        assert (still if waits else soon)(driver, event) == (NOT_READY if waits else 0)
+    assert soon(driver, event) == 0
+
+
+def test_blocking_streams_do_not_wait_for_each_other(driver: Driver) -> None:
+    one, other = (driver.handle("cuStreamCreate", 0) for _ in range(2))
+    with held(driver, one):
+        assert soon(driver, mark(driver, other)) == 0
+
+
+def test_per_thread_stream_is_another_stream_that_waits_for_the_legacy_one(driver: Driver) -> None:
+    legacy, own = ctypes.c_ulonglong(), ctypes.c_ulonglong()
+    driver("cuStreamGetId", None, ctypes.byref(legacy))
+    driver("cuStreamGetId_ptsz", None, ctypes.byref(own))
+    assert legacy.value != own.value
+    event = driver.handle("cuEventCreate", 0)
+    with held(driver, LEGACY):
+        driver("cuEventRecord_ptsz", event, None)
+        assert still(driver, event) == NOT_READY
+    assert soon(driver, event) == 0
+
+
+def test_a_stream_waits_for_an_event_of_another(driver: Driver) -> None:
+    one, other = (driver.handle("cuStreamCreate", NON_BLOCKING) for _ in range(2))
+    with held(driver, one):
+        driver("cuStreamWaitEvent", other, mark(driver, one), 0)
+        after = mark(driver, other)
+        assert still(driver, after) == NOT_READY
+    assert soon(driver, after) == 0
+
+
+def test_events_tell_the_time_between_them(driver: Driver) -> None:
+    stream = driver.handle("cuStreamCreate", NON_BLOCKING)
+    function = HOST_FUNCTION(lambda _: time.sleep(0.05))
+    start = mark(driver, stream)
+    driver("cuLaunchHostFunc", stream, function, None)
+    end = mark(driver, stream)
+    milliseconds = ctypes.c_float()
+    assert driver.result("cuEventElapsedTime_v2", ctypes.byref(milliseconds), start, end) == NOT_READY
+    driver("cuEventSynchronize", end)
+    driver("cuEventElapsedTime", ctypes.byref(milliseconds), start, end)
+    assert 49 < milliseconds.value < 2000
+
+
+def test_events_without_time_or_record_give_none(driver: Driver) -> None:
+    untimed, unrecorded = driver.handle("cuEventCreate", 2), driver.handle("cuEventCreate", 0)
+    driver("cuEventRecord", untimed, None)
+    driver("cuEventSynchronize", untimed)
+    milliseconds = ctypes.c_float()
+    for event in (untimed, unrecorded):
+        assert driver.result("cuEventElapsedTime_v2", ctypes.byref(milliseconds), event, event) == 400
+    assert driver.result("cuEventQuery", unrecorded) == 0
+
+
+def test_callback_gets_stream_and_status(driver: Driver) -> None:
+    stream = driver.handle("cuStreamCreate", 0)
+    seen: list[tuple[int | None, int, int | None]] = []
+    callback = CALLBACK(lambda *arguments: seen.append(arguments))
+    driver("cuStreamAddCallback", stream, callback, ctypes.c_void_p(77), 0)
+    driver("cuStreamSynchronize", stream)
+    assert seen == [(stream.value, 0, 77)]
+
+
+def test_a_destroyed_stream_finishes_its_work_but_its_handle_is_gone(driver: Driver) -> None:
+    stream = driver.handle("cuStreamCreate", NON_BLOCKING)
+    gate, done = threading.Event(), threading.Event()
+    functions = [HOST_FUNCTION(lambda _: (gate.wait(20), None)[1]), HOST_FUNCTION(lambda _: done.set())]
+    for function in functions:
+        driver("cuLaunchHostFunc", stream, function, None)
+    driver("cuStreamDestroy_v2", stream)
+    assert driver.result("cuStreamQuery", stream) == 400
+    assert not done.is_set()
+    gate.set()
+    assert done.wait(5)
+    driver("cuCtxSynchronize")
+
+
+def test_a_value_in_memory_holds_a_stream(driver: Driver) -> None:
+    stream = driver.handle("cuStreamCreate", NON_BLOCKING)
+    word = driver.allocate(4)
+    driver("cuMemsetD32_v2", word, 0, ctypes.c_size_t(1))
+    driver("cuCtxSynchronize")
+    driver("cuStreamWaitValue32_v2", stream, word, 5, 0)
+    event = mark(driver, stream)
+    assert still(driver, event) == NOT_READY
+    other = driver.handle("cuStreamCreate", NON_BLOCKING)
+    driver("cuStreamWriteValue32_v2", other, word, 5, 0)
+    assert soon(driver, event) == 0
+
+
+def test_priorities_are_clamped(driver: Driver) -> None:
+    least, greatest = ctypes.c_int(), ctypes.c_int()
+    driver("cuCtxGetStreamPriorityRange", ctypes.byref(least), ctypes.byref(greatest))
+    stream = driver.handle("cuStreamCreateWithPriority", 0, -100)
+    priority = ctypes.c_int()
+    driver("cuStreamGetPriority", stream, ctypes.byref(priority))
+    assert priority.value == greatest.value < least.value == 0
+
+
+def test_threads_share_streams(driver: Driver) -> None:
+    """Many threads submit to a few streams and to the legacy one; every piece of work runs once."""
+    context = driver.handle("cuCtxGetCurrent")
+    streams = [driver.handle("cuStreamCreate", flags) for flags in (0, NON_BLOCKING)] + [None]
+    memory = driver.allocate(4 * 8)
+    driver("cuMemsetD8_v2", memory, 0, ctypes.c_size_t(32))
+    driver("cuCtxSynchronize")
+    failures: list[int] = []
+
+    def work(number: int) -> None:
+        driver("cuCtxSetCurrent", context)
+        where = ctypes.c_uint64(memory.value + 4 * number)
+        for value in range(1, 101):
+            failures.append(driver.result("cuMemsetD32Async", where, value, ctypes.c_size_t(1), streams[number % 3]))
+        driver("cuStreamSynchronize", streams[number % 3])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(failures) == {0}
+    assert driver.read(memory, 32) == (100).to_bytes(4, "little") * 8

@@ -1,0 +1,114 @@
+"""What a client sees before it runs anything: exports, entry points, the device, error names."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from .conftest import Driver
+
+SUFFICIENT, NOT_FOUND, TOO_OLD = 0, 1, 2
+
+
+def look_up(driver: Driver, name: str, version: int, flags: int = 0) -> tuple[int | None, int]:
+    address, status = ctypes.c_void_p(), ctypes.c_int(-1)
+    arguments = (ctypes.byref(address), version, ctypes.c_uint64(flags), ctypes.byref(status))
+    driver("cuGetProcAddress_v2", name.encode(), *arguments)
+    return address.value, status.value
+
+
+def address_of(driver: Driver, name: str) -> int | None:
+    return ctypes.cast(getattr(driver.library, name), ctypes.c_void_p).value
+
+
+def test_every_export_has_an_address_of_its_own(sim_path: Path) -> None:
+    with sim_path.open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".dynsym")
+        exports = [s for s in symbols.iter_symbols() if s["st_shndx"] != "SHN_UNDEF" and s["st_info"]["type"] == "STT_FUNC"]
+    assert len(exports) > 600
+    assert len({symbol["st_value"] for symbol in exports}) == len(exports)
+    assert all(symbol.name.startswith("cu") for symbol in exports)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "flags", "symbol"),
+    [
+        ("cuMemAlloc", 12000, 0, "cuMemAlloc_v2"),
+        ("cuMemAlloc", 2000, 0, "cuMemAlloc"),
+        ("cuCtxCreate", 12000, 0, "cuCtxCreate_v3"),
+        ("cuCtxCreate", 13000, 0, "cuCtxCreate_v4"),
+        ("cuLaunchKernel", 12000, 2, "cuLaunchKernel_ptsz"),
+        ("cuLaunchKernel", 12000, 1, "cuLaunchKernel"),
+        ("cuInit", 12000, 2, "cuInit"),
+        ("cuMemcpyHtoD", 12000, 2, "cuMemcpyHtoD_v2_ptds"),
+        ("cuGetProcAddress", 12000, 0, "cuGetProcAddress_v2"),
+    ],
+)
+def test_entry_point_is_newest_variant_not_newer_than_asked(
+    loaded: Driver, name: str, version: int, flags: int, symbol: str
+) -> None:
+    assert look_up(loaded, name, version, flags) == (address_of(loaded, symbol), SUFFICIENT)
+
+
+def test_unknown_and_too_new_entry_points_succeed_with_null(loaded: Driver) -> None:
+    assert look_up(loaded, "", 0) == (None, NOT_FOUND)
+    assert look_up(loaded, "cuNoSuchCall", 13000) == (None, NOT_FOUND)
+    assert look_up(loaded, "cuLaunchKernelEx", 11000) == (None, TOO_OLD)
+    address = ctypes.c_void_p()
+    assert loaded.result("cuGetProcAddress_v2", b"cuInit", ctypes.byref(address), 12000, ctypes.c_uint64(0), None) == 0
+    assert address.value == address_of(loaded, "cuInit")
+
+
+def test_no_export_tables(loaded: Driver) -> None:
+    table = ctypes.c_void_p(1)
+    assert loaded.result("cuGetExportTable", ctypes.byref(table), bytes(16)) == 500
+    assert table.value is None
+
+
+def test_every_result_has_a_name_and_a_text(loaded: Driver) -> None:
+    text = ctypes.c_char_p()
+    for code, name in ((0, b"CUDA_SUCCESS"), (700, b"CUDA_ERROR_ILLEGAL_ADDRESS"), (999, b"CUDA_ERROR_UNKNOWN")):
+        loaded("cuGetErrorName", code, ctypes.byref(text))
+        assert text.value == name
+        loaded("cuGetErrorString", code, ctypes.byref(text))
+        assert text.value
+    assert loaded.result("cuGetErrorName", 12345, ctypes.byref(text)) == 1
+    assert text.value is None
+
+
+def test_one_device_with_plausible_attributes(loaded: Driver) -> None:
+    assert loaded.number("cuDeviceGetCount") == 1
+    assert loaded.number("cuDeviceGet", 0) == 0
+    device = ctypes.c_int()
+    assert loaded.result("cuDeviceGet", ctypes.byref(device), 1) == 101
+    attributes = {1: 1024, 10: 32, 75: 9, 76: 0, 41: 1, 115: 1, 102: 1}
+    assert {id_: loaded.number("cuDeviceGetAttribute", id_, 0) for id_ in attributes} == attributes
+    assert loaded.number("cuDeviceTotalMem_v2", 0, kind=ctypes.c_size_t) == 8 << 30
+
+
+def run(sim_path: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    prelude = f"import ctypes, os; driver = ctypes.CDLL({str(sim_path)!r})\n"
+    return subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, env=environment, check=False)
+
+
+def test_calls_before_init_say_so(sim_path: Path) -> None:
+    done = run(sim_path, "n = ctypes.c_int()\nprint(driver.cuDeviceGetCount(ctypes.byref(n)), driver.cuCtxSynchronize())")
+    assert done.stdout.split() == ["3", "3"]
+
+
+def test_version_can_be_pretended(sim_path: Path) -> None:
+    code = "n = ctypes.c_int(); driver.cuDriverGetVersion(ctypes.byref(n)); print(n.value)"
+    assert run(sim_path, code, SIM_DRIVER_VERSION="12040").stdout.strip() == "12040"
+    assert int(run(sim_path, code).stdout) >= 12000
+
+
+def test_what_is_missing_is_said_once(sim_path: Path) -> None:
+    call = "driver.cuArrayCreate_v2(None, None)"
+    done = run(sim_path, f"driver.cuInit(0)\nprint({call}, {call})")
+    assert done.stdout.split() == ["801", "801"]
+    assert done.stderr == "CPU driver: cuArrayCreate_v2 is not supported\n"
