@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TextIO
 
@@ -14,7 +16,7 @@ from .summary import Summary
 
 ROWS_MAX = 20
 PIPED_WIDTH = 120
-NAME_WIDTH = 56
+REST_WIDTH_MIN = 16
 
 
 def render(summary: Summary, log: Path, output: TextIO) -> None:
@@ -22,9 +24,9 @@ def render(summary: Summary, log: Path, output: TextIO) -> None:
     terminal = output.isatty()
     console = Console(file=output, width=None if terminal else PIPED_WIDTH, soft_wrap=False, highlight=False)
     if summary.kernels:
-        console.print(_kernels(summary, terminal))
+        console.print(_table("kernels", _KERNEL_COLUMNS, _kernel_rows(summary), console.width, terminal))
     if summary.images:
-        console.print(_images(summary, terminal))
+        console.print(_table("images", _IMAGE_COLUMNS, _image_rows(summary), console.width, terminal))
     for line in closing_lines(summary, log):
         console.print(Text(line), soft_wrap=True)
 
@@ -42,63 +44,114 @@ def closing_lines(summary: Summary, log: Path) -> list[str]:
         lines.append(f"launches that the driver refused: {summary.failed_launches}")
     if summary.captured_launches:
         lines.append(f"launches recorded into graphs by stream capture: {summary.captured_launches}")
-    names = ", ".join(summary.unmapped) or "none"
+    names = printable(", ".join(summary.unmapped)) or "none"
     lines.append(f"unmapped entry points: {names}; export tables asked for: {summary.export_tables}")
     if summary.in_flight:
         lines.append(f"inside the driver when its process ended: {', '.join(summary.in_flight)}")
-    lines += [f"note: {note}" for note in summary.notes]
+    lines += [f"note: {printable(note)}" for note in summary.notes]
     lost = f"records dropped: {summary.dropped}; images not kept: {summary.images_dropped}"
     lines.append(lost if summary.complete else f"{lost}; INCOMPLETE: this run can be looked at, not judged")
     lines.append(f"audit log {log}: {summary.lines} lines, head {summary.head}")
     return lines
 
 
-def _table(title: str, terminal: bool) -> Table:
-    return Table(
-        title=title, title_justify="left", title_style="bold" if terminal else "", header_style="",
-        box=box.SIMPLE_HEAD if terminal else box.ASCII2, show_edge=False, pad_edge=False,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class _Column:
+    """`rest` takes what width the others leave, and is cut off there."""
+
+    heading: str
+    right: bool = False
+    rest: bool = False
 
 
-def _kernels(summary: Summary, terminal: bool) -> Table:
-    table = _table("kernels", terminal)
-    table.add_column("kernel", overflow="ellipsis", no_wrap=True, max_width=NAME_WIDTH)
-    for heading in ("launches", "by graphs", "share"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("grid", "block", "image"):
-        table.add_column(heading, no_wrap=True)
+def printable(text: str) -> str:
+    """Names come from the measured program: nothing in them may act on the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _table(
+    title: str, columns: Sequence[_Column], rows: list[list[str]], width: int, terminal: bool
+) -> Table:
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold" if terminal else "",
+        header_style="",
+        box=box.SIMPLE_HEAD if terminal else box.ASCII2,
+        show_edge=False,
+        pad_edge=False,
+    )
+    widths = [
+        max(map(len, [column.heading, *cells])) for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
+    ]
+    taken = sum(width + 3 for column, width in zip(columns, widths, strict=True) if not column.rest)
+    for column, widest in zip(columns, widths, strict=True):
+        most = max(width - taken, REST_WIDTH_MIN) if column.rest else widest
+        table.add_column(
+            column.heading,
+            justify="right" if column.right else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+            min_width=min(widest, most),
+            max_width=most,
+        )
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+_KERNEL_COLUMNS = (
+    _Column("kernel", rest=True),
+    _Column("launches", right=True),
+    _Column("by graphs", right=True),
+    _Column("share", right=True),
+    _Column("grid"),
+    _Column("block"),
+    _Column("image"),
+)
+
+
+def _kernel_rows(summary: Summary) -> list[list[str]]:
     total = sum(row.total for row in summary.kernels) or 1
+    rows = []
     for row in summary.kernels[:ROWS_MAX]:
         more = f" +{row.shapes - 1}" if row.shapes > 1 else ""
-        table.add_row(
-            Text(row.name), str(row.launches), str(row.graph_launches), f"{row.total / total:.0%}",
-            "x".join(map(str, row.grid)) + more, "x".join(map(str, row.block)), _short(row.image),
-        )  # fmt: skip
-    if len(summary.kernels) > ROWS_MAX:
-        rest = summary.kernels[ROWS_MAX:]
-        table.add_row(
-            Text(f"... {len(rest)} more kernels"),
-            str(sum(row.launches for row in rest)),
-            str(sum(row.graph_launches for row in rest)),
-        )
-    return table
+        rows.append([
+            printable(row.name),
+            str(row.launches),
+            str(row.graph_launches),
+            f"{row.total / total:.0%}",
+            "x".join(map(str, row.grid)) + more,
+            "x".join(map(str, row.block)),
+            _short(row.image),
+        ])  # fmt: skip
+    rest = summary.kernels[ROWS_MAX:]
+    if rest:
+        launches, by_graphs = sum(row.launches for row in rest), sum(row.graph_launches for row in rest)
+        share = f"{(launches + by_graphs) / total:.0%}"
+        rows.append([f"... {len(rest)} more kernels", str(launches), str(by_graphs), share, "", "", ""])
+    return rows
 
 
-def _images(summary: Summary, terminal: bool) -> Table:
-    table = _table("images", terminal)
-    table.add_column("image", no_wrap=True)
-    table.add_column("format", no_wrap=True)
-    for heading in ("bytes", "loads", "launches"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("from", overflow="ellipsis", no_wrap=True, max_width=NAME_WIDTH)
+_IMAGE_COLUMNS = (
+    _Column("image"),
+    _Column("format"),
+    _Column("bytes", right=True),
+    _Column("loads", right=True),
+    _Column("launches", right=True),
+    _Column("from", rest=True),
+)
+
+
+def _image_rows(summary: Summary) -> list[list[str]]:
+    rows = []
     for row in summary.images[:ROWS_MAX]:
         origin = PurePath(row.origin).name + (f" ({row.note})" if row.note else "")
-        table.add_row(
-            _short(row.sha256), row.format, str(row.bytes), str(row.loads), str(row.launches), Text(origin)
-        )
+        sizes = [str(row.bytes), str(row.loads), str(row.launches)]
+        rows.append([_short(row.sha256), row.format, *sizes, printable(origin)])
     if len(summary.images) > ROWS_MAX:
-        table.add_row(f"... {len(summary.images) - ROWS_MAX} more")
-    return table
+        rows.append([f"... {len(summary.images) - ROWS_MAX} more", "", "", "", "", ""])
+    return rows
 
 
 def _short(sha256: str | None) -> str:

@@ -1,6 +1,6 @@
 /* cuda.h as the driver sees it: every ABI variant declared, and every declared function exported although the
- * driver is compiled with hidden visibility. Each variant is a function of its own, never an alias: callers map
- * addresses back to names. */
+ * driver is compiled with hidden visibility. Each variant is a function of its own, never an alias: callers
+ * map addresses back to names. */
 #ifndef NEUTRINO_SIM_API_H
 #define NEUTRINO_SIM_API_H
 

@@ -45,8 +45,8 @@ static bool copy_nodes(struct sim_graph_node *const *nodes, size_t count, struct
     return true;
 }
 
-static CUresult join(struct sim_capture *capture, struct sim_stream *stream, struct sim_graph_node *const *tail,
-                     size_t count)
+static CUresult join(struct sim_capture *capture, struct sim_stream *stream,
+                     struct sim_graph_node *const *tail, size_t count)
 {
     struct participant *made = calloc(1, sizeof(*made));
     if (made == NULL || !copy_nodes(tail, count, &made->tail)) {
@@ -373,7 +373,8 @@ CUresult cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captu
     return get_info(hStream, &(struct info){.status = captureStatus}, true);
 }
 
-CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
+CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                cuuint64_t *id_out)
 {
     return get_info(hStream, &(struct info){.status = captureStatus_out, .id = id_out}, false);
 }
@@ -384,9 +385,9 @@ CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus *ca
     return get_info(hStream, &(struct info){.status = captureStatus_out, .id = id_out}, true);
 }
 
-CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
-                                   CUgraph *graph_out, const CUgraphNode **dependencies_out,
-                                   size_t *numDependencies_out)
+CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                   cuuint64_t *id_out, CUgraph *graph_out,
+                                   const CUgraphNode **dependencies_out, size_t *numDependencies_out)
 {
     const struct info info = {captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
     return get_info(hStream, &info, false);
@@ -401,9 +402,10 @@ CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus 
 }
 
 #if CUDA_VERSION >= 12030
-CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
-                                   CUgraph *graph_out, const CUgraphNode **dependencies_out,
-                                   const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
+CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                   cuuint64_t *id_out, CUgraph *graph_out,
+                                   const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out,
+                                   size_t *numDependencies_out)
 {
     const struct info info = {captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out};
     if (edgeData_out != NULL)

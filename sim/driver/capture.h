@@ -24,7 +24,8 @@ void sim_capture_spoil(struct sim_stream *stream);
 bool sim_capture_forbids_legacy(struct sim_context *context);
 
 /* An event is recorded on, or waited for by, `stream`. `captured`: it was the capture's, all is done. */
-CUresult sim_capture_record(struct sim_stream *stream, struct sim_event *event, bool external, bool *captured);
+CUresult sim_capture_record(struct sim_stream *stream, struct sim_event *event, bool external,
+                            bool *captured);
 CUresult sim_capture_wait(struct sim_stream *stream, struct sim_event *event, bool external, bool *captured);
 
 /* The stream ends: so does a capture that it takes part in. */

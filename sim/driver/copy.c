@@ -13,8 +13,8 @@ static bool is_known(uint64_t address)
     return sim_range_find(address, &range);
 }
 
-/* What an address of unified addressing is. Page-locked host memory counts as the device's: copies with it need
- * no staging. */
+/* What an address of unified addressing is. Page-locked host memory counts as the device's: copies with it
+ * need no staging. */
 static CUmemorytype settle(uint64_t address, CUmemorytype type)
 {
     if (type != CU_MEMORYTYPE_UNIFIED)
@@ -76,18 +76,19 @@ CUresult sim_copy_3d(const CUDA_MEMCPY3D *p, struct sim_copy *copy)
         p->srcMemoryType == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)p->srcHost : p->srcDevice;
     const uint64_t destination =
         p->dstMemoryType == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)p->dstHost : p->dstDevice;
-    *copy = (struct sim_copy){
-        .destination = destination + p->dstZ * destination_slice + p->dstY * destination_pitch + p->dstXInBytes,
-        .source = source + p->srcZ * source_slice + p->srcY * source_pitch + p->srcXInBytes,
-        .destination_pitch = destination_pitch,
-        .destination_slice = destination_slice,
-        .source_pitch = source_pitch,
-        .source_slice = source_slice,
-        .width = p->WidthInBytes,
-        .height = p->Height,
-        .depth = p->Depth,
-        .destination_type = p->dstMemoryType,
-        .source_type = p->srcMemoryType};
+    *copy =
+        (struct sim_copy){.destination = destination + p->dstZ * destination_slice +
+                                         p->dstY * destination_pitch + p->dstXInBytes,
+                          .source = source + p->srcZ * source_slice + p->srcY * source_pitch + p->srcXInBytes,
+                          .destination_pitch = destination_pitch,
+                          .destination_slice = destination_slice,
+                          .source_pitch = source_pitch,
+                          .source_slice = source_slice,
+                          .width = p->WidthInBytes,
+                          .height = p->Height,
+                          .depth = p->Depth,
+                          .destination_type = p->dstMemoryType,
+                          .source_type = p->srcMemoryType};
     return check(copy);
 }
 
@@ -167,7 +168,8 @@ static CUresult to_host(void *to, CUdeviceptr from, size_t bytes, CUstream strea
 
 static CUresult on_device(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream, bool per_thread)
 {
-    return linear(to, CU_MEMORYTYPE_DEVICE, from, CU_MEMORYTYPE_DEVICE, bytes, stream, per_thread, RETURN_QUEUED);
+    return linear(to, CU_MEMORYTYPE_DEVICE, from, CU_MEMORYTYPE_DEVICE, bytes, stream, per_thread,
+                  RETURN_QUEUED);
 }
 
 static CUresult anywhere(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream, bool per_thread,
@@ -247,7 +249,8 @@ CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size
     return on_device(dstDevice, srcDevice, ByteCount, NULL, true);
 }
 
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+                              CUstream hStream)
 {
     return on_device(dstDevice, srcDevice, ByteCount, hStream, false);
 }
@@ -258,7 +261,8 @@ CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
     return on_device(dstDevice, srcDevice, ByteCount, hStream, true);
 }
 
-static CUresult volume(const CUDA_MEMCPY3D *parameters, CUstream stream, bool per_thread, enum return_when when)
+static CUresult volume(const CUDA_MEMCPY3D *parameters, CUstream stream, bool per_thread,
+                       enum return_when when)
 {
     struct sim_context *context;
     struct sim_copy copy;

@@ -11,22 +11,22 @@
 #define SIM_COMPUTE_MAJOR 9
 #define SIM_COMPUTE_MINOR 0
 
-#define SIM_MULTIPROCESSORS        16
-#define SIM_WARP                   32
-#define SIM_BLOCK_THREADS          1024
-#define SIM_BLOCK_Z                64
-#define SIM_GRID_X                 2147483647
-#define SIM_GRID_YZ                65535
-#define SIM_SM_THREADS             2048
-#define SIM_SM_BLOCKS              32
-#define SIM_SM_REGISTERS           65536
-#define SIM_SM_SHARED              233472
-#define SIM_BLOCK_SHARED           49152
-#define SIM_BLOCK_SHARED_OPTIN     232448
-#define SIM_BLOCK_SHARED_RESERVED  1024
-#define SIM_CONSTANT_BYTES         65536
-#define SIM_PRIORITY_LEAST         0
-#define SIM_PRIORITY_GREATEST      (-5)
+#define SIM_MULTIPROCESSORS       16
+#define SIM_WARP                  32
+#define SIM_BLOCK_THREADS         1024
+#define SIM_BLOCK_Z               64
+#define SIM_GRID_X                2147483647
+#define SIM_GRID_YZ               65535
+#define SIM_SM_THREADS            2048
+#define SIM_SM_BLOCKS             32
+#define SIM_SM_REGISTERS          65536
+#define SIM_SM_SHARED             233472
+#define SIM_BLOCK_SHARED          49152
+#define SIM_BLOCK_SHARED_OPTIN    232448
+#define SIM_BLOCK_SHARED_RESERVED 1024
+#define SIM_CONSTANT_BYTES        65536
+#define SIM_PRIORITY_LEAST        0
+#define SIM_PRIORITY_GREATEST     (-5)
 
 /* Bytes of device memory: SIM_MEMORY_BYTES, else 8 GiB. */
 size_t sim_device_memory(void);

@@ -26,8 +26,8 @@ struct choice {
     bool known;
 };
 
-/* The newest variant that is not newer than `version`; with `per_thread` the one for per-thread default streams
- * if there is one. */
+/* The newest variant that is not newer than `version`; with `per_thread` the one for per-thread default
+ * streams if there is one. */
 static struct choice choose(const char *name, int version, bool per_thread)
 {
     struct choice chosen = {0};
@@ -49,7 +49,8 @@ static struct choice choose(const char *name, int version, bool per_thread)
 static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t flags,
                         CUdriverProcAddressQueryResult *status)
 {
-    const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    const cuuint64_t known =
+        CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     if (symbol == NULL || pfn == NULL || (flags & ~known) != 0)
         return CUDA_ERROR_INVALID_VALUE;
     const int newest = sim_driver_version();

@@ -41,7 +41,8 @@ void sim_event_happened(struct sim_event *event, const struct sim_stream *stream
 void sim_event_wait(struct sim_event *event, const struct sim_stream *waiter)
 {
     pthread_mutex_lock(&event->mutex);
-    struct sim_stream *stream = event->stream == waiter || event->stream == NULL ? NULL : sim_object_retain(event->stream);
+    struct sim_stream *stream =
+        event->stream == waiter || event->stream == NULL ? NULL : sim_object_retain(event->stream);
     const uint64_t number = event->number;
     pthread_mutex_unlock(&event->mutex);
     if (stream != NULL)

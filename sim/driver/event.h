@@ -18,8 +18,8 @@ struct sim_event {
     pthread_mutex_t mutex;
     struct sim_stream *stream; /* where it was last recorded: owned reference; NULL: never */
     uint64_t number;
-    uint64_t time_ns; /* CLOCK_MONOTONIC when that operation ran; 0: not yet */
-    uint64_t capture; /* id of the capture it was last recorded in, 0: none */
+    uint64_t time_ns;              /* CLOCK_MONOTONIC when that operation ran; 0: not yet */
+    uint64_t capture;              /* id of the capture it was last recorded in, 0: none */
     struct sim_graph_node **nodes; /* what a stream that waits for it then follows; owned array */
     size_t node_count;
 };

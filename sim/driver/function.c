@@ -189,7 +189,8 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
 {
     struct sim_function *function;
     const CUresult result = find_function(func, paramOffset, &function);
-    return result == CUDA_SUCCESS ? parameter_info(function->ptx, paramIndex, paramOffset, paramSize) : result;
+    return result == CUDA_SUCCESS ? parameter_info(function->ptx, paramIndex, paramOffset, paramSize)
+                                  : result;
 }
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize)

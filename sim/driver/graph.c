@@ -144,7 +144,8 @@ CUresult sim_graph_clone(const struct sim_graph *graph, struct sim_graph **made)
     /* Edges afterwards: a dependency may have been made later than the node that has it. */
     for (size_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++)
         for (size_t d = 0; d < graph->nodes[i]->dependency_count && result == CUDA_SUCCESS; d++)
-            if (!sim_graph_depend(copy->nodes[i], copy->nodes[index_of(graph, graph->nodes[i]->dependencies[d])]))
+            if (!sim_graph_depend(copy->nodes[i],
+                                  copy->nodes[index_of(graph, graph->nodes[i]->dependencies[d])]))
                 result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_SUCCESS) {
         sim_graph_close(copy);

@@ -33,7 +33,8 @@ static CUresult add(CUgraphNode *made, struct sim_graph *graph, const CUgraphNod
                     struct sim_work *work)
 {
     struct sim_graph_node *node;
-    CUresult result = made == NULL || (count != 0 && dependencies == NULL) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    CUresult result =
+        made == NULL || (count != 0 && dependencies == NULL) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
         const struct sim_graph_node *on = sim_object_find(dependencies[i], SIM_GRAPH_NODE);
         if (on == NULL || on->graph != graph)
@@ -177,7 +178,8 @@ static CUresult depend(CUgraph hGraph, const CUgraphNode *from, const CUgraphNod
     for (size_t i = 0; i < count; i++) {
         struct sim_graph_node *before = sim_object_find(from[i], SIM_GRAPH_NODE);
         struct sim_graph_node *after = sim_object_find(to[i], SIM_GRAPH_NODE);
-        if (before == NULL || after == NULL || before->graph != graph || after->graph != graph || before == after)
+        if (before == NULL || after == NULL || before->graph != graph || after->graph != graph ||
+            before == after)
             return CUDA_ERROR_INVALID_VALUE;
         if (!sim_graph_depend(after, before))
             return CUDA_ERROR_OUT_OF_MEMORY;
@@ -215,8 +217,8 @@ CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, cons
     return edgeData != NULL ? CUDA_ERROR_NOT_SUPPORTED : depend(hGraph, from, to, numDependencies);
 }
 
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData,
-                                       size_t *numDependencies)
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies,
+                                       CUgraphEdgeData *edgeData, size_t *numDependencies)
 {
     if (edgeData != NULL && numDependencies != NULL)
         memset(edgeData, 0, *numDependencies * sizeof(*edgeData));
@@ -353,7 +355,8 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CU
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-                              size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+                              size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams,
+                              CUcontext ctx)
 {
     struct sim_context *context;
     struct sim_graph *graph;
@@ -361,8 +364,8 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CU
     const CUresult result = find_graph(hGraph, &context, &graph);
     if (result != CUDA_SUCCESS)
         return result;
-    if (memsetParams == NULL || (memsetParams->elementSize != 1 && memsetParams->elementSize != 2 &&
-                                 memsetParams->elementSize != 4))
+    if (memsetParams == NULL ||
+        (memsetParams->elementSize != 1 && memsetParams->elementSize != 2 && memsetParams->elementSize != 4))
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_work work = {.kind = SIM_WORK_SET,
                             .set = {memsetParams->dst, memsetParams->pitch, memsetParams->value,

@@ -64,8 +64,8 @@ static CUresult instantiate_with_log(CUgraphExec *made, CUgraph hGraph, CUgraphN
     return instantiate(made, hGraph, 0);
 }
 
-CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
-                            size_t bufferSize)
+CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
+                            char *logBuffer, size_t bufferSize)
 {
     return instantiate_with_log(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
 }
@@ -76,13 +76,15 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraph
     return instantiate_with_log(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
 }
 
-static CUresult instantiate_with_params(CUgraphExec *made, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+static CUresult instantiate_with_params(CUgraphExec *made, CUgraph hGraph,
+                                        CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
     if (params == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     const CUresult result = instantiate(made, hGraph, params->flags);
     params->hErrNode_out = NULL;
-    params->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+    params->result_out =
+        result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
     return result;
 }
 

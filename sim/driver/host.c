@@ -11,7 +11,8 @@ static CUresult allocate(void **pp, size_t bytes, unsigned flags)
 {
     struct sim_context *context;
     const CUresult result = sim_enter(&context);
-    const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    const unsigned known =
+        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if (result != CUDA_SUCCESS)
         return result;
     if (pp == NULL || bytes == 0 || (flags & ~known) != 0)

@@ -54,7 +54,8 @@ static CUresult from_fatbin(const unsigned char *image, const char **text, size_
         const unsigned char *where = image + header.header_bytes + at;
         memcpy(&entry, where, header.bytes - at < sizeof entry ? 40 : sizeof entry);
         const uint64_t rest = header.bytes - at;
-        if (entry.header_bytes < 40 || entry.header_bytes > rest || entry.payload_bytes > rest - entry.header_bytes) {
+        if (entry.header_bytes < 40 || entry.header_bytes > rest ||
+            entry.payload_bytes > rest - entry.header_bytes) {
             *reason = "an entry of the fat binary does not fit into it";
             return CUDA_ERROR_INVALID_IMAGE;
         }
@@ -64,7 +65,8 @@ static CUresult from_fatbin(const unsigned char *image, const char **text, size_
             *reason = (entry.flags & FLAG_ZSTD) != 0
                           ? "the PTX is compressed (flag 0x8000, zstd); compile with nvcc --no-compress"
                           : "the PTX is compressed (flag 0x2000, LZ4); compile with nvcc --no-compress";
-        } else if (entry.kind == KIND_PTX && !compressed && entry.target <= DEVICE_TARGET && entry.target >= best) {
+        } else if (entry.kind == KIND_PTX && !compressed && entry.target <= DEVICE_TARGET &&
+                   entry.target >= best) {
             best = entry.target;
             *text = (const char *)where + entry.header_bytes;
             *bytes = strnlen(*text, (size_t)entry.payload_bytes);

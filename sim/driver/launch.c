@@ -132,9 +132,10 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
     return launch(&request, hStream, false);
 }
 
-CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-                             unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-                             unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                             unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                             unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                             void **kernelParams, void **extra)
 {
     const struct sim_launch_request request = {.function = f,
                                                .grid = {gridDimX, gridDimY, gridDimZ},
@@ -173,7 +174,8 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, uns
     return launch(&request, hStream, true);
 }
 
-/* Attributes that only say how fast are accepted; those that change what is computed are honoured or refused. */
+/* Attributes that only say how fast are accepted; those that change what is computed are honoured or refused.
+ */
 static CUresult read_attributes(const CUlaunchConfig *config, bool *cooperative)
 {
     if (config->numAttrs != 0 && config->attrs == NULL)

@@ -58,7 +58,8 @@ static void close_library(struct sim_library *library)
     sim_object_release(library);
 }
 
-static CUresult make(const char *text, size_t bytes, struct sim_library **made, struct ptx_diagnostic *diagnostic)
+static CUresult make(const char *text, size_t bytes, struct sim_library **made,
+                     struct ptx_diagnostic *diagnostic)
 {
     struct sim_library *library = calloc(1, sizeof(*library));
     if (library == NULL)
@@ -93,7 +94,8 @@ static CUresult make(const char *text, size_t bytes, struct sim_library **made, 
     return CUDA_SUCCESS;
 }
 
-static CUresult load(CUlibrary *handle, const void *image, CUjit_option *options, void **values, unsigned count)
+static CUresult load(CUlibrary *handle, const void *image, CUjit_option *options, void **values,
+                     unsigned count)
 {
     struct sim_jit_log log;
     CUresult result = sim_check_initialized();
@@ -142,9 +144,10 @@ static bool options_are_known(const CUlibraryOption *options, unsigned count)
     return true;
 }
 
-CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues,
-                           unsigned int numJitOptions, CUlibraryOption *libraryOptions,
-                           void **libraryOptionValues, unsigned int numLibraryOptions)
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
+                           void **jitOptionsValues, unsigned int numJitOptions,
+                           CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                           unsigned int numLibraryOptions)
 {
     (void)libraryOptionValues;
     if (!options_are_known(libraryOptions, numLibraryOptions))
@@ -215,7 +218,8 @@ void sim_library_forget_context(struct sim_context *context)
 }
 
 /* The library's module in a context. Loading holds the lock: two threads must not both load it. */
-static CUresult module_in(struct sim_context *context, struct sim_library *library, struct sim_module **module)
+static CUresult module_in(struct sim_context *context, struct sim_library *library,
+                          struct sim_module **module)
 {
     CUresult result = CUDA_SUCCESS;
     struct ptx_diagnostic diagnostic;

@@ -1,9 +1,9 @@
-/* cuLink*: on this device a link product is PTX text, which every loading call accepts. One input is the usual
- * case; several are joined if each stands for itself. */
+/* cuLink*: on this device a link product is PTX text, which every loading call accepts. One input is the
+ * usual case; several are joined if each stands for itself. */
+#include "../ptx/ptx.h"
 #include "context.h"
 #include "image.h"
 #include "jit.h"
-#include "../ptx/ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ static CUresult create(unsigned numOptions, CUjit_option *options, void **option
     return CUDA_SUCCESS;
 }
 
-CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
+CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
+                      CUlinkState *stateOut)
 {
     return create(numOptions, options, optionValues, stateOut);
 }

@@ -93,7 +93,8 @@ void sim_module_close(struct sim_module *module)
     sim_object_release(module);
 }
 
-static CUresult load(CUmodule *handle, const void *image, unsigned count, CUjit_option *options, void **values)
+static CUresult load(CUmodule *handle, const void *image, unsigned count, CUjit_option *options,
+                     void **values)
 {
     struct sim_context *context;
     struct sim_jit_log log;
@@ -135,8 +136,8 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
     return load(module, image, 0, NULL, NULL);
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
-                            void **optionValues)
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
+                            CUjit_option *options, void **optionValues)
 {
     return load(module, image, numOptions, options, optionValues);
 }

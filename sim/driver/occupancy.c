@@ -4,9 +4,9 @@
 #include "device.h"
 #include "module.h"
 
-#define REGISTERS_MAX  255u
-#define REGISTER_UNIT  256u /* of a warp's registers */
-#define SHARED_UNIT    128u
+#define REGISTERS_MAX 255u
+#define REGISTER_UNIT 256u /* of a warp's registers */
+#define SHARED_UNIT   128u
 
 static size_t least(size_t a, size_t b)
 {
@@ -25,7 +25,8 @@ int sim_occupancy(const struct sim_function *function, unsigned block_threads, s
     if (block_threads == 0 || block_threads > known.max_threads || block_threads > SIM_BLOCK_THREADS)
         return 0;
     const size_t warps = (block_threads + SIM_WARP - 1) / SIM_WARP;
-    const size_t registers = warps * round_up(least(known.registers, REGISTERS_MAX) * SIM_WARP, REGISTER_UNIT);
+    const size_t registers =
+        warps * round_up(least(known.registers, REGISTERS_MAX) * SIM_WARP, REGISTER_UNIT);
     const size_t shared =
         round_up(known.shared_bytes + dynamic_bytes + SIM_BLOCK_SHARED_RESERVED, SHARED_UNIT);
     size_t blocks = least(SIM_SM_BLOCKS, SIM_SM_THREADS / (warps * SIM_WARP));
@@ -81,7 +82,8 @@ static CUresult best_block(int *minGridSize, int *blockSize, CUfunction func, CU
         return CUDA_ERROR_INVALID_VALUE;
     int most = 0;
     const int largest = limit == 0 || limit > SIM_BLOCK_THREADS ? SIM_BLOCK_THREADS : limit;
-    for (int size = largest; size > 0; size = size % SIM_WARP == 0 ? size - SIM_WARP : size / SIM_WARP * SIM_WARP) {
+    for (int size = largest; size > 0;
+         size = size % SIM_WARP == 0 ? size - SIM_WARP : size / SIM_WARP * SIM_WARP) {
         const size_t dynamic = bytes_for == NULL ? dynamic_bytes : bytes_for(size);
         const int blocks = sim_occupancy(function, (unsigned)size, dynamic);
         if (blocks * size > most) {
@@ -94,17 +96,20 @@ static CUresult best_block(int *minGridSize, int *blockSize, CUfunction func, CU
 }
 
 CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
-                                          CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
-                                          int blockSizeLimit)
+                                          CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                          size_t dynamicSMemSize, int blockSizeLimit)
 {
-    return best_block(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit);
+    return best_block(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                      blockSizeLimit);
 }
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
                                                    CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                                   size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags)
+                                                   size_t dynamicSMemSize, int blockSizeLimit,
+                                                   unsigned int flags)
 {
     if ((flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    return best_block(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit);
+    return best_block(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                      blockSizeLimit);
 }

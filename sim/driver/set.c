@@ -13,7 +13,8 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
     if (result != CUDA_SUCCESS)
         return result;
     const size_t row = wanted->width * wanted->element_bytes;
-    if (wanted->destination % wanted->element_bytes != 0 || wanted->width > SIZE_MAX / wanted->element_bytes ||
+    if (wanted->destination % wanted->element_bytes != 0 ||
+        wanted->width > SIZE_MAX / wanted->element_bytes ||
         (wanted->height > 1 && (wanted->pitch < row || wanted->pitch % wanted->element_bytes != 0)))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t y = 0; y < wanted->height && row != 0; y++)
@@ -23,13 +24,14 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
     return sim_stream_submit(stream, &work, NULL);
 }
 
-static CUresult row(CUdeviceptr to, unsigned value, unsigned bytes, size_t count, CUstream stream, bool per_thread)
+static CUresult row(CUdeviceptr to, unsigned value, unsigned bytes, size_t count, CUstream stream,
+                    bool per_thread)
 {
     return set(&(struct sim_set){to, 0, value, bytes, count, 1}, stream, per_thread);
 }
 
-static CUresult plane(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width, size_t height,
-                      CUstream stream, bool per_thread)
+static CUresult plane(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width,
+                      size_t height, CUstream stream, bool per_thread)
 {
     return set(&(struct sim_set){to, pitch, value, bytes, width, height}, stream, per_thread);
 }
@@ -94,62 +96,74 @@ CUresult cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N,
     return row(dstDevice, ui, 4, N, hStream, true);
 }
 
-CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height)
+CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                         size_t Height)
 {
     return plane(dstDevice, dstPitch, uc, 1, Width, Height, NULL, false);
 }
 
-CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height)
+CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                              size_t Height)
 {
     return plane(dstDevice, dstPitch, uc, 1, Width, Height, NULL, true);
 }
 
-CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream)
+CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                           size_t Height, CUstream hStream)
 {
     return plane(dstDevice, dstPitch, uc, 1, Width, Height, hStream, false);
 }
 
-CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream)
+CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                                size_t Height, CUstream hStream)
 {
     return plane(dstDevice, dstPitch, uc, 1, Width, Height, hStream, true);
 }
 
-CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height)
+CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                          size_t Height)
 {
     return plane(dstDevice, dstPitch, us, 2, Width, Height, NULL, false);
 }
 
-CUresult cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height)
+CUresult cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                               size_t Height)
 {
     return plane(dstDevice, dstPitch, us, 2, Width, Height, NULL, true);
 }
 
-CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream)
+CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                            size_t Height, CUstream hStream)
 {
     return plane(dstDevice, dstPitch, us, 2, Width, Height, hStream, false);
 }
 
-CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream)
+CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                                 size_t Height, CUstream hStream)
 {
     return plane(dstDevice, dstPitch, us, 2, Width, Height, hStream, true);
 }
 
-CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height)
+CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                          size_t Height)
 {
     return plane(dstDevice, dstPitch, ui, 4, Width, Height, NULL, false);
 }
 
-CUresult cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height)
+CUresult cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                               size_t Height)
 {
     return plane(dstDevice, dstPitch, ui, 4, Width, Height, NULL, true);
 }
 
-CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream)
+CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                            size_t Height, CUstream hStream)
 {
     return plane(dstDevice, dstPitch, ui, 4, Width, Height, hStream, false);
 }
 
-CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height, CUstream hStream)
+CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                                 size_t Height, CUstream hStream)
 {
     return plane(dstDevice, dstPitch, ui, 4, Width, Height, hStream, true);
 }

@@ -7,11 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum state {
-    STATE_NEW,
-    STATE_READY,
-    STATE_FORKED
-};
+enum state { STATE_NEW, STATE_READY, STATE_FORKED };
 
 static atomic_int state;
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -117,7 +117,8 @@ static void *worker(void *argument)
     return NULL;
 }
 
-/* Called with the stream's mutex held. The thread takes no signal and is never joined: at exit it just ends. */
+/* Called with the stream's mutex held. The thread takes no signal and is never joined: at exit it just ends.
+ */
 static bool start_worker(struct sim_stream *stream)
 {
     sigset_t all;

@@ -279,7 +279,8 @@ CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t n
     return value(SIM_WORK_VALUE_WRITE, stream, addr, number, 4, flags, false);
 }
 
-CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t number, unsigned int flags)
+CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t number,
+                                      unsigned int flags)
 {
     return value(SIM_WORK_VALUE_WRITE, stream, addr, number, 4, flags, true);
 }
@@ -289,7 +290,8 @@ CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t n
     return value(SIM_WORK_VALUE_WRITE, stream, addr, number, 8, flags, false);
 }
 
-CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t number, unsigned int flags)
+CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t number,
+                                      unsigned int flags)
 {
     return value(SIM_WORK_VALUE_WRITE, stream, addr, number, 8, flags, true);
 }

@@ -179,7 +179,8 @@ static struct sim_physical *find_physical(CUmemGenericAllocationHandle handle)
     return sim_object_find((const void *)(uintptr_t)handle, SIM_PHYSICAL);
 }
 
-/* The handle stays valid while cuMemRetainAllocationHandle's are out; mappings have references of their own. */
+/* The handle stays valid while cuMemRetainAllocationHandle's are out; mappings have references of their own.
+ */
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
     const CUresult result = sim_check_initialized();
@@ -232,10 +233,8 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     const struct reservation *inside = reservations;
     while (inside != NULL && (ptr < inside->begin || ptr >= inside->end || size > inside->end - ptr))
         inside = inside->next;
-    const struct sim_range range = {.begin = ptr,
-                                    .end = ptr + size,
-                                    .kind = SIM_MEMORY_MAPPED,
-                                    .physical = physical};
+    const struct sim_range range = {
+        .begin = ptr, .end = ptr + size, .kind = SIM_MEMORY_MAPPED, .physical = physical};
     if (inside == NULL || !sim_range_add(&range)) {
         result = CUDA_ERROR_INVALID_VALUE;
     } else if (mmap((void *)(uintptr_t)ptr, size, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->descriptor,
@@ -281,8 +280,9 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
         address = range.end;
         sim_object_release(range.physical);
     }
-    if (result == CUDA_SUCCESS && mmap((void *)(uintptr_t)ptr, size, PROT_NONE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (result == CUDA_SUCCESS &&
+        mmap((void *)(uintptr_t)ptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+             -1, 0) == MAP_FAILED)
         result = CUDA_ERROR_OPERATING_SYSTEM;
     pthread_mutex_unlock(&lock);
     return result;
@@ -300,7 +300,8 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
             return CUDA_ERROR_INVALID_DEVICE;
     const CUmemAccess_flags flags = desc[count - 1].flags;
     const bool accessible = flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    /* Read-only mappings are readable here and not checked for writes: the engine knows one kind of access. */
+    /* Read-only mappings are readable here and not checked for writes: the engine knows one kind of access.
+     */
     const int protection = accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
     pthread_mutex_lock(&lock);
     if (!sim_range_set_access(ptr, ptr + size, accessible, flags) ||
@@ -323,7 +324,8 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                CUmemGenericAllocationHandle handle)
 {
     const CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)

@@ -110,7 +110,8 @@ static bool value_is_there(uint64_t found, uint64_t wanted, unsigned flags, unsi
 {
     switch (flags & 3u) {
     case CU_STREAM_WAIT_VALUE_GEQ: /* cyclic, as documented */
-        return bytes == 4 ? (int32_t)((uint32_t)found - (uint32_t)wanted) >= 0 : (int64_t)(found - wanted) >= 0;
+        return bytes == 4 ? (int32_t)((uint32_t)found - (uint32_t)wanted) >= 0
+                          : (int64_t)(found - wanted) >= 0;
     case CU_STREAM_WAIT_VALUE_EQ:
         return found == wanted;
     case CU_STREAM_WAIT_VALUE_AND:
@@ -136,16 +137,19 @@ static void write_value(const struct sim_work *work)
         atomic_store_explicit((_Atomic uint32_t *)(uintptr_t)address, (uint32_t)work->value.value,
                               memory_order_release);
     else
-        atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)address, work->value.value, memory_order_release);
+        atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)address, work->value.value,
+                              memory_order_release);
 }
 
 /* After a fault nothing touches memory any more; events still happen and callbacks are told. */
 static bool runs_after_fault(enum sim_work_kind kind)
 {
-    return kind == SIM_WORK_RECORD || kind == SIM_WORK_WAIT || kind == SIM_WORK_CALLBACK || kind == SIM_WORK_FREE;
+    return kind == SIM_WORK_RECORD || kind == SIM_WORK_WAIT || kind == SIM_WORK_CALLBACK ||
+           kind == SIM_WORK_FREE;
 }
 
-void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64_t number, struct sim_work *work)
+void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                  struct sim_work *work)
 {
     if (sim_context_error(context) != CUDA_SUCCESS && !runs_after_fault(work->kind))
         return;

@@ -10,9 +10,8 @@ import warnings
 
 import numpy as np
 from numba import cuda
-from numba.core.errors import NumbaPerformanceWarning
 
-warnings.simplefilter("ignore", NumbaPerformanceWarning)
+warnings.filterwarnings("ignore", message="Grid size .* under-utilization")
 warnings.filterwarnings("ignore", message="cuda.bindings.nvjitlink is not available")
 
 

@@ -112,7 +112,9 @@ class Driver:
         module = self.handle("cuModuleLoadData", text.encode())
         return self.handle("cuModuleGetFunction", module, name.encode())
 
-    def launch(self, function: Any, arguments: list[Any], grid: int = 1, block: int = 1, stream: Any = None) -> int:
+    def launch(
+        self, function: Any, arguments: list[Any], grid: int = 1, block: int = 1, stream: Any = None
+    ) -> int:
         pointers = (ctypes.c_void_p * max(1, len(arguments)))(
             *(ctypes.cast(ctypes.byref(argument), ctypes.c_void_p) for argument in arguments)
         )

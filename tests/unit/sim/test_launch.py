@@ -92,7 +92,9 @@ def test_launch_of_a_library_kernel_by_configuration(driver: Driver, name: str) 
     [((0, 1, 1), (1, 1, 1), 0), ((1, 65536, 1), (1, 1, 1), 0), ((1, 1, 1), (1025, 1, 1), 0),
      ((1, 1, 1), (1, 1, 65), 0), ((1, 1, 1), (32, 32, 2), 0), ((1, 1, 1), (1, 1, 1), 49153)],
 )  # fmt: skip
-def test_impossible_shapes_are_refused(driver: Driver, grid: tuple[int, ...], block: tuple[int, ...], shared: int) -> None:
+def test_impossible_shapes_are_refused(
+    driver: Driver, grid: tuple[int, ...], block: tuple[int, ...], shared: int
+) -> None:
     function = driver.function(STORE, "nothing")
     assert driver.result("cuLaunchKernel", function, *grid, *block, shared, None, None, None) == 1
 
@@ -124,9 +126,10 @@ def test_a_fault_ends_with_its_context(driver: Driver) -> None:
 
 
 def test_memory_that_is_no_longer_allocated_cannot_be_written(driver: Driver) -> None:
+    function = driver.function(STORE, "store")
     memory = driver.allocate(1 << 20)
     driver("cuMemFree_v2", memory)
-    driver.launch(driver.function(STORE, "store"), [memory, ctypes.c_uint(1)])
+    driver.launch(function, [memory, ctypes.c_uint(1)])
     assert driver.result("cuCtxSynchronize") == 700
 
 
@@ -145,7 +148,9 @@ def test_module_variables_and_functions(driver: Driver) -> None:
     layout = []
     for index in range(2):
         offset, bytes_ = ctypes.c_size_t(), ctypes.c_size_t()
-        driver("cuFuncGetParamInfo", function, ctypes.c_size_t(index), ctypes.byref(offset), ctypes.byref(bytes_))
+        driver(
+            "cuFuncGetParamInfo", function, ctypes.c_size_t(index), ctypes.byref(offset), ctypes.byref(bytes_)
+        )
         layout.append((offset.value, bytes_.value))
     assert layout == [(0, 8), (8, 4)]
     assert driver.result("cuFuncGetParamInfo", function, ctypes.c_size_t(2), ctypes.byref(size), None) == 1
@@ -169,13 +174,17 @@ def fatbin(entries: list[tuple[int, int, int, bytes]]) -> bytes:
     body = b""
     for kind, target, flags, payload in entries:
         padded = payload + bytes(-len(payload) % 8)
-        body += struct.pack("<HHIQIIIIIIQQQ", kind, 0x101, 64, len(padded), 0, 0, 0, target, 0, 0, flags, 0, 0)
+        body += struct.pack(
+            "<HHIQIIIIIIQQQ", kind, 0x101, 64, len(padded), 0, 0, 0, target, 0, 0, flags, 0, 0
+        )
         body += padded
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
 
 
 def test_fat_binary_gives_its_newest_ptx_for_this_device(driver: Driver) -> None:
-    image = fatbin([(2, 90, 0, b"\x7fELF"), (1, 70, 0, STORE.encode()), (1, 90, 0, SAXPY.encode()), (1, 100, 0, b"x")])
+    image = fatbin(
+        [(2, 90, 0, b"\x7fELF"), (1, 70, 0, STORE.encode()), (1, 90, 0, SAXPY.encode()), (1, 100, 0, b"x")]
+    )
     buffer = ctypes.create_string_buffer(image, len(image))
     wrapper = struct.pack("<IIQQ", 0x466243B1, 1, ctypes.addressof(buffer), 0)
     for data in (buffer, wrapper):
@@ -204,7 +213,17 @@ def test_link_product_is_accepted_by_library_load(driver: Driver) -> None:
     state, product, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
     driver("cuLinkCreate_v2", 0, None, None, ctypes.byref(state))
     for text in (SAXPY, STORE):
-        driver("cuLinkAddData_v2", state, 1, text.encode(), ctypes.c_size_t(len(text) + 1), b"x.ptx", 0, None, None)
+        driver(
+            "cuLinkAddData_v2",
+            state,
+            1,
+            text.encode(),
+            ctypes.c_size_t(len(text) + 1),
+            b"x.ptx",
+            0,
+            None,
+            None,
+        )
     driver("cuLinkComplete", state, ctypes.byref(product), ctypes.byref(size))
     library = driver.handle("cuLibraryLoadData", product, None, None, 0, None, None, 0)
     driver("cuLinkDestroy", state)

@@ -54,7 +54,10 @@ def test_address_range(driver: Driver) -> None:
     assert driver.result("cuMemGetAddressRange_v2", None, None, past) == 500
 
 
-@pytest.mark.parametrize(("call", "value", "unit"), [("cuMemsetD8_v2", 0x5A, 1), ("cuMemsetD16_v2", 0x1234, 2), ("cuMemsetD32_v2", 0x89ABCDEF, 4)])
+@pytest.mark.parametrize(
+    ("call", "value", "unit"),
+    [("cuMemsetD8_v2", 0x5A, 1), ("cuMemsetD16_v2", 0x1234, 2), ("cuMemsetD32_v2", 0x89ABCDEF, 4)],
+)
 def test_sets(driver: Driver, call: str, value: int, unit: int) -> None:
     memory = driver.allocate(40)
     driver("cuMemsetD8_v2", memory, 0, size(40))
@@ -96,7 +99,9 @@ def test_copy_of_a_rectangle(driver: Driver) -> None:
     rows = [picture[8 * y + 2 : 8 * y + 7] for y in (1, 2, 3)]
     assert driver.read(memory, 96) == b"".join(row + bytes(27) for row in rows)
     copy.Height = 4
-    assert driver.result("cuMemcpy2D_v2", ctypes.byref(copy)) == 1, "the fourth row lies outside the allocation"
+    assert driver.result("cuMemcpy2D_v2", ctypes.byref(copy)) == 1, (
+        "the fourth row lies outside the allocation"
+    )
 
 
 def test_pageable_source_may_change_after_an_asynchronous_copy(driver: Driver) -> None:
@@ -135,7 +140,9 @@ def test_registered_memory_is_the_devices_until_unregistered(driver: Driver) -> 
     memory = ctypes.create_string_buffer(4096)
     driver("cuMemHostRegister_v2", memory, size(4096), 0)
     assert driver.result("cuMemHostRegister_v2", memory, size(4096), 0) == 712
-    assert driver.number("cuMemHostGetDevicePointer_v2", memory, 0, kind=ctypes.c_uint64) == ctypes.addressof(memory)
+    assert driver.number("cuMemHostGetDevicePointer_v2", memory, 0, kind=ctypes.c_uint64) == ctypes.addressof(
+        memory
+    )
     driver("cuMemHostUnregister", memory)
     assert driver.result("cuMemHostUnregister", memory) == 713
 
@@ -179,8 +186,15 @@ class Access(ctypes.Structure):
 
 def physical(driver: Driver) -> ctypes.c_uint64:
     wanted = Properties(type=1, location=Location(1, 0))
-    assert driver.number("cuMemGetAllocationGranularity", ctypes.byref(wanted), 0, kind=ctypes.c_size_t) == GRANULE
-    return ctypes.c_uint64(driver.number("cuMemCreate", size(GRANULE), ctypes.byref(wanted), ctypes.c_uint64(0), kind=ctypes.c_uint64))
+    assert (
+        driver.number("cuMemGetAllocationGranularity", ctypes.byref(wanted), 0, kind=ctypes.c_size_t)
+        == GRANULE
+    )
+    return ctypes.c_uint64(
+        driver.number(
+            "cuMemCreate", size(GRANULE), ctypes.byref(wanted), ctypes.c_uint64(0), kind=ctypes.c_uint64
+        )
+    )
 
 
 def map_at(driver: Driver, address: int, memory: ctypes.c_uint64) -> None:

@@ -195,7 +195,9 @@ def test_threads_share_streams(driver: Driver) -> None:
         driver("cuCtxSetCurrent", context)
         where = ctypes.c_uint64(memory.value + 4 * number)
         for value in range(1, 101):
-            failures.append(driver.result("cuMemsetD32Async", where, value, ctypes.c_size_t(1), streams[number % 3]))
+            failures.append(
+                driver.result("cuMemsetD32Async", where, value, ctypes.c_size_t(1), streams[number % 3])
+            )
         driver("cuStreamSynchronize", streams[number % 3])
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]

@@ -1,0 +1,171 @@
+"""Stream capture and graphs, and that launches inside them are counted."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+import pytest
+
+from .conftest import SAXPY, STORE, Driver
+
+KERNEL, MEMSET = 0, 2
+
+
+def capture_two_stores(driver: Driver, memory: ctypes.c_uint64) -> ctypes.c_void_p:
+    """A memset and two kernels, the second on another stream that forks off and joins again."""
+    function = driver.function(STORE, "store")
+    main, side = (driver.handle("cuStreamCreate", 1) for _ in range(2))
+    forked, joined = (driver.handle("cuEventCreate", 2) for _ in range(2))
+    driver("cuStreamBeginCapture_v2", main, 0)
+    driver("cuMemsetD8Async", memory, 0, ctypes.c_size_t(16), main)
+    driver("cuEventRecord", forked, main)
+    driver("cuStreamWaitEvent", side, forked, 0)
+    for stream, offset in ((main, 0), (side, 4)):
+        where = ctypes.c_uint64(memory.value + offset)
+        assert driver.launch(function, [where, ctypes.c_uint(0x11 + offset)], stream=stream) == 0
+    driver("cuEventRecord", joined, side)
+    driver("cuStreamWaitEvent", main, joined, 0)
+    graph = ctypes.c_void_p()
+    driver("cuStreamEndCapture", main, ctypes.byref(graph))
+    return graph
+
+
+def nodes_of(driver: Driver, graph: ctypes.c_void_p) -> list[ctypes.c_void_p]:
+    count = ctypes.c_size_t()
+    driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
+    nodes = (ctypes.c_void_p * count.value)()
+    driver("cuGraphGetNodes", graph, nodes, ctypes.byref(count))
+    return [ctypes.c_void_p(node) for node in nodes]
+
+
+def type_of(driver: Driver, node: ctypes.c_void_p) -> int:
+    kind = ctypes.c_int()
+    driver("cuGraphNodeGetType", node, ctypes.byref(kind))
+    return kind.value
+
+
+class KernelParameters(ctypes.Structure):
+    _fields_ = (
+        ("function", ctypes.c_void_p),
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint),
+        ("parameters", ctypes.POINTER(ctypes.c_void_p)),
+        ("extra", ctypes.c_void_p),
+        ("kernel", ctypes.c_void_p),
+        ("context", ctypes.c_void_p),
+    )
+
+
+def test_captured_work_runs_only_when_the_graph_is_launched(driver: Driver) -> None:
+    memory = driver.allocate(16)
+    driver("cuMemsetD8_v2", memory, 0xFF, ctypes.c_size_t(16))
+    graph = capture_two_stores(driver, memory)
+    assert driver.read(memory, 16) == b"\xff" * 16
+    executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
+    driver("cuGraphDestroy", graph)
+    driver("cuGraphLaunch", executable, None)
+    assert driver.read(memory, 16) == b"\x11\0\0\0\x15" + bytes(11)
+    driver("cuGraphExecDestroy", executable)
+    assert driver.result("cuGraphLaunch", executable, None) == 1
+
+
+def test_kernels_of_a_graph_can_be_listed(driver: Driver) -> None:
+    memory = driver.allocate(16)
+    nodes = nodes_of(driver, capture_two_stores(driver, memory))
+    assert [type_of(driver, node) for node in nodes] == [MEMSET, KERNEL, KERNEL]
+    parameters = KernelParameters()
+    driver("cuGraphKernelNodeGetParams_v2", nodes[2], ctypes.byref(parameters))
+    assert (
+        driver.number("cuFuncGetName", ctypes.c_void_p(parameters.function), kind=ctypes.c_char_p) == b"store"
+    )
+    assert ctypes.c_uint64.from_address(parameters.parameters[0] or 0).value == memory.value + 4
+    assert driver.result("cuGraphKernelNodeGetParams_v2", nodes[0], ctypes.byref(parameters)) == 1
+
+
+def test_parameters_of_an_executable_graph_can_be_changed(driver: Driver) -> None:
+    memory = driver.allocate(16)
+    graph = capture_two_stores(driver, memory)
+    executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
+    node = nodes_of(driver, graph)[1]
+    parameters = KernelParameters()
+    driver("cuGraphKernelNodeGetParams_v2", node, ctypes.byref(parameters))
+    value = ctypes.c_uint(0x77)
+    pointers = (ctypes.c_void_p * 2)(parameters.parameters[0], ctypes.addressof(value))
+    parameters.parameters = pointers
+    driver("cuGraphExecKernelNodeSetParams_v2", executable, node, ctypes.byref(parameters))
+    driver("cuGraphLaunch", executable, None)
+    assert driver.read(memory, 8) == b"\x77\0\0\0\x15\0\0\0"
+
+
+def test_child_graphs_and_dependencies_made_by_hand(driver: Driver) -> None:
+    memory = driver.allocate(16)
+    child = capture_two_stores(driver, memory)
+    graph = driver.handle("cuGraphCreate", 0)
+    first = driver.handle("cuGraphAddChildGraphNode", graph, None, ctypes.c_size_t(0), child)
+    value = ctypes.c_uint(9)
+    pointers = (ctypes.c_void_p * 2)(ctypes.addressof(memory), ctypes.addressof(value))
+    parameters = KernelParameters(driver.function(STORE, "store"), (1, 1, 1), (1, 1, 1), 0, pointers)
+    last = driver.handle("cuGraphAddKernelNode_v2", graph, None, ctypes.c_size_t(0), ctypes.byref(parameters))
+    driver("cuGraphAddDependencies", graph, ctypes.byref(first), ctypes.byref(last), ctypes.c_size_t(1))
+    executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
+    driver("cuGraphLaunch", executable, None)
+    assert driver.read(memory, 8) == b"\x09\0\0\0\x15\0\0\0"
+    driver("cuGraphAddDependencies", graph, ctypes.byref(last), ctypes.byref(first), ctypes.c_size_t(1))
+    cycle = ctypes.c_void_p()
+    assert (
+        driver.result("cuGraphInstantiateWithFlags", ctypes.byref(cycle), graph, ctypes.c_ulonglong(0)) == 1
+    )
+
+
+def test_capture_ends_badly_as_documented(driver: Driver) -> None:
+    main, side = (driver.handle("cuStreamCreate", 1) for _ in range(2))
+    event, graph = driver.handle("cuEventCreate", 2), ctypes.c_void_p(1)
+    assert driver.result("cuStreamBeginCapture_v2", None, 0) == 900
+    assert driver.result("cuStreamEndCapture", main, ctypes.byref(graph)) == 401
+    driver("cuStreamBeginCapture_v2", main, 0)
+    assert driver.result("cuStreamSynchronize", main) == 900
+    assert driver.result("cuStreamEndCapture", main, ctypes.byref(graph)) == 901
+    assert graph.value is None
+    driver("cuStreamBeginCapture_v2", main, 0)
+    driver("cuEventRecord", event, main)
+    driver("cuStreamWaitEvent", side, event, 0)
+    driver("cuMemsetD8Async", driver.allocate(4), 0, ctypes.c_size_t(4), side)
+    assert driver.result("cuStreamEndCapture", side, ctypes.byref(graph)) == 903
+    driver("cuStreamSynchronize", driver.handle("cuStreamCreate", 1))
+    assert driver.result("cuStreamEndCapture", main, ctypes.byref(graph)) in (901, 904)
+    driver("cuStreamSynchronize", main)
+
+
+def test_an_unjoined_stream_spoils_a_capture(driver: Driver) -> None:
+    main, side = (driver.handle("cuStreamCreate", 1) for _ in range(2))
+    event, graph = driver.handle("cuEventCreate", 2), ctypes.c_void_p(1)
+    driver("cuStreamBeginCapture_v2", main, 0)
+    driver("cuEventRecord", event, main)
+    driver("cuStreamWaitEvent", side, event, 0)
+    driver("cuMemsetD8Async", driver.allocate(4), 0, ctypes.c_size_t(4), side)
+    assert driver.result("cuStreamEndCapture", main, ctypes.byref(graph)) == 904
+
+
+def test_every_launch_that_ran_is_counted(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "launches"
+    memory = driver.allocate(16)
+    monkeypatch.setenv("SIM_LAUNCH_LOG", str(log))
+    function = driver.function(SAXPY, "saxpy")
+    values = [ctypes.c_float(1), memory, memory, ctypes.c_uint(4)]
+    assert driver.launch(function, values, 2, 32) == 0
+    assert driver.launch(function, values, 0) == 1, "refused, so not run"
+    executable = driver.handle(
+        "cuGraphInstantiateWithFlags", capture_two_stores(driver, memory), ctypes.c_ulonglong(0)
+    )
+    for _ in range(2):
+        driver("cuGraphLaunch", executable, None)
+    driver("cuCtxSynchronize")
+    assert log.read_text().splitlines() == [
+        f"{os.getpid()} saxpy 2,1,1 32,1,1 0",
+        *[f"{os.getpid()} store 1,1,1 1,1,1 0"] * 4,
+    ]
