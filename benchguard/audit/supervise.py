@@ -146,7 +146,7 @@ class _Pump(threading.Thread):
             while self._pass():
                 pass
             self._write(self._interpreter.finish())
-        except BaseException as failure: # handed to the thread that waits for us
+        except BaseException as failure:  # handed to the thread that waits for us
             self.failure = failure
 
     def finish(self) -> None:
@@ -245,9 +245,7 @@ def _wait_for_others(drain: Drain) -> tuple[int, ...]:
     return tuple(sorted(live))
 
 
-def _ended(
-    session: Session, totals: Totals, outlived: tuple[int, ...], status: int, log: LogWriter
-) -> Run:
+def _ended(session: Session, totals: Totals, outlived: tuple[int, ...], status: int, log: LogWriter) -> Run:
     counters = session.counters()
     return Run(
         status=status,

@@ -82,7 +82,8 @@ def _table(
         pad_edge=False,
     )
     widths = [
-        max(map(len, [column.heading, *cells])) for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
+        max(map(len, [column.heading, *cells]))
+        for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
     ]
     taken = sum(width + 3 for column, width in zip(columns, widths, strict=True) if not column.rest)
     for column, widest in zip(columns, widths, strict=True):

@@ -97,7 +97,8 @@ struct sim_context *sim_context_current(void)
 void sim_context_fault(struct sim_context *context, CUresult error)
 {
     int none = CUDA_SUCCESS;
-    atomic_compare_exchange_strong(&context->error, &none, (int)error);
+    if (atomic_compare_exchange_strong(&context->error, &none, (int)error))
+        atomic_store(&context->cancel, true); /* a fault ends everything that runs in the context */
 }
 
 CUresult sim_context_error(const struct sim_context *context)

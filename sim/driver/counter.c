@@ -1,18 +1,18 @@
 #include "counter.h"
 
 #include "module.h"
+#include "state.h"
 #include "work.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* One write with O_APPEND: lines of several processes do not mix, and what was written survives SIGKILL. */
 void sim_count_launch(const struct sim_launch *launch)
 {
-    const char *path = getenv("SIM_LAUNCH_LOG");
-    if (path == NULL || *path == '\0')
+    const char *path = sim_environment()->launch_log;
+    if (path == NULL)
         return;
     char line[4096];
     const int length =

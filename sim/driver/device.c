@@ -13,7 +13,7 @@ static const char pci_bus_id[] = "0000:01:00.0";
 
 size_t sim_device_memory(void)
 {
-    return (size_t)sim_setting("SIM_MEMORY_BYTES", 8ull << 30);
+    return sim_environment()->memory_bytes;
 }
 
 static CUresult check(CUdevice dev, const void *out)

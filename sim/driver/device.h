@@ -28,7 +28,7 @@
 #define SIM_PRIORITY_LEAST        0
 #define SIM_PRIORITY_GREATEST     (-5)
 
-/* Bytes of device memory: SIM_MEMORY_BYTES, else 8 GiB. */
+/* Bytes of device memory. */
 size_t sim_device_memory(void);
 
 #endif

@@ -5,6 +5,8 @@
 #include "heap.h"
 #include "pool.h"
 
+#include <sys/mman.h>
+
 #define FREEABLE (1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_MANAGED)
 
 bool sim_memory_start(void)
@@ -51,6 +53,10 @@ void sim_memory_free_context(struct sim_context *context)
     struct sim_range range;
     while (sim_range_remove_any(context, FREEABLE, &range))
         give_back(&range);
+    while (sim_range_remove_any(context, 1u << SIM_MEMORY_HOST, &range))
+        munmap((void *)(uintptr_t)range.begin, range.end - range.begin);
+    while (sim_range_remove_any(context, 1u << SIM_MEMORY_REGISTERED, &range))
+        ; /* the pages are the program's */
 }
 
 bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end)

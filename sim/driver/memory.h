@@ -18,6 +18,7 @@ uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags,
 /* Free what sim_memory_allocate gave and is of a kind in the bit set `kinds`. False: no such allocation. */
 bool sim_memory_free(uint64_t address, unsigned kinds);
 
+/* Everything that the context allocated or registered. */
 void sim_memory_free_context(struct sim_context *context);
 
 /* ptx_memory.find */

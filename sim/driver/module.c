@@ -14,6 +14,8 @@ static void dispose(struct sim_object *object)
     struct sim_module *module = (struct sim_module *)object;
     for (size_t i = 0; i < module->variable_count; i++)
         (void)sim_memory_free(module->variables[i], 1u << SIM_MEMORY_VARIABLE);
+    for (size_t i = 0; i < module->function_count; i++)
+        free(module->functions[i].legacy);
     ptx_module_free(module->ptx);
     free(module->variables);
     free(module->functions);

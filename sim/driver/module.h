@@ -7,6 +7,7 @@
 #include "object.h"
 
 struct sim_kernel;
+struct sim_legacy_launch;
 struct sim_library;
 
 /* What cuFuncSetAttribute and cuKernelSetAttribute may set. */
@@ -22,9 +23,8 @@ struct sim_function {
     struct sim_module *module;
     const struct ptx_kernel *ptx;
     struct sim_settings own;
-    struct sim_settings *settings; /* `own`, or those of the library's kernel */
-    int block[3];                  /* cuFuncSetBlockShape */
-    unsigned shared_bytes;         /* cuFuncSetSharedSize */
+    struct sim_settings *settings;    /* `own`, or those of the library's kernel */
+    struct sim_legacy_launch *legacy; /* what the calls before cuLaunchKernel have set; NULL: nothing */
 };
 
 struct sim_module {

@@ -6,13 +6,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum state { STATE_NEW, STATE_READY, STATE_FORKED };
 
 static atomic_int state;
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 
-uint64_t sim_setting(const char *name, uint64_t fallback)
+static struct sim_environment environment;
+
+/* An unsigned number, or `fallback` if the variable is not set or no number. */
+static uint64_t setting(const char *name, uint64_t fallback)
 {
     const char *text = getenv(name);
     if (text == NULL || *text == '\0')
@@ -25,7 +29,7 @@ uint64_t sim_setting(const char *name, uint64_t fallback)
 
 int sim_driver_version(void)
 {
-    return (int)sim_setting("SIM_DRIVER_VERSION", CUDA_VERSION);
+    return (int)setting("SIM_DRIVER_VERSION", CUDA_VERSION);
 }
 
 static void after_fork(void)
@@ -39,8 +43,26 @@ CUresult sim_check_initialized(void)
                                                                              : CUDA_ERROR_NOT_INITIALIZED;
 }
 
+const struct sim_environment *sim_environment(void)
+{
+    return &environment;
+}
+
+static bool read_environment(void)
+{
+    const char *path = getenv("SIM_LAUNCH_LOG");
+    environment =
+        (struct sim_environment){.kernel_timeout_ns = setting("SIM_KERNEL_TIMEOUT_MS", 0) * 1000000u,
+                                 .workers = (unsigned)setting("SIM_WORKERS", 0),
+                                 .memory_bytes = (size_t)setting("SIM_MEMORY_BYTES", 8ull << 30),
+                                 .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path)};
+    return path == NULL || *path == '\0' || environment.launch_log != NULL;
+}
+
 static CUresult initialize(void)
 {
+    if (!read_environment())
+        return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_context_start())
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (pthread_atfork(NULL, NULL, after_fork) != 0)

@@ -80,12 +80,13 @@ void sim_stream_close(struct sim_stream *stream)
     sim_object_release(context);
 }
 
-static void free_operation(struct sim_operation *operation)
+/* Give up all that an operation holds but its own memory. */
+static void clear_operation(struct sim_operation *operation)
 {
     sim_work_clear(&operation->work);
     for (size_t i = 0; i < operation->dependency_count; i++)
         sim_object_release(operation->dependencies[i].stream);
-    free(operation);
+    operation->dependency_count = 0;
 }
 
 static void *worker(void *argument)
@@ -103,6 +104,8 @@ static void *worker(void *argument)
         for (size_t i = 0; i < operation->dependency_count; i++)
             sim_stream_wait(operation->dependencies[i].stream, operation->dependencies[i].number);
         sim_work_run(stream->object.context, stream, number, &operation->work);
+        clear_operation(
+            operation); /* before it counts as completed: who waits may look at what is then free */
         pthread_mutex_lock(&stream->mutex);
         stream->first = operation->next;
         if (stream->first == NULL)
@@ -110,7 +113,7 @@ static void *worker(void *argument)
         stream->completed = number;
         pthread_cond_broadcast(&stream->changed);
         pthread_mutex_unlock(&stream->mutex);
-        free_operation(operation);
+        free(operation);
     }
     unlist(stream);
     sim_object_release(stream);
@@ -229,8 +232,10 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
         pthread_cond_broadcast(&stream->changed);
     }
     pthread_mutex_unlock(&stream->mutex);
-    if (!runs)
-        free_operation(operation);
+    if (!runs) {
+        clear_operation(operation);
+        free(operation);
+    }
     return runs ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
 }
 

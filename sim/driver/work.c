@@ -44,9 +44,9 @@ static void run_launch(struct sim_context *context, const struct sim_launch *lau
                                    .shared_bytes = launch->shared_bytes,
                                    .parameters = launch->parameters,
                                    .memory = {.find = sim_memory_find, .context = NULL},
-                                   .timeout_ns = sim_setting("SIM_KERNEL_TIMEOUT_MS", 0) * 1000000u,
+                                   .timeout_ns = sim_environment()->kernel_timeout_ns,
                                    .cancel = &context->cancel,
-                                   .workers = (unsigned)sim_setting("SIM_WORKERS", 0)};
+                                   .workers = sim_environment()->workers};
     sim_count_launch(launch);
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
     if (result != CUDA_SUCCESS)

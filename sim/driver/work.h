@@ -36,7 +36,6 @@ struct sim_launch {
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t shared_bytes;
-    bool cooperative;
     unsigned char *parameters; /* owned */
 };
 

@@ -148,6 +148,14 @@ enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruc
 void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
             unsigned bytes, unsigned lane, enum ptx_status *status);
 
+/* Groups of a warp; both may move the others in memory. */
+struct group *add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc);
+void remove_group(struct warp *warp, const struct group *group);
+
+/* Into a function and out of it, for all lanes of the group. */
+enum ptx_status enter_call(struct warp *warp, struct group *group, const struct instruction *instruction);
+void leave_call(struct warp *warp, struct group *group);
+
 /* Until every lane has ended or waits at a barrier. */
 enum ptx_status run_warp(struct warp *warp);
 

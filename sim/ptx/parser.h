@@ -1,4 +1,5 @@
-/* What the two halves of the parser share: parser.c reads declarations, instruction.c instructions. */
+/* What the parts of the parser share: parser.c reads modules, function.c functions, declaration.c variables,
+ * instruction.c instructions; scope.c knows what was named. */
 #ifndef NEUTRINO_SIM_PTX_PARSER_H
 #define NEUTRINO_SIM_PTX_PARSER_H
 
@@ -45,6 +46,8 @@ struct parser {
 __attribute__((format(printf, 3, 4))) bool fail(struct parser *parser, uint32_t line, const char *format,
                                                 ...);
 
+bool fail_memory(struct parser *parser);
+
 bool accept_text(struct parser *parser, const char *text);
 bool expect_text(struct parser *parser, const char *text);
 char *token_copy(const struct token *token);
@@ -58,6 +61,11 @@ int64_t find_function(const struct parser *parser, const struct token *token);
 size_t find_label(struct parser *parser,
                   const struct token *token); /* made if new; SIZE_MAX without memory */
 
+struct name *add_name(struct parser *parser, const struct token *token, enum name_kind kind);
+
+/* Room in `total`, of which there may be `most` bytes; UINT32_MAX if there is none left. */
+uint32_t reserve(struct parser *parser, uint32_t *total, uint64_t bytes, uint32_t alignment, uint32_t most);
+
 /* Byte offset of a new variable in the frame, or in local memory; UINT32_MAX if there is no room. */
 uint32_t reserve_frame(struct parser *parser, uint32_t bytes, uint32_t alignment);
 
@@ -66,6 +74,20 @@ struct instruction *emit(struct parser *parser, enum operation operation, uint32
 
 /* A constant with this value in every lane; UINT32_MAX without memory. */
 uint32_t add_constant(struct parser *parser, uint64_t value);
+
+/* declaration.c */
+bool parse_integer(struct parser *parser, uint64_t *value);
+bool parse_parameters(struct parser *parser, struct slot **slots, uint32_t *count, bool entry);
+bool parse_registers(struct parser *parser);
+bool parse_frame_variable(struct parser *parser, enum name_kind kind);
+bool parse_variables(struct parser *parser, bool external);
+enum space variable_space(const struct token *token); /* SPACE_GENERIC if it declares no variable */
+
+/* function.c */
+bool parse_function(struct parser *parser, bool entry);
+bool skip_line(struct parser *parser);
+bool skip_statement(struct parser *parser);
+bool skip_braces(struct parser *parser);
 
 /* One instruction, its guard included, up to its semicolon. */
 bool parse_instruction(struct parser *parser);

@@ -42,10 +42,38 @@ struct instruction *begin(struct statement *statement, enum operation operation,
 bool source(struct statement *statement, unsigned index, enum type type, struct operand *operand);
 bool destination(struct statement *statement, unsigned index, bool predicate, struct operand *operand);
 
-/* The three families that decode.c's table names besides its own. */
-bool decode_memory(struct statement *statement, const struct row *row);
-bool decode_atomic(struct statement *statement, const struct row *row);
-bool decode_call(struct statement *statement, const struct row *row);
+/* A result and `count` sources, all of one type but perhaps the last. NULL if they do not fit. */
+struct instruction *simple(struct statement *statement, enum operation operation, enum type type,
+                           unsigned count, enum type last);
+
+/* Each decodes one family; instruction.c's table says which. */
+#define DECODER(name) bool decode_##name(struct statement *statement, const struct row *row)
+DECODER(address);
+DECODER(arithmetic);
+DECODER(atomic);
+DECODER(barrier);
+DECODER(bits);
+DECODER(branch);
+DECODER(call);
+DECODER(carry);
+DECODER(collective);
+DECODER(compare);
+DECODER(convert);
+DECODER(dp4a);
+DECODER(funnel);
+DECODER(logic);
+DECODER(lop3);
+DECODER(memory);
+DECODER(move);
+DECODER(multiply);
+DECODER(multiply24);
+DECODER(plain);
+DECODER(prmt);
+DECODER(select);
+DECODER(shift);
+DECODER(shuffle);
+DECODER(testp);
+#undef DECODER
 
 struct row {
     const char *name;

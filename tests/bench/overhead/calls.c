@@ -25,16 +25,17 @@ struct functions {
     CUresult (*passed)(unsigned int *);
     CUresult (*recorded)(CUstream);
     CUresult (*synchronize)(void);
-    CUresult (*launch)(CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
-                       unsigned int, CUstream, void **, void **);
+    CUresult (*launch)(CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
+                       unsigned int, unsigned int, CUstream, void **, void **);
 };
 
 static const char *const names[] = {"cuInit",           "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
                                     "cuModuleLoadData", "cuModuleGetFunction",      "cuCtxGetFlags",
                                     "cuStreamQuery",    "cuCtxSynchronize",         "cuLaunchKernel"};
 
-static const char ptx[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
-                          ".visible .entry nothing(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n  ret;\n}\n";
+static const char ptx[] =
+    ".version 7.5\n.target sm_75\n.address_size 64\n"
+    ".visible .entry nothing(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n  ret;\n}\n";
 
 static void find(struct functions *functions, void *handle)
 {
@@ -84,8 +85,8 @@ static double time_launch(const struct functions *use)
     return (end - start) / launches;
 }
 
-static void measure(const char *kind, double (*time_burst)(const struct functions *), const struct functions *direct,
-                    const struct functions *through)
+static void measure(const char *kind, double (*time_burst)(const struct functions *),
+                    const struct functions *direct, const struct functions *through)
 {
     for (int round = 0; round < ROUNDS; round++) {
         /* Alternate which comes first, so that neither is always the one with warm caches. */
@@ -107,7 +108,8 @@ int main(int argc, char **argv)
     struct functions direct, through;
     find(&direct, driver);
     find(&through, RTLD_DEFAULT);
-    /* The null driver has no contexts and nothing to wait for; a generic shim exports the calls all the same. */
+    /* The null driver has no contexts and nothing to wait for; a generic shim exports the calls all the same.
+     */
     if (direct.retain == NULL)
         through.retain = NULL;
     if (direct.synchronize == NULL)
@@ -120,7 +122,8 @@ int main(int argc, char **argv)
     CUcontext context;
     if (through.init(0) != CUDA_SUCCESS)
         return 1;
-    if (through.retain != NULL && (through.retain(&context, 0) != CUDA_SUCCESS || through.set_current(context)))
+    if (through.retain != NULL &&
+        (through.retain(&context, 0) != CUDA_SUCCESS || through.set_current(context)))
         return 1;
     if (through.load(&module, ptx) != CUDA_SUCCESS ||
         through.get_function(&function, module, "nothing") != CUDA_SUCCESS)

@@ -60,7 +60,8 @@ NULL_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigne
                                     unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
                                     void **kernelParams, void **extra)
 {
-    (void)f, (void)gridDimX, (void)gridDimY, (void)gridDimZ, (void)blockDimX, (void)blockDimY, (void)blockDimZ;
+    (void)f, (void)gridDimX, (void)gridDimY, (void)gridDimZ, (void)blockDimX, (void)blockDimY,
+        (void)blockDimZ;
     (void)sharedMemBytes, (void)hStream, (void)kernelParams, (void)extra;
     return CUDA_SUCCESS;
 }

@@ -8,7 +8,8 @@
 
 #include "echo_driver.h"
 
-typedef int (*any)(long, long, long, long, long, long, long, long, long, long, long, long, long, long, double);
+typedef int (*any)(long, long, long, long, long, long, long, long, long, long, long, long, long, long,
+                   double);
 
 int main(int argc, char **argv)
 {
@@ -28,8 +29,8 @@ int main(int argc, char **argv)
         }
         *last = (struct echo){.number = -1};
         const long one = fields == 2 ? 0 : 1;
-        const int result = function(1 * one, 2 * one, 3 * one, 4 * one, 5 * one, 6 * one, 7 * one, 8 * one, 9 * one,
-                                    10 * one, 11 * one, 12 * one, 13 * one, 14 * one, 0.5);
+        const int result = function(1 * one, 2 * one, 3 * one, 4 * one, 5 * one, 6 * one, 7 * one, 8 * one,
+                                    9 * one, 10 * one, 11 * one, 12 * one, 13 * one, 14 * one, 0.5);
         printf("%s %d %d", name, result, last->number);
         for (int i = 0; i < ECHO_WORDS; i++)
             printf(" %ld", last->words[i]);

@@ -17,15 +17,16 @@ struct echo {
 
 __attribute__((visibility("default"))) extern struct echo echo_last;
 
-#define ECHO(name, index)                                                                                              \
-    __attribute__((visibility("default"))) int name(long a, long b, long c, long d, long e, long f, long g, long h,    \
-                                                    long i, long j, long k, long l, long m, long n, double x);         \
-    int name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, long m,   \
-             long n, double x)                                                                                         \
-    {                                                                                                                  \
-        const struct echo now = {index, {a, b, c, d, e, f, g, h, i, j, k, l, m, n}, x};                                \
-        memcpy(&echo_last, &now, sizeof now);                                                                          \
-        return 100000 + (index);                                                                                       \
+#define ECHO(name, index)                                                                                    \
+    __attribute__((visibility("default"))) int name(long a, long b, long c, long d, long e, long f, long g,  \
+                                                    long h, long i, long j, long k, long l, long m, long n,  \
+                                                    double x);                                               \
+    int name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, \
+             long m, long n, double x)                                                                       \
+    {                                                                                                        \
+        const struct echo now = {index, {a, b, c, d, e, f, g, h, i, j, k, l, m, n}, x};                      \
+        memcpy(&echo_last, &now, sizeof now);                                                                \
+        return 100000 + (index);                                                                             \
     }
 
 #endif

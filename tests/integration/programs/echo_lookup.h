@@ -12,7 +12,12 @@ struct entry {
 extern const struct entry entries[];
 extern const unsigned entry_count;
 
-enum { PER_THREAD_DEFAULT_STREAM = 2, STATUS_SUCCESS = 0, STATUS_NOT_FOUND = 1, STATUS_VERSION_NOT_SUFFICIENT = 2 };
+enum {
+    PER_THREAD_DEFAULT_STREAM = 2,
+    STATUS_SUCCESS = 0,
+    STATUS_NOT_FOUND = 1,
+    STATUS_VERSION_NOT_SUFFICIENT = 2
+};
 
 __attribute__((visibility("default"))) int cuGetProcAddress(const char *symbol, void **pfn, int version,
                                                             unsigned long long flags);

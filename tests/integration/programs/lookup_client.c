@@ -1,6 +1,6 @@
-/* lookup_client DRIVER: looks "NAME VERSION FLAGS" lines up directly and through the preloaded shim, with and without
- * a status, and compares: same result, same status, and the shim's own address for the export that the driver
- * chose ("-" is the empty name, which runtimes ask for first). */
+/* lookup_client DRIVER: looks "NAME VERSION FLAGS" lines up directly and through the preloaded shim, with and
+ * without a status, and compares: same result, same status, and the shim's own address for the export that
+ * the driver chose ("-" is the empty name, which runtimes ask for first). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -22,7 +22,8 @@ static void *by_symbol(const char *name, void *driver)
     return dlsym(driver, name);
 }
 
-typedef CUresult (*get_proc_address)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+typedef CUresult (*get_proc_address)(const char *, void **, int, cuuint64_t,
+                                     CUdriverProcAddressQueryResult *);
 
 static void *by_name(const char *name, void *context)
 {

@@ -1,5 +1,5 @@
-/* A library in a folder of its own, found through a RUNPATH of $ORIGIN, that opens a neighbour and the driver:
- * a dlopen hook that loses the caller finds neither. */
+/* A library in a folder of its own, found through a RUNPATH of $ORIGIN, that opens a neighbour and the
+ * driver: a dlopen hook that loses the caller finds neither. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

@@ -29,7 +29,9 @@ def build(folder: Path, *flags: str) -> Path:
     sources = [HERE / "programs" / "engine.c", *sorted(SOURCES.glob("*.c"))]
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-ffp-contract=off", "-shared"]
     command += ["-Wl,-Bsymbolic", *flags]
-    subprocess.run([*command, f"-I{SOURCES}", *map(str, sources), "-o", library, "-lm", "-pthread"], check=True)
+    subprocess.run(
+        [*command, f"-I{SOURCES}", *map(str, sources), "-o", library, "-lm", "-pthread"], check=True
+    )
     return library
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,9 +128,16 @@ def sim_path(native: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def loaded(sim_path: Path) -> Driver:
+def launch_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sim") / "launches"
+
+
+@pytest.fixture(scope="session")
+def loaded(sim_path: Path, launch_log: Path) -> Driver:
+    os.environ["SIM_LAUNCH_LOG"] = str(launch_log)  # read once, at cuInit
     driver = Driver(ctypes.CDLL(str(sim_path)))
     driver("cuInit", 0)
+    del os.environ["SIM_LAUNCH_LOG"]
     return driver
 
 

@@ -6,8 +6,6 @@ import ctypes
 import os
 from pathlib import Path
 
-import pytest
-
 from .conftest import SAXPY, STORE, Driver
 
 KERNEL, MEMSET = 0, 2
@@ -85,6 +83,26 @@ def test_kernels_of_a_graph_can_be_listed(driver: Driver) -> None:
     assert driver.result("cuGraphKernelNodeGetParams_v2", nodes[0], ctypes.byref(parameters)) == 1
 
 
+class SetParameters(ctypes.Structure):
+    _fields_ = (
+        ("to", ctypes.c_uint64),
+        ("pitch", ctypes.c_size_t),
+        ("value", ctypes.c_uint),
+        ("element", ctypes.c_uint),
+        ("width", ctypes.c_size_t),
+        ("height", ctypes.c_size_t),
+    )
+
+
+def test_parameters_of_a_memset_node(driver: Driver) -> None:
+    memory = driver.allocate(16)
+    nodes = nodes_of(driver, capture_two_stores(driver, memory))
+    got = SetParameters()
+    driver("cuGraphMemsetNodeGetParams", nodes[0], ctypes.byref(got))
+    assert (got.to, got.value, got.element, got.width, got.height) == (memory.value, 0, 1, 16, 1)
+    assert driver.result("cuGraphMemsetNodeGetParams", nodes[1], ctypes.byref(got)) == 1
+
+
 def test_parameters_of_an_executable_graph_can_be_changed(driver: Driver) -> None:
     memory = driver.allocate(16)
     graph = capture_two_stores(driver, memory)
@@ -149,12 +167,9 @@ def test_an_unjoined_stream_spoils_a_capture(driver: Driver) -> None:
     assert driver.result("cuStreamEndCapture", main, ctypes.byref(graph)) == 904
 
 
-def test_every_launch_that_ran_is_counted(
-    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = tmp_path / "launches"
+def test_every_launch_that_ran_is_counted(driver: Driver, launch_log: Path) -> None:
+    before = launch_log.read_text().splitlines() if launch_log.exists() else []
     memory = driver.allocate(16)
-    monkeypatch.setenv("SIM_LAUNCH_LOG", str(log))
     function = driver.function(SAXPY, "saxpy")
     values = [ctypes.c_float(1), memory, memory, ctypes.c_uint(4)]
     assert driver.launch(function, values, 2, 32) == 0
@@ -165,7 +180,7 @@ def test_every_launch_that_ran_is_counted(
     for _ in range(2):
         driver("cuGraphLaunch", executable, None)
     driver("cuCtxSynchronize")
-    assert log.read_text().splitlines() == [
+    assert launch_log.read_text().splitlines()[len(before) :] == [
         f"{os.getpid()} saxpy 2,1,1 32,1,1 0",
         *[f"{os.getpid()} store 1,1,1 1,1,1 0"] * 4,
     ]

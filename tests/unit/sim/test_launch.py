@@ -248,3 +248,25 @@ def test_handles_of_another_kind_are_refused(driver: Driver) -> None:
     assert driver.result("cuEventRecord", stream, None) == 400
     assert driver.result("cuModuleUnload", stream) == 400
     assert driver.launch(stream, []) == 400
+
+
+def test_the_oldest_launch_calls(driver: Driver) -> None:
+    x, y = buffers(driver)
+    function = driver.function(SAXPY, "saxpy")
+    driver("cuFuncSetBlockShape", function, 256, 1, 1)
+    driver("cuParamSetf", function, 0, ctypes.c_float(2.0))
+    driver("cuParamSetv", function, 8, ctypes.byref(x), 8)
+    driver("cuParamSetv", function, 16, ctypes.byref(y), 8)
+    driver("cuParamSeti", function, 24, COUNT)
+    driver("cuParamSetSize", function, 28)
+    driver("cuLaunchGrid", function, 4, 1)
+    assert driver.read(y, 4 * COUNT) == EXPECTED
+
+
+def test_a_fault_stops_kernels_that_run_beside_it(driver: Driver) -> None:
+    text = STORE.replace("nothing()\n{\n", "nothing()\n{\nagain:\n    bra again;\n")
+    spin, store = driver.function(text, "nothing"), driver.function(text, "store")
+    one, other = (driver.handle("cuStreamCreate", 1) for _ in range(2))
+    assert driver.launch(spin, [], stream=one) == 0
+    assert driver.launch(store, [ctypes.c_uint64(16), ctypes.c_uint(1)], stream=other) == 0
+    assert driver.result("cuCtxSynchronize") == 700

@@ -136,6 +136,14 @@ def test_pointer_attributes_tell_device_host_and_managed_apart(driver: Driver) -
     driver("cuMemFreeHost", ctypes.c_void_p(host))
 
 
+def test_prefetch_takes_managed_memory_only(driver: Driver) -> None:
+    managed = ctypes.c_uint64(driver.number("cuMemAllocManaged", size(256), 1, kind=ctypes.c_uint64))
+    device = driver.allocate(256)
+    assert driver.result("cuMemPrefetchAsync", managed, size(256), 0, None) == 0
+    assert driver.result("cuMemPrefetchAsync", managed, size(257), 0, None) == 1
+    assert driver.result("cuMemPrefetchAsync", device, size(256), 0, None) == 1
+
+
 def test_registered_memory_is_the_devices_until_unregistered(driver: Driver) -> None:
     memory = ctypes.create_string_buffer(4096)
     driver("cuMemHostRegister_v2", memory, size(4096), 0)

@@ -1,7 +1,7 @@
 /* ring_stress THREADS CALLS PAUSE: threads record calls as fast as they can, this program's own supervisor
  * drains their rings with a pause (in microseconds) between passes, and everything is accounted for:
- * per thread, what arrived is in order, and arrived + dropped = made. Half of the threads end and are followed by
- * others that reuse their rings; one forks, and its child records on a ring of its own. */
+ * per thread, what arrived is in order, and arrived + dropped = made. Half of the threads end and are
+ * followed by others that reuse their rings; one forks, and its child records on a ring of its own. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
@@ -48,7 +48,8 @@ static void take(const struct nb_ring *ring, const char *data, uint64_t at)
     memcpy(words, bytes + sizeof record, sizeof words);
     if (record.kind != NB_RECORD_CALL)
         return;
-    if (record.size != sizeof bytes || record.count != 2 || words[0] >= sizeof last_word / sizeof *last_word) {
+    if (record.size != sizeof bytes || record.count != 2 ||
+        words[0] >= sizeof last_word / sizeof *last_word) {
         corrupt++;
         return;
     }
@@ -159,7 +160,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < RINGS; i++)
         dropped += atomic_load(&ring_at(i)->dropped);
     /* The dropped count is of records of every kind and of the child's ring too. */
-    printf("made %lu arrived %lu dropped %lu disordered %lu corrupt %lu child %d\n", made, arrived, dropped, disordered,
-           corrupt, forked_arrived != 0);
+    printf("made %lu arrived %lu dropped %lu disordered %lu corrupt %lu child %d\n", made, arrived, dropped,
+           disordered, corrupt, forked_arrived != 0);
     return 0;
 }

@@ -1,0 +1,104 @@
+/* Calls: frames on the stacks of a warp, and the way back for every lane. */
+#include <stdlib.h>
+
+#include "engine.h"
+
+static enum ptx_status make_room(struct warp *warp, const struct instruction *instruction,
+                                 const struct group *group, const struct ptx_kernel *function)
+{
+    const size_t registers = (size_t)group->registers + function->registers + 1;
+    const size_t predicates = (size_t)group->predicates + function->predicates + 1;
+    if (registers > warp->register_room) {
+        uint64_t *grown = realloc(warp->registers, 2 * registers * LANES * sizeof *grown);
+        if (grown == NULL)
+            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for registers", 0);
+        warp->registers = grown;
+        warp->register_room = 2 * registers;
+    }
+    if (predicates > warp->predicate_room) {
+        uint32_t *grown = realloc(warp->predicates, 2 * predicates * sizeof *grown);
+        if (grown == NULL)
+            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for predicates", 0);
+        warp->predicates = grown;
+        warp->predicate_room = 2 * predicates;
+    }
+    if (group->frame + function->frame_bytes > warp->frame_room ||
+        group->local + (uint64_t)function->local_bytes > warp->local_room)
+        return fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "stack overflow", group->depth);
+    return PTX_OK;
+}
+
+static void copy_slots(struct warp *warp, uint32_t mask, uint32_t to, const struct slot *to_slots,
+                       uint32_t from, const struct slot *from_slots, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bytes =
+            to_slots[i].bytes < from_slots[i].bytes ? to_slots[i].bytes : from_slots[i].bytes;
+        for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+            unsigned char *lane = warp->frames + (size_t)(unsigned)__builtin_ctz(rest) * warp->frame_room;
+            memmove(lane + to + to_slots[i].offset, lane + from + from_slots[i].offset, bytes);
+        }
+    }
+}
+
+enum ptx_status enter_call(struct warp *warp, struct group *group, const struct instruction *instruction)
+{
+    const struct ptx_module *module = warp->block->grid->module;
+    const struct call *call = &module->calls[instruction->offset];
+    const struct ptx_kernel *caller = module->functions[call->caller];
+    const struct ptx_kernel *callee = module->functions[call->function];
+    if (group->depth >= DEPTH_MAX)
+        return fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "calls nest too deep", group->depth);
+    if (group->depth >= warp->caller_room) {
+        const uint32_t room = warp->caller_room != 0 ? 2 * warp->caller_room : 16;
+        struct caller(*grown)[LANES] = realloc(warp->callers, room * sizeof *grown);
+        if (grown == NULL)
+            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for calls", 0);
+        warp->callers = grown;
+        warp->caller_room = room;
+    }
+    const struct caller back = {group->pc + 1,    (uint32_t)instruction->offset,
+                                group->registers, group->predicates,
+                                group->frame,     group->local};
+    for (uint32_t rest = group->mask; rest != 0; rest &= rest - 1)
+        warp->callers[group->depth][__builtin_ctz(rest)] = back;
+    group->depth++;
+    group->registers += caller->registers + 1;
+    group->predicates += caller->predicates + 1;
+    group->frame += (caller->frame_bytes + 15) & ~15u;
+    group->local += (caller->local_bytes + 15) & ~15u;
+    group->pc = callee->begin;
+    const enum ptx_status status = make_room(warp, instruction, group, callee);
+    if (status == PTX_OK)
+        copy_slots(warp, group->mask, group->frame, callee->parameters, back.frame, call->arguments,
+                   call->argument_count);
+    return status;
+}
+
+/* Lanes that were called from different places part here. */
+void leave_call(struct warp *warp, struct group *group)
+{
+    const struct ptx_module *module = warp->block->grid->module;
+    struct caller(*callers)[LANES] = &warp->callers[group->depth - 1];
+    const struct group from = *group;
+    uint32_t rest = group->mask;
+    remove_group(warp, group);
+    while (rest != 0) {
+        const struct caller back = (*callers)[__builtin_ctz(rest)];
+        uint32_t together = 0;
+        for (uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(lanes);
+            together |= (uint32_t)(memcmp(&(*callers)[lane], &back, sizeof back) == 0) << lane;
+        }
+        rest &= ~together;
+        const struct call *call = &module->calls[back.call];
+        copy_slots(warp, together, back.frame, call->results, from.frame,
+                   module->functions[call->function]->results, call->result_count);
+        struct group *returned = add_group(warp, &from, together, back.pc);
+        returned->depth = from.depth - 1;
+        returned->registers = back.registers;
+        returned->predicates = back.predicates;
+        returned->frame = back.frame;
+        returned->local = back.local;
+    }
+}

@@ -1,0 +1,310 @@
+/* Variables: of the module, of functions and their parameters, with initial values. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "parser.h"
+
+/* What precedes a variable's name: alignment, type, vector, address attributes. */
+struct declaration {
+    enum type type;
+    uint32_t alignment;
+    uint32_t elements; /* of a vector */
+};
+
+bool parse_integer(struct parser *parser, uint64_t *value)
+{
+    *value = 0;
+    if (parser->at->kind != TOKEN_INTEGER)
+        return fail(parser, parser->at->line, "expected a number before '%.*s'", (int)parser->at->length,
+                    parser->at->text);
+    *value = (parser->at++)->bits;
+    return true;
+}
+
+static bool parse_declaration(struct parser *parser, struct declaration *declaration)
+{
+    *declaration = (struct declaration){T_NONE, 0, 1};
+    while (parser->at->kind == TOKEN_DIRECTIVE) {
+        uint64_t alignment;
+        const enum type type = type_of(parser->at);
+        if (type != T_NONE) {
+            declaration->type = type;
+            parser->at++;
+        } else if (accept_text(parser, ".align")) {
+            if (!parse_integer(parser, &alignment))
+                return false;
+            if (alignment == 0 || alignment > 4096 || (alignment & (alignment - 1)) != 0)
+                return fail(parser, parser->at->line, "alignment of %llu", (unsigned long long)alignment);
+            declaration->alignment = (uint32_t)alignment;
+        } else if (accept_text(parser, ".v2")) {
+            declaration->elements = 2;
+        } else if (accept_text(parser, ".v4")) {
+            declaration->elements = 4;
+        } else if (!accept_text(parser, ".ptr") && !accept_text(parser, ".global") &&
+                   !accept_text(parser, ".shared") && !accept_text(parser, ".const") &&
+                   !accept_text(parser, ".local")) {
+            return fail(parser, parser->at->line, "unknown '%.*s' in a declaration", (int)parser->at->length,
+                        parser->at->text);
+        }
+    }
+    if (declaration->type == T_NONE)
+        return fail(parser, parser->at->line, "a declaration without a type");
+    if (declaration->alignment == 0)
+        declaration->alignment = type_bytes(declaration->type) * declaration->elements;
+    return true;
+}
+
+/* [4][8]: the number of elements; an empty first dimension sets `open`. */
+static bool parse_dimensions(struct parser *parser, uint64_t *elements, bool *open)
+{
+    *open = false;
+    while (accept_text(parser, "[")) {
+        uint64_t size;
+        if (accept_text(parser, "]")) {
+            *open = true;
+            continue;
+        }
+        if (!parse_integer(parser, &size) || !expect_text(parser, "]"))
+            return false;
+        if (__builtin_mul_overflow(*elements, size, elements) || *elements > VARIABLE_MAX)
+            return fail(parser, parser->at->line, "an array of more than %llu elements",
+                        (unsigned long long)VARIABLE_MAX);
+    }
+    return true;
+}
+
+static bool parse_parameter(struct parser *parser, struct slot *slot, bool entry)
+{
+    struct declaration declaration;
+    uint64_t elements = 1;
+    bool open;
+    const bool in_register = accept_text(parser, ".reg");
+    if (!in_register && !expect_text(parser, ".param"))
+        return false;
+    if (in_register)
+        return fail(parser, parser->at->line, "parameters in registers are not executed");
+    if (!parse_declaration(parser, &declaration))
+        return false;
+    const struct token *token = parser->at++;
+    struct name *name = add_name(parser, token, entry ? NAME_PARAMETER : NAME_FRAME);
+    if (name == NULL || !parse_dimensions(parser, &elements, &open))
+        return false;
+    const uint64_t bytes = elements * declaration.elements * type_bytes(declaration.type);
+    uint32_t *total = entry ? &parser->function->parameter_bytes : &parser->function->frame_bytes;
+    slot->offset = reserve(parser, total, bytes, declaration.alignment, FRAME_MAX);
+    slot->bytes = (uint32_t)bytes;
+    name = &parser->names[parser->name_count - 1];
+    name->first = slot->offset;
+    name->count = slot->bytes;
+    return slot->offset != UINT32_MAX;
+}
+
+bool parse_parameters(struct parser *parser, struct slot **slots, uint32_t *count, bool entry)
+{
+    size_t room = 0;
+    if (!accept_text(parser, "("))
+        return true;
+    while (!accept_text(parser, ")")) {
+        struct slot *grown = grow(*slots, *count, &room, sizeof *grown);
+        if (grown == NULL)
+            return fail_memory(parser);
+        *slots = grown;
+        if (!parse_parameter(parser, &grown[(*count)++], entry))
+            return false;
+        if (!accept_text(parser, ",") && !token_is(parser->at, ")"))
+            return expect_text(parser, ")");
+    }
+    return true;
+}
+
+static bool add_relocation(struct parser *parser, struct ptx_variable *variable, uint64_t at, unsigned bytes,
+                           int64_t target, int64_t addend)
+{
+    struct relocation *relocations =
+        realloc(variable->relocations, (variable->relocation_count + 1) * sizeof *relocations);
+    if (relocations == NULL)
+        return fail_memory(parser);
+    variable->relocations = relocations;
+    relocations[variable->relocation_count++] =
+        (struct relocation){(uint32_t)at, bytes, (uint32_t)target, addend};
+    return true;
+}
+
+static bool parse_initial_scalar(struct parser *parser, struct ptx_variable *variable, enum type type,
+                                 uint64_t at)
+{
+    const unsigned bytes = type_bytes(type);
+    if (at + bytes > variable->bytes)
+        return fail(parser, parser->at->line, "more initial values than %s has room for", variable->name);
+    const bool generic = accept_text(parser, "generic");
+    if (generic && !expect_text(parser, "("))
+        return false;
+    const bool negative = accept_text(parser, "-");
+    const struct token *token = parser->at++;
+    uint64_t bits = token->bits;
+    if (token->kind == TOKEN_NAME) {
+        const int64_t target = find_variable(parser, token);
+        int64_t addend = 0;
+        if (generic && !expect_text(parser, ")"))
+            return false;
+        if (accept_text(parser, "+"))
+            addend = (int64_t)(parser->at++)->bits;
+        if (target < 0 || bytes != 8)
+            return fail(parser, token->line, "%.*s is no variable whose address fits here",
+                        (int)token->length, token->text);
+        return add_relocation(parser, variable, at, bytes, target, addend);
+    }
+    if (token->kind == TOKEN_FLOAT) {
+        double wide;
+        float narrow;
+        memcpy(&wide, &bits, sizeof wide);
+        if (token->single && type == T_F64) {
+            memcpy(&narrow, &bits, sizeof narrow);
+            wide = (double)narrow;
+            memcpy(&bits, &wide, sizeof bits);
+        } else if (!token->single && type == T_F32) {
+            narrow = (float)wide;
+            memcpy(&bits, &narrow, sizeof narrow);
+        }
+    } else if (token->kind != TOKEN_INTEGER) {
+        return fail(parser, token->line, "'%.*s' is no initial value", (int)token->length, token->text);
+    } else if (negative) {
+        bits = -bits;
+    }
+    memcpy(variable->value + at, &bits, bytes);
+    return true;
+}
+
+static bool parse_initial(struct parser *parser, struct ptx_variable *variable, enum type type, uint64_t *at,
+                          int depth)
+{
+    if (depth > NESTING_MAX)
+        return fail(parser, parser->at->line, "braces nest deeper than %d", NESTING_MAX);
+    if (!accept_text(parser, "{")) {
+        const uint64_t here = *at;
+        *at += type_bytes(type);
+        return parse_initial_scalar(parser, variable, type, here);
+    }
+    while (!accept_text(parser, "}")) {
+        if (!parse_initial(parser, variable, type, at, depth + 1))
+            return false;
+        if (!accept_text(parser, ",") && !token_is(parser->at, "}"))
+            return expect_text(parser, "}");
+    }
+    return true;
+}
+
+static bool add_variable(struct parser *parser, const struct token *token, enum space space,
+                         const struct declaration *declaration, bool external)
+{
+    struct ptx_module *module = parser->module;
+    struct ptx_variable **variables =
+        grow(module->variables, module->variable_count, &module->variable_room, sizeof *variables);
+    struct ptx_variable *variable = calloc(1, sizeof *variable);
+    if (variables != NULL)
+        module->variables = variables;
+    if (variables == NULL || variable == NULL) {
+        free(variable);
+        return fail_memory(parser);
+    }
+    variables[module->variable_count++] = variable;
+    variable->name = token_copy(token);
+    variable->space = space;
+    variable->alignment = declaration->alignment;
+    uint64_t elements = declaration->elements, at = 0;
+    bool open;
+    if (!parse_dimensions(parser, &elements, &open))
+        return false;
+    variable->bytes = elements * type_bytes(declaration->type);
+    if (variable->name == NULL || variable->bytes > VARIABLE_MAX)
+        return fail(parser, token->line, "no room for %.*s", (int)token->length, token->text);
+    variable->external = external && space == SPACE_SHARED && open;
+    if (variable->external || (external && !open && space == SPACE_SHARED))
+        variable->bytes = variable->external ? 0 : variable->bytes;
+    else if (external)
+        return fail(parser, token->line, "external variable %s: modules are not linked", variable->name);
+    if (!accept_text(parser, "="))
+        return true;
+    if (open)
+        return fail(parser, token->line, "initial values of an array without a size");
+    variable->value = calloc(1, variable->bytes != 0 ? variable->bytes : 1);
+    return variable->value != NULL ? parse_initial(parser, variable, declaration->type, &at, 0)
+                                   : fail_memory(parser);
+}
+
+enum space variable_space(const struct token *token)
+{
+    return token_is(token, ".global")   ? SPACE_GLOBAL
+           : token_is(token, ".const")  ? SPACE_CONST
+           : token_is(token, ".shared") ? SPACE_SHARED
+                                        : SPACE_GENERIC;
+}
+
+bool parse_variables(struct parser *parser, bool external)
+{
+    const enum space space = variable_space(parser->at++);
+    struct declaration declaration;
+    if (!parse_declaration(parser, &declaration))
+        return false;
+    do {
+        const struct token *token = parser->at++;
+        if (token->kind != TOKEN_NAME || !add_variable(parser, token, space, &declaration, external))
+            return fail(parser, token->line, "expected a variable's name");
+    } while (accept_text(parser, ","));
+    return expect_text(parser, ";");
+}
+
+/* .reg .b32 %r<5>, a; */
+bool parse_registers(struct parser *parser)
+{
+    struct declaration declaration;
+    if (!parse_declaration(parser, &declaration))
+        return false;
+    const bool predicate = declaration.type == T_PRED;
+    uint32_t *total = predicate ? &parser->function->predicates : &parser->function->registers;
+    do {
+        const struct token *token = parser->at++;
+        uint64_t count = 1;
+        struct name *name = add_name(parser, token, predicate ? NAME_PREDICATE : NAME_REGISTER);
+        if (name == NULL)
+            return false;
+        if (accept_text(parser, "<")) {
+            if (!parse_integer(parser, &count) || !expect_text(parser, ">"))
+                return false;
+            name = &parser->names[parser->name_count - 1];
+            name->range = true;
+        }
+        if (count > REGISTERS_MAX || *total + count > REGISTERS_MAX)
+            return fail(parser, token->line, "more than %d registers", REGISTERS_MAX);
+        name->type = declaration.type;
+        name->first = *total;
+        name->count = (uint32_t)count;
+        *total += (uint32_t)count;
+    } while (accept_text(parser, ","));
+    return expect_text(parser, ";");
+}
+
+/* A .local variable, or a .param variable of a call that follows. */
+bool parse_frame_variable(struct parser *parser, enum name_kind kind)
+{
+    struct declaration declaration;
+    uint64_t elements = 1;
+    bool open;
+    if (!parse_declaration(parser, &declaration))
+        return false;
+    const struct token *token = parser->at++;
+    if (add_name(parser, token, kind) == NULL || !parse_dimensions(parser, &elements, &open))
+        return false;
+    const uint64_t bytes = elements * declaration.elements * type_bytes(declaration.type);
+    struct name *name = &parser->names[parser->name_count - 1];
+    name->first =
+        kind == NAME_LOCAL
+            ? reserve(parser, &parser->function->local_bytes, bytes, declaration.alignment, LOCAL_MAX)
+            : reserve_frame(parser, bytes < FRAME_MAX ? (uint32_t)bytes : FRAME_MAX + 1,
+                            declaration.alignment);
+    name->count = (uint32_t)bytes;
+    name->type = declaration.type;
+    return name->first != UINT32_MAX && expect_text(parser, ";");
+}
+
+/* ---- functions ---- */

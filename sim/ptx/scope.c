@@ -1,0 +1,176 @@
+/* What a text has named so far: names and their scopes, labels, room for variables and instructions. */
+#include "parser.h"
+
+#include <string.h>
+
+#include "diagnostic.h"
+
+bool fail(struct parser *parser, uint32_t line, const char *format, ...)
+{
+    if (parser->diagnostic != NULL && parser->diagnostic->text[0] == 0) {
+        char text[400];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        diagnose(parser->diagnostic, line, "line %u: %s", line, text);
+    }
+    return false;
+}
+
+bool fail_memory(struct parser *parser)
+{
+    return fail(parser, parser->at->line, "out of memory");
+}
+
+bool accept_text(struct parser *parser, const char *text)
+{
+    if (!token_is(parser->at, text))
+        return false;
+    parser->at++;
+    return true;
+}
+
+bool expect_text(struct parser *parser, const char *text)
+{
+    return accept_text(parser, text) || fail(parser, parser->at->line, "expected '%s' before '%.*s'", text,
+                                             (int)parser->at->length, parser->at->text);
+}
+
+char *token_copy(const struct token *token)
+{
+    return strndup(token->text, token->length);
+}
+
+enum type type_of(const struct token *token)
+{
+    static const char *const names[] = {
+        [T_PRED] = ".pred", [T_B8] = ".b8",         [T_B16] = ".b16", [T_B32] = ".b32", [T_B64] = ".b64",
+        [T_U8] = ".u8",     [T_U16] = ".u16",       [T_U32] = ".u32", [T_U64] = ".u64", [T_S8] = ".s8",
+        [T_S16] = ".s16",   [T_S32] = ".s32",       [T_S64] = ".s64", [T_F16] = ".f16", [T_F16X2] = ".f16x2",
+        [T_BF16] = ".bf16", [T_BF16X2] = ".bf16x2", [T_F32] = ".f32", [T_F64] = ".f64"};
+    for (size_t i = T_PRED; i < sizeof names / sizeof *names; i++)
+        if (token_is(token, names[i]))
+            return (enum type)i;
+    return T_NONE;
+}
+
+static bool range_holds(const struct name *name, const struct token *token, uint32_t *index)
+{
+    if (token->length <= name->length || token->length > name->length + 6 ||
+        memcmp(token->text, name->text, name->length) != 0)
+        return false;
+    uint32_t number = 0;
+    for (uint32_t i = name->length; i < token->length; i++) {
+        if (token->text[i] < '0' || token->text[i] > '9')
+            return false;
+        number = number * 10 + (uint32_t)(token->text[i] - '0');
+    }
+    *index = name->first + number;
+    return number < name->count;
+}
+
+const struct name *find_name(const struct parser *parser, const struct token *token, uint32_t *index)
+{
+    for (size_t i = parser->name_count; i-- > 0;) {
+        const struct name *name = &parser->names[i];
+        *index = name->first;
+        if (name->range
+                ? range_holds(name, token, index)
+                : name->length == token->length && memcmp(name->text, token->text, token->length) == 0)
+            return name;
+    }
+    return NULL;
+}
+
+struct name *add_name(struct parser *parser, const struct token *token, enum name_kind kind)
+{
+    struct name *names = grow(parser->names, parser->name_count, &parser->name_room, sizeof *names);
+    if (names == NULL) {
+        fail_memory(parser);
+        return NULL;
+    }
+    parser->names = names;
+    struct name *name = &names[parser->name_count++];
+    *name = (struct name){.text = token->text, .length = token->length, .kind = kind};
+    return name;
+}
+
+int64_t find_variable(const struct parser *parser, const struct token *token)
+{
+    for (size_t i = parser->module->variable_count; i-- > 0;)
+        if (token_is(token, parser->module->variables[i]->name))
+            return (int64_t)i;
+    return -1;
+}
+
+int64_t find_function(const struct parser *parser, const struct token *token)
+{
+    for (size_t i = 0; i < parser->module->function_count; i++)
+        if (token_is(token, parser->module->functions[i]->name))
+            return (int64_t)i;
+    return -1;
+}
+
+size_t find_label(struct parser *parser, const struct token *token)
+{
+    for (size_t i = 0; i < parser->label_count; i++)
+        if (parser->labels[i].name->length == token->length &&
+            memcmp(parser->labels[i].name->text, token->text, token->length) == 0)
+            return i;
+    struct label *labels = grow(parser->labels, parser->label_count, &parser->label_room, sizeof *labels);
+    if (labels == NULL) {
+        fail_memory(parser);
+        return SIZE_MAX;
+    }
+    parser->labels = labels;
+    labels[parser->label_count] = (struct label){token, -1, -1};
+    return parser->label_count++;
+}
+
+uint32_t reserve(struct parser *parser, uint32_t *total, uint64_t bytes, uint32_t alignment, uint32_t most)
+{
+    const uint64_t start = ((uint64_t)*total + alignment - 1) / alignment * alignment;
+    if (bytes > most || start + bytes > most) {
+        fail(parser, parser->at->line, "more than %u bytes of variables in one function", most);
+        return UINT32_MAX;
+    }
+    *total = (uint32_t)(start + bytes);
+    return (uint32_t)start;
+}
+
+uint32_t reserve_frame(struct parser *parser, uint32_t bytes, uint32_t alignment)
+{
+    return reserve(parser, &parser->function->frame_bytes, bytes, alignment, FRAME_MAX);
+}
+
+struct instruction *emit(struct parser *parser, enum operation operation, uint32_t line)
+{
+    struct ptx_module *module = parser->module;
+    struct instruction *code = grow(module->code, module->code_count, &module->code_room, sizeof *code);
+    if (code == NULL) {
+        fail_memory(parser);
+        return NULL;
+    }
+    module->code = code;
+    struct instruction *instruction = &code[module->code_count++];
+    *instruction = (struct instruction){.operation = (uint8_t)operation, .line = line};
+    return instruction;
+}
+
+uint32_t add_constant(struct parser *parser, uint64_t value)
+{
+    struct ptx_module *module = parser->module;
+    uint64_t *constants =
+        grow(module->constants, module->constant_count, &module->constant_room, LANES * sizeof *constants);
+    if (constants == NULL) {
+        fail_memory(parser);
+        return UINT32_MAX;
+    }
+    module->constants = constants;
+    for (int lane = 0; lane < LANES; lane++)
+        constants[module->constant_count * LANES + (size_t)lane] = value;
+    return (uint32_t)module->constant_count++;
+}
+
+/* ---- variables ---- */
