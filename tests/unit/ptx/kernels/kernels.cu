@@ -22,7 +22,8 @@ extern "C" __global__ void matmul(const float *a, const float *b, float *c, int 
     float sum = 0;
     for (int t = 0; t < n; t += TILE) {
         as[threadIdx.y][threadIdx.x] = row < n && t + threadIdx.x < n ? a[row * n + t + threadIdx.x] : 0;
-        bs[threadIdx.y][threadIdx.x] = column < n && t + threadIdx.y < n ? b[(t + threadIdx.y) * n + column] : 0;
+        bs[threadIdx.y][threadIdx.x] =
+            column < n && t + threadIdx.y < n ? b[(t + threadIdx.y) * n + column] : 0;
         __syncthreads();
         for (int k = 0; k < TILE; k++)
             sum += as[threadIdx.y][k] * bs[k][threadIdx.x];
@@ -90,11 +91,20 @@ extern "C" __global__ void diverge(int *out, int n)
     for (int k = 0; k < i % 7; k++)
         value += (k % 3 == 0) ? k * 2 : (k % 3 == 1) ? -k : 5;
     switch (i % 5) {
-    case 0: value += 100; break;
-    case 1: value *= 3; break;
-    case 2: value -= 7; break;
-    case 3: value ^= 0x55; break;
-    default: value = -value;
+    case 0:
+        value += 100;
+        break;
+    case 1:
+        value *= 3;
+        break;
+    case 2:
+        value -= 7;
+        break;
+    case 3:
+        value ^= 0x55;
+        break;
+    default:
+        value = -value;
     }
     __syncwarp();
     out[i] = value + __popc(__ballot_sync(__activemask(), value & 1)) * 0;

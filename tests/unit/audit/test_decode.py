@@ -1,0 +1,63 @@
+"""Ring bytes to records, hostile ones above all."""
+
+from __future__ import annotations
+
+import struct
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchguard.audit import decode, layout
+from benchguard.audit.layout import RecordKind
+from tests.unit.audit.ring_writer import call, image, kernel, launch, record
+
+SLOTS = 20
+GOOD = [
+    call(1, 2**64 - 1, slot=4),
+    kernel(1, b"scale", [(0, 8), (8, 4)], image=3),
+    launch(1, b"12345678abcd", [(4, b"\1" * 64)]),
+    image(3, 0x9000, 0, 100),
+    record(RecordKind.CLOCK, struct.pack("<Q", 5)),
+    record(RecordKind.UNMAPPED, layout.UNMAPPED.pack(2, 12000) + b"cuNew", count=5),
+    record(RecordKind.GRAPH_NODE, layout.GRAPH_NODE.pack(1, 1, 1, 1, 1, 32, 1, 1, 0, 0, 4, 4) + b"abcd", count=0),
+    record(RecordKind.GRAPH, layout.GRAPH.pack(1, 0x7000, 3, 1), count=1),
+    record(RecordKind.GRAPH_LAUNCH, layout.GRAPH_LAUNCH.pack(1, 0x77)),
+    record(RecordKind.PROCESS, layout.PROCESS.pack(10, 1, 5, 6, 7, 8, 4, 3) + b"/exelib", count=7),
+    record(RecordKind.NOTE, b"hello", count=5),
+]
+
+
+def test_every_kind_is_read_back() -> None:
+    records, corrupt = decode.decode(b"".join(GOOD), SLOTS)
+    assert corrupt is None
+    assert [type(one).__name__ for one in records] == [
+        "Call", "Kernel", "Launch", "Image", "Clock", "Unmapped", "GraphNode", "Graph", "GraphLaunch", "Process", "Note",
+    ]  # fmt: skip
+    first, second, third, *_ = records
+    assert isinstance(first, decode.Call) and first.arguments == (1, 2**64 - 1) and first.slot == 4
+    assert isinstance(second, decode.Kernel) and (second.name, second.layout) == ("scale", ((0, 8), (8, 4)))
+    assert isinstance(third, decode.Launch)
+    assert (third.grid, third.block, third.parameters) == ((4, 1, 1), (256, 1, 1), b"12345678abcd")
+    assert third.attributes == ((4, b"\1" * 64),)
+
+
+def test_nothing_is_read_past_a_corruption() -> None:
+    """An export that does not exist, in the middle: what came before is kept, what comes after is not trusted."""
+    records, corrupt = decode.decode(GOOD[0] + call(1, slot=SLOTS) + GOOD[0], SLOTS)
+    assert len(records) == 1
+    assert corrupt is not None and "export 20 of 20" in corrupt
+
+
+@given(st.binary(max_size=400))
+def test_random_bytes_never_raise(data: bytes) -> None:
+    decode.decode(data, SLOTS)
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_mutated_records_never_raise(data: st.DataObject) -> None:
+    content = bytearray(b"".join(data.draw(st.lists(st.sampled_from(GOOD), min_size=1, max_size=4))))
+    for _ in range(data.draw(st.integers(1, 8))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    records, corrupt = decode.decode(bytes(content), SLOTS)
+    assert corrupt is not None or records

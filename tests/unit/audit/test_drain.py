@@ -1,0 +1,106 @@
+"""Moving bytes out of rings that a hostile process writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from benchguard.audit import drain as drain_module
+from benchguard.audit.drain import Chunk, Drain, Ended
+from benchguard.audit.layout import RingState
+from benchguard.audit.session import Session
+from tests.unit.audit.ring_writer import RingWriter, call
+
+RING = 1 << 16
+NOBODY = 2**22 - 3  # a process number above the usual limit
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    made = Session(ring_count=4, ring_bytes=RING, image_bytes=1 << 20)
+    yield made
+    made.close()
+
+
+def items(drain: Drain) -> list[Chunk | Ended]:
+    found = []
+    while (item := drain.next()) is not None:
+        found.append(item)
+    return found
+
+
+def test_records_across_the_end_of_a_ring_come_out_whole(session: Session) -> None:
+    writer, drain = RingWriter(session), Drain(session)
+    written = b""
+    for number in range(5000):
+        data = call(number, number)
+        writer.write(data)
+        written += data
+        if number % 700 == 0:
+            drain.take_all()
+    drain.take_all()
+    assert b"".join(item.data for item in items(drain) if isinstance(item, Chunk)) == written
+    assert len(written) > 3 * RING
+
+
+def test_a_closed_ring_is_freed_and_says_what_it_lost(session: Session) -> None:
+    writer, drain = RingWriter(session), Drain(session)
+    writer.write(call(1))
+    writer.drop(7)
+    writer.set_state(RingState.CLOSED)
+    drain.take_all()
+    drain.take_all()
+    chunk, ended = items(drain)
+    assert isinstance(chunk, Chunk) and isinstance(ended, Ended)
+    assert (ended.dropped, ended.corrupt) == (7, None)
+    assert (writer.state, writer.head, writer.tail) == (RingState.FREE, 0, 0)
+
+
+def test_the_ring_of_a_dead_process_is_reclaimed_with_its_last_call(session: Session) -> None:
+    writer, drain = RingWriter(session, process=NOBODY), Drain(session)
+    writer.write(call(1))
+    writer.enter(slot=3, since=4242)
+    drain._reap()
+    chunk, ended = items(drain)
+    assert isinstance(chunk, Chunk) and isinstance(ended, Ended)
+    assert (ended.in_flight, ended.in_flight_since) == (3, 4242)
+    assert writer.state == RingState.FREE
+
+
+def test_a_living_process_keeps_its_ring(session: Session) -> None:
+    writer, drain = RingWriter(session), Drain(session)
+    drain._reap()
+    assert writer.state == RingState.LIVE
+    assert drain.live_processes() == {writer.process}
+
+
+@pytest.mark.parametrize(("head", "tail"), [(2**63, 0), (RING + 8, 0), (12, 0), (8, 2**64 - 4)])
+def test_hostile_positions_are_reported_once_and_not_followed(session: Session, head: int, tail: int) -> None:
+    writer, drain = RingWriter(session), Drain(session)
+    writer.head = head
+    writer._set_word(64, tail)
+    for _ in range(3):
+        drain.take_all()
+    assert items(drain) == []
+    writer.set_state(RingState.CLOSED)
+    writer.head = writer.tail
+    drain.take_all()
+    (ended,) = items(drain)
+    assert isinstance(ended, Ended)
+    assert ended.corrupt is not None and "head" in ended.corrupt
+
+
+def test_a_backlog_that_nobody_reads_stops_the_drain(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer is then the one that waits and drops: memory here stays bounded."""
+    monkeypatch.setattr(drain_module, "BACKLOG_BYTES", 1000)
+    writer, drain = RingWriter(session), Drain(session)
+    writer.write(call(1, 2, 3) * 10)
+    drain.take_all()
+    taken = writer.tail
+    writer.write(call(1, 2, 3) * 10)
+    drain.take_all()
+    assert writer.tail == taken == 560
+    items(drain)
+    drain.take_all()
+    assert writer.tail == writer.head

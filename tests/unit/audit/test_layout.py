@@ -1,0 +1,55 @@
+"""The reader's numbers are those of hook/core/record.h."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from benchguard.audit import layout
+
+HERE = Path(__file__).parent
+CORE = HERE.parents[2] / "hook" / "core"
+
+
+def numbers(folder: Path) -> list[tuple[str, int]]:
+    program = folder / "print_layout"
+    subprocess.run(["cc", f"-I{CORE}", str(HERE / "print_layout.c"), "-o", str(program)], check=True)
+    out = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    return [(name, int(value)) for name, value in (line.split() for line in out.splitlines())]
+
+
+def test_every_number_is_the_same(tmp_path: Path) -> None:
+    found = numbers(tmp_path)
+    header = layout.RECORD.size
+    expected = {
+        "session.image_next": layout.SESSION_COUNTERS_AT,
+        "session.nonce": layout.SESSION.size - 8 - 16,
+        "session.image_bytes": layout.SESSION.size - 8 - 16 - 8,
+        "session": layout.SESSION.size + layout.SESSION_COUNTERS.size,
+        "ring": layout.RING_BYTES,
+        "ring.tail": layout.RING_TAIL_AT,
+        "ring.state": layout.RING_STATE_AT,
+        "ring.in_flight_since": layout.RING_PRODUCER.size - 8,
+        "ring.attached_ns": layout.RING_STATE_AT + layout.RING_IDENTITY.size - 8,
+        "record": header,
+        "record.count": header - 4,
+        "process": header + layout.PROCESS.size,
+        "image": header + layout.IMAGE.size,
+        "image.stored_at": header + 24,
+        "kernel": header + layout.KERNEL.size,
+        "kernel.name_bytes": header + layout.KERNEL.size - 4,
+        "attribute": layout.ATTRIBUTE.size,
+        "attribute.value": 8,
+        "launch": header + layout.LAUNCH.size,
+        "launch.kept_bytes": header + layout.LAUNCH.size - 4,
+        "unmapped": header + layout.UNMAPPED.size,
+        "graph": header + layout.GRAPH.size,
+        "graph_node": header + layout.GRAPH_NODE.size,
+        "graph_launch": header + layout.GRAPH_LAUNCH.size,
+        **{state.name: state.value for state in layout.RingState},
+    }
+    for name, value in found:
+        if name == "kind":
+            continue
+        assert value == (expected[name] if name in expected else getattr(layout, name)), name
+    assert [value for name, value in found if name == "kind"] == [kind.value for kind in layout.RecordKind]
