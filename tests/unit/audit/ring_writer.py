@@ -13,7 +13,14 @@ from benchguard.audit.session import Session
 
 
 def record(
-    kind: int, body: bytes = b"", *, slot: int = 0, begin: int = 1000, end: int = 2000, result: int = 0, count: int = 0
+    kind: int,
+    body: bytes = b"",
+    *,
+    slot: int = 0,
+    begin: int = 1000,
+    end: int = 2000,
+    result: int = 0,
+    count: int = 0,
 ) -> bytes:
     """One record, padded to a multiple of eight bytes."""
     body += bytes(-len(body) % 8)
@@ -25,7 +32,9 @@ def call(*arguments: int, slot: int = 0, **times: int) -> bytes:
     return record(RecordKind.CALL, body, slot=slot, count=len(arguments), **times)
 
 
-def kernel(number: int, name: bytes, parameters: list[tuple[int, int]], image: int = 0, **times: int) -> bytes:
+def kernel(
+    number: int, name: bytes, parameters: list[tuple[int, int]], image: int = 0, **times: int
+) -> bytes:
     body = layout.KERNEL.pack(number, 0x5000 + number, image, 32, 0, 0, 0, 1024, 90, 1, len(name))
     body += b"".join(layout.PARAMETER.pack(*parameter) for parameter in parameters) + name
     return record(RecordKind.KERNEL, body, count=len(parameters), **times)
@@ -36,11 +45,15 @@ def launch(
 ) -> bytes:
     attributes = attributes or []
     body = layout.LAUNCH.pack(number, 0x77, 4, 1, 1, 256, 1, 1, 64, 0, len(parameters), len(parameters))
-    body += b"".join(layout.ATTRIBUTE.pack(identifier, value) for identifier, value in attributes) + parameters
+    body += (
+        b"".join(layout.ATTRIBUTE.pack(identifier, value) for identifier, value in attributes) + parameters
+    )
     return record(RecordKind.LAUNCH, body, count=len(attributes), **times)
 
 
-def image(number: int, handle: int, stored_at: int, size: int, origin: bytes = b"libsome.so", **times: int) -> bytes:
+def image(
+    number: int, handle: int, stored_at: int, size: int, origin: bytes = b"libsome.so", **times: int
+) -> bytes:
     body = layout.IMAGE.pack(number, handle, size, stored_at, 1, 1, len(origin), 0) + origin
     return record(RecordKind.IMAGE, body, **times)
 

@@ -19,7 +19,9 @@ GOOD = [
     image(3, 0x9000, 0, 100),
     record(RecordKind.CLOCK, struct.pack("<Q", 5)),
     record(RecordKind.UNMAPPED, layout.UNMAPPED.pack(2, 12000) + b"cuNew", count=5),
-    record(RecordKind.GRAPH_NODE, layout.GRAPH_NODE.pack(1, 1, 1, 1, 1, 32, 1, 1, 0, 0, 4, 4) + b"abcd", count=0),
+    record(
+        RecordKind.GRAPH_NODE, layout.GRAPH_NODE.pack(1, 1, 1, 1, 1, 32, 1, 1, 0, 0, 4, 4) + b"abcd", count=0
+    ),
     record(RecordKind.GRAPH, layout.GRAPH.pack(1, 0x7000, 3, 1), count=1),
     record(RecordKind.GRAPH_LAUNCH, layout.GRAPH_LAUNCH.pack(1, 0x77)),
     record(RecordKind.PROCESS, layout.PROCESS.pack(10, 1, 5, 6, 7, 8, 4, 3) + b"/exelib", count=7),
@@ -31,7 +33,8 @@ def test_every_kind_is_read_back() -> None:
     records, corrupt = decode.decode(b"".join(GOOD), SLOTS)
     assert corrupt is None
     assert [type(one).__name__ for one in records] == [
-        "Call", "Kernel", "Launch", "Image", "Clock", "Unmapped", "GraphNode", "Graph", "GraphLaunch", "Process", "Note",
+        "Call", "Kernel", "Launch", "Image", "Clock", "Unmapped", "GraphNode", "Graph", "GraphLaunch", "Process",
+        "Note",
     ]  # fmt: skip
     first, second, third, *_ = records
     assert isinstance(first, decode.Call) and first.arguments == (1, 2**64 - 1) and first.slot == 4

@@ -91,7 +91,9 @@ def test_hostile_positions_are_reported_once_and_not_followed(session: Session, 
     assert ended.corrupt is not None and "head" in ended.corrupt
 
 
-def test_a_backlog_that_nobody_reads_stops_the_drain(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backlog_that_nobody_reads_stops_the_drain(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The writer is then the one that waits and drops: memory here stays bounded."""
     monkeypatch.setattr(drain_module, "BACKLOG_BYTES", 1000)
     writer, drain = RingWriter(session), Drain(session)

@@ -1,0 +1,125 @@
+"""Records to log lines."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from benchguard.audit.clock import Clock
+from benchguard.audit.drain import Chunk, Ended, Identity
+from benchguard.audit.interpret import Interpreter, split_parameters
+from benchguard.audit.session import Session
+from benchguard.audit.surface import DriverFacts, Export, HeaderFacts, Parameter, Surface
+from tests.unit.audit.ring_writer import call, image, kernel, launch
+
+SURFACE = Surface(
+    "neutrino-bench/surface/1",
+    DriverFacts("libcuda.so.1", None, 2),
+    HeaderFacts(13000, "test"),
+    (
+        Export(
+            "cuMemAlloc_v2", "recorded", "memory", (Parameter("dptr", "out"), Parameter("bytesize", "bytes"))
+        ),
+        Export("cuModuleUnload", "recorded", "module", (Parameter("hmod", "module"),)),
+    ),
+)
+ONE = Identity(process=10, thread=11, started=5, pid_namespace=1, tsc=1000, nanoseconds=1_000_000)
+OTHER = Identity(process=10, thread=12, started=5, pid_namespace=1, tsc=2000, nanoseconds=1_001_000)
+CODE = b"some code image" * 1000
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    made = Session(ring_count=1, ring_bytes=1 << 16, image_bytes=1 << 20)
+    made.memory[made.image_offset : made.image_offset + len(CODE)] = CODE
+    yield made
+    made.close()
+
+
+def read(lines: list[bytes]) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(line) for line in lines]
+
+
+def interpret(session: Session, *items: Chunk | Ended, keep: Path | None = None) -> list[dict[str, Any]]:
+    interpreter = Interpreter(session, SURFACE, 0, keep)
+    return read([line for item in items for line in interpreter.feed([item])] + interpreter.finish())
+
+
+def test_a_call_has_names_times_and_arguments(session: Session) -> None:
+    (line,) = interpret(session, Chunk(ONE, call(0x3000, 64, begin=1500, end=1700)), Chunk(OTHER, b""))
+    assert line["arguments"] == {"dptr": 0x3000, "bytesize": 64}
+    assert (line["call"], line["group"], line["process"], line["thread"]) == (
+        "cuMemAlloc_v2",
+        "memory",
+        10,
+        11,
+    )
+
+
+def test_a_launch_may_come_before_its_kernel_from_another_ring(session: Session) -> None:
+    """It waits for the kernel's name; the image is known by its hash."""
+    first = Chunk(ONE, launch(1, b"\1\0\0\0\0\0\0\0\2\0\0\0", begin=5000))
+    then = Chunk(OTHER, image(1, 0x9000, 0, len(CODE)) + kernel(1, b"_Z5scalePfi", [(0, 8), (8, 4)], image=1))
+    lines = interpret(session, first, then)
+    (made,) = (line for line in lines if line["kind"] == "launch")
+    assert (made["name"], made["demangled"]) == ("_Z5scalePfi", "scale(float*, int)")
+    assert made["image"] == hashlib.sha256(CODE).hexdigest()
+    assert made["parameters"] == ["0100000000000000", "02000000"]
+    assert (made["grid"], made["block"], made["shared_bytes"]) == ([4, 1, 1], [256, 1, 1], 64)
+
+
+def test_a_launch_whose_kernel_never_comes_is_still_written(session: Session) -> None:
+    (line,) = interpret(session, Chunk(ONE, launch(9)))
+    assert (line["kind"], line["name"], line["image"]) == ("launch", None, None)
+
+
+@pytest.mark.parametrize(("at", "size"), [(2**64 - 8, 16), (0, 2**63), (1 << 20, 1)])
+def test_an_image_outside_the_store_has_no_hash(session: Session, at: int, size: int) -> None:
+    (line,) = interpret(session, Chunk(ONE, image(1, 0x9000, at, size)))
+    assert (line["kind"], line["sha256"], line["bytes"]) == ("image", None, size)
+
+
+def test_the_memory_of_an_unloaded_image_is_given_back(session: Session) -> None:
+    interpret(session, Chunk(ONE, image(1, 0x9000, 0, len(CODE)) + call(0x9000, slot=1)))
+    at = session.image_offset
+    assert session.memory[at : at + len(CODE)] == bytes(len(CODE))
+
+
+def test_images_are_kept_by_their_hash(session: Session, tmp_path: Path) -> None:
+    interpret(session, Chunk(ONE, image(1, 0x9000, 0, len(CODE))), keep=tmp_path)
+    assert (tmp_path / hashlib.sha256(CODE).hexdigest()).read_bytes() == CODE
+
+
+def test_what_a_ring_lost_is_a_line(session: Session) -> None:
+    lines = interpret(session, Ended(ONE, dropped=3, in_flight=0, in_flight_since=1000, corrupt=None))
+    assert {line["kind"]: line.get("records", line.get("call")) for line in lines} == {
+        "in_flight": "cuMemAlloc_v2",
+        "lost": 3,
+    }
+
+
+def test_a_corrupt_ring_is_a_line_and_not_an_exception(session: Session) -> None:
+    (line,) = interpret(session, Chunk(ONE, b"\xff" * 64))
+    assert line["kind"] == "lost" and "record of 4294967295 bytes" in line["corrupt"]
+
+
+def test_clocks_are_piecewise_linear_and_ignore_contradictions() -> None:
+    clock = Clock()
+    clock.add(1_000, 1_000_000)
+    assert clock.nanoseconds(5_000) == 1_000_000
+    clock.add(3_000, 1_001_000)
+    clock.add(2_000, 5_000_000)  # before the second by ticks, after it by nanoseconds
+    clock.add(7_000, 1_002_000)
+    assert [clock.nanoseconds(ticks) for ticks in (1_000, 2_000, 3_000, 5_000, 7_000, 11_000)] == [
+        1_000_000, 1_000_500, 1_001_000, 1_001_500, 1_002_000, 1_003_000,
+    ]  # fmt: skip
+
+
+def test_parameters_are_split_as_far_as_they_were_kept() -> None:
+    assert split_parameters(b"\1\2\3\4", ((0, 2), (2, 4), (8, 4))) == ["0102", "0304"]
+    assert split_parameters(b"\1\2", ()) == ["0102"]

@@ -1,0 +1,113 @@
+"""The hash chain: whatever is done to a log afterwards, the first line that does not fit is named."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import pytest
+
+from benchguard import LogError, read_log, verify_log
+from benchguard.audit.log import FORMAT, LogWriter
+from benchguard.errors import BenchguardError
+
+LINES = [
+    b'{"kind":"session","format":"%s"}' % FORMAT.encode(),
+    *(b'{"kind":"call","n":%d}' % n for n in range(5)),
+]
+END = b'{"kind":"end"}'
+
+
+def write(path: Path, lines: list[bytes]) -> Path:
+    log = LogWriter(path)
+    for line in lines:
+        log.write(line)
+    log.close()
+    assert log.error is None
+    return path
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return write(tmp_path / "a.jsonl", [*LINES, END])
+
+
+def test_a_whole_log_verifies_and_reads(log: Path) -> None:
+    assert verify_log(log).lines == 7
+    assert [line["kind"] for line in read_log(log)] == ["session", *["call"] * 5, "end"]
+
+
+def test_an_altered_line_is_named(log: Path) -> None:
+    log.write_bytes(log.read_bytes().replace(b'"n":2', b'"n":9'))
+    with pytest.raises(LogError, match="line 5: does not carry the hash of the line before it"):
+        verify_log(log)
+
+
+@pytest.mark.parametrize(
+    ("removed", "named"), [(0, "line 1: no "), (3, "line 4: does not"), (6, "cut short there")]
+)
+def test_a_removed_line_is_noticed(log: Path, removed: int, named: str) -> None:
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:removed] + lines[removed + 1 :]))
+    with pytest.raises(LogError, match=named):
+        verify_log(log)
+
+
+@pytest.mark.parametrize(
+    ("added", "named"),
+    [
+        (b'{"kind":"call","previous":"' + b"0" * 64 + b'"}\n', "goes on after its end"),
+        (b"{", "not whole"),
+        (b"x\n", "not JSON"),
+    ],
+)
+def test_an_added_line_is_noticed(log: Path, added: bytes, named: str) -> None:
+    log.write_bytes(log.read_bytes() + added)
+    with pytest.raises(LogError, match=named):
+        verify_log(log)
+
+
+def test_a_log_that_stops_is_told_from_one_that_was_altered(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="cut short there, the lines before are as they were written"):
+        verify_log(write(tmp_path / "b.jsonl", LINES))
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"[]\n", b'{"kind":"session"}\n'])
+def test_what_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "c"
+    path.write_bytes(content)
+    with pytest.raises(LogError):
+        verify_log(path)
+
+
+def test_an_existing_log_is_not_overwritten(log: Path) -> None:
+    before = log.read_bytes()
+    with pytest.raises(BenchguardError, match="exists already; give another --log, or --force"):
+        LogWriter(log)
+    assert log.read_bytes() == before
+
+
+def test_a_full_disk_keeps_what_was_written_and_says_so(tmp_path: Path) -> None:
+    """The file may not grow beyond 4 KiB: lines before the limit stay, the writer says what to do."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    log = LogWriter(tmp_path / "d.jsonl")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        for number in range(100):
+            log.write(b'{"kind":"call","n":%d}' % number)
+            log.flush()
+        log.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert log.error is not None
+    assert "free some space or give another --log" in log.error
+    assert len((tmp_path / "d.jsonl").read_bytes()) == 4096
+
+
+def test_dev_full(tmp_path: Path) -> None:
+    link = tmp_path / "full"
+    link.symlink_to("/dev/full")
+    log = LogWriter(link, replace=True)
+    log.write(LINES[0])
+    log.close()
+    assert log.error is not None and "No space left" in log.error

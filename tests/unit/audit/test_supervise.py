@@ -1,0 +1,139 @@
+"""Real commands under the shim, on a driver that does nothing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchguard import read_log, verify_log
+from benchguard.audit.drain import process_start
+from tests.conftest import ROOT
+
+OVERHEAD = ROOT / "tests" / "bench" / "overhead"
+CLIENT = """
+#include <cuda.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int calls = argc > 1 ? atoi(argv[1]) : 1, seconds = argc > 2 ? atoi(argv[2]) : 0;
+    for (int i = 0; i < calls; i++)
+        cuStreamQuery(0);
+    if (argc > 3 && fork() != 0)
+        return 0;
+    cuStreamQuery(0);
+    sleep(seconds);
+    return 0;
+}
+"""
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def driver(compile_c: Callable[..., Path], native: Path) -> Path:
+    assert native.is_dir()
+    return compile_c("null_driver.so", OVERHEAD / "null_driver.c", links=("-Wl,-soname,libcuda.so.1",))
+
+
+@pytest.fixture
+def client(compile_c: Callable[..., Path], driver: Path, tmp_path: Path) -> Path:
+    source = tmp_path / "client.c"
+    source.write_text(CLIENT)
+    return compile_c("supervised_client", source, links=(str(driver), f"-Wl,-rpath,{driver.parent}"))
+
+
+def arguments(driver: Path, log: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "benchguard", "--driver", str(driver), "--log", str(log), *options, "--"]
+
+
+@pytest.fixture
+def run(driver: Path, tmp_path: Path) -> Run:
+    def run_(*command: str | Path, options: tuple[str, ...] = (), log: Path | None = None) -> object:
+        words = [*arguments(driver, log or tmp_path / "log", *options), *map(str, command)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+
+    return run_  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (["true"], 0),
+        (["sh", "-c", "exit 9"], 9),
+        (["sh", "-c", "kill -TERM $$"], 128 + signal.SIGTERM),
+        (["./no-such-command"], 127),
+        (["/etc/passwd"], 126),
+    ],
+)
+def test_the_exit_status_is_the_commands(run: Run, tmp_path: Path, command: list[str], status: int) -> None:
+    """And the log has its beginning and its end, whatever happened."""
+    done = run(*command)
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    assert verify_log(tmp_path / "log").lines >= 2
+
+
+def test_a_time_out_kills_grandchildren_too(run: Run, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    done = run("sh", "-c", f"sleep 300 & echo $! > {tmp_path}/pid; wait", options=("--timeout", "0.5"))
+    assert done.returncode == 124
+    assert time.monotonic() - begun < 20
+    assert process_start(int((tmp_path / "pid").read_text())) is None
+
+
+def test_a_signal_to_us_reaches_the_command(driver: Path, tmp_path: Path) -> None:
+    script = "trap 'exit 33' TERM; echo ready; while :; do sleep 0.05; done"
+    words = [*arguments(driver, tmp_path / "log", "--quiet"), "sh", "-c", script]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+        assert child.stdout is not None and child.stdout.readline() == "ready\n"
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(20) == 33
+
+
+def test_the_users_own_preload_is_kept_behind_ours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_PRELOAD", "libm.so.6")
+    done = run("sh", "-c", "echo $LD_PRELOAD")
+    first, second, third = done.stdout.strip().split(":")
+    assert (Path(first).name, Path(second).name, third) == (
+        "libneutrino_preload.so",
+        "libcuda.so.1",
+        "libm.so.6",
+    )
+
+
+def test_a_process_that_stays_is_named_and_the_run_is_incomplete(
+    run: Run, client: Path, tmp_path: Path
+) -> None:
+    """The command ends, what it forked goes on: it is waited for a while, then named."""
+    done = run(client, "1", "6", "fork")
+    assert done.returncode == 0
+    assert "INCOMPLETE" in done.stderr
+    *_, end = read_log(tmp_path / "log")
+    assert len(end["outlived"]) == 1 and not end["complete"]
+
+
+def test_every_call_is_in_the_log(run: Run, client: Path, tmp_path: Path) -> None:
+    assert run(client, "20000").returncode == 0
+    calls = [line for line in read_log(tmp_path / "log") if line["kind"] == "call"]
+    assert len(calls) == 20001
+    times = [line["time_ns"] for line in calls]
+    assert times == sorted(times)
+
+
+def test_a_full_disk_does_not_stop_the_command(run: Run, client: Path, tmp_path: Path) -> None:
+    """It runs to its end; the one line says what to do; the status is ours."""
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    marker = tmp_path / "ended"
+    done = run("sh", "-c", f"{client} 100 && touch {marker}", options=("--force",), log=full)
+    assert done.returncode == 70
+    assert marker.exists()
+    assert done.stderr.splitlines()[-1].startswith("neutrino-bench: error: the log ")
+    assert "Traceback" not in done.stderr
