@@ -157,7 +157,7 @@ bool decode_call(struct statement *statement, const struct row *row)
     if (token_is(parser->at, "(") &&
         (!parse_list(statement, &call->results, &call->result_count) || !expect_text(parser, ",")))
         return false;
-    const struct token *name = parser->at++;
+    const struct token *name = next_token(parser);
     if (accept_text(parser, ",") && !parse_list(statement, &call->arguments, &call->argument_count))
         return false;
     if (!expect_text(parser, ";"))

@@ -17,7 +17,7 @@ bool parse_integer(struct parser *parser, uint64_t *value)
     if (parser->at->kind != TOKEN_INTEGER)
         return fail(parser, parser->at->line, "expected a number before '%.*s'", (int)parser->at->length,
                     parser->at->text);
-    *value = (parser->at++)->bits;
+    *value = next_token(parser)->bits;
     return true;
 }
 
@@ -29,7 +29,7 @@ static bool parse_declaration(struct parser *parser, struct declaration *declara
         const enum type type = type_of(parser->at);
         if (type != T_NONE) {
             declaration->type = type;
-            parser->at++;
+            next_token(parser);
         } else if (accept_text(parser, ".align")) {
             if (!parse_integer(parser, &alignment))
                 return false;
@@ -85,7 +85,7 @@ static bool parse_parameter(struct parser *parser, struct slot *slot, bool entry
         return fail(parser, parser->at->line, "parameters in registers are not executed");
     if (!parse_declaration(parser, &declaration))
         return false;
-    const struct token *token = parser->at++;
+    const struct token *token = next_token(parser);
     struct name *name = add_name(parser, token, entry ? NAME_PARAMETER : NAME_FRAME);
     if (name == NULL || !parse_dimensions(parser, &elements, &open))
         return false;
@@ -140,7 +140,7 @@ static bool parse_initial_scalar(struct parser *parser, struct ptx_variable *var
     if (generic && !expect_text(parser, "("))
         return false;
     const bool negative = accept_text(parser, "-");
-    const struct token *token = parser->at++;
+    const struct token *token = next_token(parser);
     uint64_t bits = token->bits;
     if (token->kind == TOKEN_NAME) {
         const int64_t target = find_variable(parser, token);
@@ -148,7 +148,7 @@ static bool parse_initial_scalar(struct parser *parser, struct ptx_variable *var
         if (generic && !expect_text(parser, ")"))
             return false;
         if (accept_text(parser, "+"))
-            addend = (int64_t)(parser->at++)->bits;
+            addend = (int64_t)next_token(parser)->bits;
         if (target < 0 || bytes != 8)
             return fail(parser, token->line, "%.*s is no variable whose address fits here",
                         (int)token->length, token->text);
@@ -242,12 +242,12 @@ enum space variable_space(const struct token *token)
 
 bool parse_variables(struct parser *parser, bool external)
 {
-    const enum space space = variable_space(parser->at++);
+    const enum space space = variable_space(next_token(parser));
     struct declaration declaration;
     if (!parse_declaration(parser, &declaration))
         return false;
     do {
-        const struct token *token = parser->at++;
+        const struct token *token = next_token(parser);
         if (token->kind != TOKEN_NAME || !add_variable(parser, token, space, &declaration, external))
             return fail(parser, token->line, "expected a variable's name");
     } while (accept_text(parser, ","));
@@ -263,7 +263,7 @@ bool parse_registers(struct parser *parser)
     const bool predicate = declaration.type == T_PRED;
     uint32_t *total = predicate ? &parser->function->predicates : &parser->function->registers;
     do {
-        const struct token *token = parser->at++;
+        const struct token *token = next_token(parser);
         uint64_t count = 1;
         struct name *name = add_name(parser, token, predicate ? NAME_PREDICATE : NAME_REGISTER);
         if (name == NULL)
@@ -292,7 +292,7 @@ bool parse_frame_variable(struct parser *parser, enum name_kind kind)
     bool open;
     if (!parse_declaration(parser, &declaration))
         return false;
-    const struct token *token = parser->at++;
+    const struct token *token = next_token(parser);
     if (add_name(parser, token, kind) == NULL || !parse_dimensions(parser, &elements, &open))
         return false;
     const uint64_t bytes = elements * declaration.elements * type_bytes(declaration.type);

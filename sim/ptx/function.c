@@ -8,7 +8,7 @@ bool skip_line(struct parser *parser)
 {
     const uint32_t line = parser->at->line;
     while (parser->at->kind != TOKEN_END && parser->at->line == line)
-        parser->at++;
+        next_token(parser);
     return true;
 }
 
@@ -17,7 +17,7 @@ bool skip_braces(struct parser *parser)
     int depth = 0;
     while (parser->at->kind != TOKEN_END) {
         depth += token_is(parser->at, "{") ? 1 : token_is(parser->at, "}") ? -1 : 0;
-        parser->at++;
+        next_token(parser);
         if (depth == 0 && token_is(parser->at - 1, "}"))
             return true;
     }
@@ -27,7 +27,7 @@ bool skip_braces(struct parser *parser)
 bool skip_statement(struct parser *parser)
 {
     while (parser->at->kind != TOKEN_END && !token_is(parser->at, ";"))
-        parser->at++;
+        next_token(parser);
     return expect_text(parser, ";");
 }
 
@@ -47,7 +47,7 @@ static bool parse_branch_targets(struct parser *parser, size_t label)
         if (targets == NULL)
             return fail_memory(parser);
         table->targets = targets;
-        const size_t target = find_label(parser, parser->at++);
+        const size_t target = find_label(parser, next_token(parser));
         if (target == SIZE_MAX)
             return false;
         targets[table->count++] = (int64_t)target; /* a label's number until the function ends */
@@ -157,7 +157,7 @@ static bool parse_function_attributes(struct parser *parser, struct ptx_kernel *
                                   parser->at->text);
             continue;
         }
-        parser->at++;
+        next_token(parser);
         uint64_t product = 1, value;
         do {
             if (!parse_integer(parser, &value))
@@ -202,7 +202,7 @@ bool parse_function(struct parser *parser, bool entry)
     parser->name_count = parser->label_count = 0;
     parser->function = &scratch;
     bool good = entry || parse_parameters(parser, &scratch.results, &scratch.result_count, false);
-    const struct token *token = parser->at++;
+    const struct token *token = next_token(parser);
     good = good && (token->kind == TOKEN_NAME || fail(parser, token->line, "expected a function's name"));
     good = good && parse_parameters(parser, &scratch.parameters, &scratch.parameter_count, entry);
     good = good && parse_function_attributes(parser, &scratch);

@@ -88,7 +88,7 @@ static bool parse_guard(struct statement *statement)
         return true;
     const bool negated = accept_text(parser, "!");
     uint32_t index;
-    const struct token *token = parser->at++;
+    const struct token *token = next_token(parser);
     const struct name *name = find_name(parser, token, &index);
     if (name == NULL || name->kind != NAME_PREDICATE)
         return fail(parser, token->line, "'%.*s' is no predicate", (int)token->length, token->text);
@@ -115,11 +115,11 @@ bool parse_instruction(struct parser *parser)
     struct statement statement = {.parser = parser};
     if (!parse_guard(&statement))
         return false;
-    statement.base = parser->at++;
+    statement.base = next_token(parser);
     while (parser->at->kind == TOKEN_DIRECTIVE && parser->at->adjacent) {
         if (statement.modifier_count == MODIFIERS_MAX)
             return refuse(&statement, "has too many parts");
-        statement.modifiers[statement.modifier_count++] = parser->at++;
+        statement.modifiers[statement.modifier_count++] = next_token(parser);
     }
     const struct row *row = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

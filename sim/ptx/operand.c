@@ -89,7 +89,7 @@ static bool parse_atom(struct parser *parser, struct atom *atom)
     atom->negated = accept_text(parser, "!");
     const bool minus = accept_text(parser, "-");
     const bool complement = !minus && accept_text(parser, "~");
-    const struct token *token = parser->at++;
+    const struct token *token = next_token(parser);
     atom->token = token;
     if (token->kind == TOKEN_INTEGER) {
         atom->kind = ATOM_INTEGER;
@@ -110,11 +110,11 @@ static bool parse_atom(struct parser *parser, struct atom *atom)
 static bool parse_offset(struct parser *parser, int64_t *offset)
 {
     while (token_is(parser->at, "+") || token_is(parser->at, "-")) {
-        const bool minus = token_is(parser->at++, "-");
+        const bool minus = token_is(next_token(parser), "-");
         const bool negative = minus != accept_text(parser, "-");
         if (parser->at->kind != TOKEN_INTEGER)
             return fail(parser, parser->at->line, "an offset that is no number");
-        const int64_t value = (int64_t)(parser->at++)->bits;
+        const int64_t value = (int64_t)next_token(parser)->bits;
         *offset += negative ? -value : value;
     }
     return true;

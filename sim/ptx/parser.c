@@ -8,7 +8,7 @@
 static bool parse_version(struct parser *parser)
 {
     /* 8.7 is lexed as a decimal fraction; its digits are read again from the text. */
-    const struct token *token = parser->at++;
+    const struct token *token = next_token(parser);
     unsigned major = 0, minor = 0;
     char copy[16] = {0};
     memcpy(copy, token->text, token->length < sizeof copy - 1 ? token->length : sizeof copy - 1);
@@ -21,12 +21,12 @@ static bool parse_version(struct parser *parser)
 static bool parse_target(struct parser *parser)
 {
     char copy[16] = {0};
-    const struct token *token = parser->at++;
+    const struct token *token = next_token(parser);
     memcpy(copy, token->text, token->length < sizeof copy - 1 ? token->length : sizeof copy - 1);
     if (sscanf(copy, "sm_%u", &parser->module->target) != 1)
         return fail(parser, token->line, "'%s' is no target", copy);
     while (accept_text(parser, ","))
-        parser->at++;
+        next_token(parser);
     return true;
 }
 
@@ -36,7 +36,7 @@ static bool parse_top_level(struct parser *parser)
     while (token_is(parser->at, ".visible") || token_is(parser->at, ".weak") ||
            token_is(parser->at, ".extern") || token_is(parser->at, ".common")) {
         external = external || token_is(parser->at, ".extern");
-        parser->at++;
+        next_token(parser);
     }
     if (accept_text(parser, ".version"))
         return parse_version(parser);
@@ -57,7 +57,7 @@ static bool parse_top_level(struct parser *parser)
     if (token_is(parser->at, ".file") || token_is(parser->at, ".loc"))
         return skip_line(parser);
     if (accept_text(parser, ".section")) {
-        parser->at++;
+        next_token(parser);
         return skip_braces(parser);
     }
     if (token_is(parser->at, ".pragma"))

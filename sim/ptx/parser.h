@@ -48,6 +48,15 @@ __attribute__((format(printf, 3, 4))) bool fail(struct parser *parser, uint32_t 
 
 bool fail_memory(struct parser *parser);
 
+/* The token that is next, and one further; the end is never passed. */
+static inline const struct token *next_token(struct parser *parser)
+{
+    const struct token *token = parser->at;
+    if (token->kind != TOKEN_END)
+        parser->at++;
+    return token;
+}
+
 bool accept_text(struct parser *parser, const char *text);
 bool expect_text(struct parser *parser, const char *text);
 char *token_copy(const struct token *token);

@@ -27,7 +27,7 @@ bool accept_text(struct parser *parser, const char *text)
 {
     if (!token_is(parser->at, text))
         return false;
-    parser->at++;
+    next_token(parser);
     return true;
 }
 

@@ -45,9 +45,9 @@ int main(void)
     VALUE("CLAIMED", NB_RING_CLAIMED);
     VALUE("LIVE", NB_RING_LIVE);
     VALUE("CLOSED", NB_RING_CLOSED);
-    const int kinds[] = {NB_RECORD_CALL,        NB_RECORD_LAUNCH, NB_RECORD_IMAGE,    NB_RECORD_KERNEL,
-                         NB_RECORD_PROCESS,     NB_RECORD_CLOCK,  NB_RECORD_UNMAPPED, NB_RECORD_GRAPH,
-                         NB_RECORD_GRAPH_NODE,  NB_RECORD_GRAPH_LAUNCH, NB_RECORD_NOTE};
+    const int kinds[] = {NB_RECORD_CALL,       NB_RECORD_LAUNCH,       NB_RECORD_IMAGE,    NB_RECORD_KERNEL,
+                         NB_RECORD_PROCESS,    NB_RECORD_CLOCK,        NB_RECORD_UNMAPPED, NB_RECORD_GRAPH,
+                         NB_RECORD_GRAPH_NODE, NB_RECORD_GRAPH_LAUNCH, NB_RECORD_NOTE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         VALUE("kind", kinds[i]);
     return 0;
