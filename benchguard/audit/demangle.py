@@ -33,6 +33,12 @@ class Demangler:
             self._known[name] = self._ask(name)
         return self._known[name]
 
+    @property
+    def process(self) -> int | None:
+        """The number of its process, while there is one."""
+        worker = self._worker
+        return worker.pid if worker is not None else None
+
     def close(self) -> None:
         if self._worker is not None:
             self._worker.kill()

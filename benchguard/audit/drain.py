@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import layout
 from .layout import RingState
+from .processes import process_start
 from .session import Session
 
 PASS_SECONDS = 0.001
@@ -47,17 +48,6 @@ class Ended:
     in_flight: int  # slot of the call that was inside the driver, or -1
     in_flight_since: int  # counter ticks
     corrupt: str | None
-
-
-def process_start(pid: int) -> int | None:
-    """Start time of a process in clock ticks after boot; None if there is no such process."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return None
-    fields = text[text.rfind(b")") + 2 :].split()
-    dead = fields[:1] in ([b"Z"], [b"X"])
-    return None if dead or len(fields) < 20 else int(fields[19])
 
 
 class Drain:
@@ -98,18 +88,6 @@ class Drain:
             with self._lock:
                 self._backlog_bytes -= len(item.data)
         return item
-
-    def live_processes(self) -> set[int]:
-        """Processes of our own pid namespace that hold a ring and are alive."""
-        live = set()
-        for index in range(self._session.ring_count):
-            if self._state(index) == RingState.LIVE:
-                identity = self._identity(index)
-                if identity.pid_namespace == self._namespace and (
-                    process_start(identity.process) == identity.started
-                ):
-                    live.add(identity.process)
-        return live
 
     def _run(self) -> None:
         reaped = time.monotonic()

@@ -3,71 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
 from . import decode, entries
-from .clock import Clock
 from .demangle import Demangler
 from .drain import Chunk, Ended, Identity
+from .known import (
+    UNKNOWN_KERNEL,
+    KnownKernel,
+    KnownProcess,
+    Pending,
+    Totals,
+    graph_kernel,
+    launch_attributes,
+    name_of,
+    split_parameters,
+)
 from .layout import ImageFormat, LaunchFlag, LayoutSource
 from .session import Session
 from .surface import Surface
 
 # Launches whose kernel record has not come yet; more than this are written without a name.
 PENDING_MAX = 100_000
-CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 
 _encode = msgspec.json.encode
-
-
-@dataclass
-class Totals:
-    """What the log holds, counted as it is written."""
-
-    launches: int = 0
-    graph_launches: int = 0
-    calls: int = 0
-    images: int = 0
-    kernels: int = 0
-    processes: int = 0
-    unmapped: int = 0
-    dropped: int = 0
-    corrupt_rings: int = 0
-
-
-@dataclass(frozen=True)
-class KnownKernel:
-    """A kernel's part of a launch line, encoded once."""
-
-    name: str
-    demangled: str | None
-    image: str | None
-    layout: tuple[tuple[int, int], ...]
-    fragment: bytes
-
-
-@dataclass
-class KnownProcess:
-    clock: Clock = field(default_factory=Clock)
-    images: dict[int, str | None] = field(default_factory=dict)
-    stored: dict[int, tuple[int, int]] = field(default_factory=dict)  # handle: where its bytes are
-    kernels: dict[int, KnownKernel] = field(default_factory=dict)
-    nodes: dict[int, dict[int, decode.GraphNode]] = field(default_factory=dict)
-    graphs: dict[int, int] = field(default_factory=dict)  # graph: kernels
-
-
-@dataclass
-class Pending:
-    """A launch, or a graph, that names a kernel nobody has introduced yet."""
-
-    identity: Identity
-    record: decode.Launch | decode.Graph
-
-
-UNKNOWN_KERNEL = KnownKernel("", None, None, (), b'"name":null,"demangled":null,"image":null')
 
 
 class Interpreter:
@@ -91,6 +52,11 @@ class Interpreter:
         self._processes: dict[tuple[int, int], KnownProcess] = {}
         self._pending: list[Pending] = []
         self._lines: list[tuple[int, bytes]] = []
+
+    @property
+    def helper(self) -> int | None:
+        """The process that demangles names, if it runs: it is ours, not the command's."""
+        return self._demangler.process
 
     def feed(self, items: list[Chunk | Ended]) -> list[bytes]:
         """One pass of the drain. A thread's records stay in order; threads are merged by time."""
@@ -164,7 +130,9 @@ class Interpreter:
         time_ns, duration_ns = self._span(process, record)
         captured = record.flags & LaunchFlag.CAPTURED
         self.totals.launches += not captured
-        attributes = _encode(_attributes(record)) if record.attributes else b'{"cluster":null,"others":[]}'
+        attributes = (
+            _encode(launch_attributes(record)) if record.attributes else b'{"cluster":null,"others":[]}'
+        )
         line = (
             b'{"kind":"launch","time_ns":%d,"duration_ns":%d,"process":%d,"thread":%d,"call":%b,"stream":%d,'
             b'"kernel":%d,%b,"grid":[%d,%d,%d],"block":[%d,%d,%d],"shared_bytes":%d,"cooperative":%b,'
@@ -263,7 +231,7 @@ class Interpreter:
                 record.image,
                 digest,
                 record.bytes,
-                _name_of(ImageFormat, record.format),
+                name_of(ImageFormat, record.format),
                 record.origin,
                 self._exports[record.slot].name,
                 record.note or None,
@@ -304,7 +272,7 @@ class Interpreter:
                 record.constant_bytes,
                 record.max_threads,
                 record.binary_version,
-                _name_of(LayoutSource, record.layout_source),
+                name_of(LayoutSource, record.layout_source),
                 list(record.layout),
             ),
         )
@@ -340,7 +308,7 @@ class Interpreter:
                 record.graph,
                 record.nodes,
                 record.opaque,
-                [_graph_kernel(process.kernels.get(node.kernel, UNKNOWN_KERNEL), node) for node in listed],
+                [graph_kernel(process.kernels.get(node.kernel, UNKNOWN_KERNEL), node) for node in listed],
             ),
         )
 
@@ -399,41 +367,3 @@ class Interpreter:
         self.totals.corrupt_rings += corrupt is not None
         time_ns = max([time for time, _ in self._lines], default=0)
         self._add(time_ns, entries.LostEntry(time_ns, identity.process, identity.thread, records, corrupt))
-
-
-def split_parameters(kept: bytes, layout: tuple[tuple[int, int], ...]) -> list[str]:
-    """Each parameter's bytes in hexadecimal, as far as they were kept; without a layout, all of them as one."""
-    if not layout:
-        return [kept.hex()] if kept else []
-    return [kept[offset : offset + size].hex() for offset, size in layout if offset < len(kept)]
-
-
-def _attributes(record: decode.Launch) -> dict[str, object]:
-    cluster = None
-    others = []
-    for identifier, value in record.attributes:
-        if identifier == CLUSTER_DIMENSION:
-            cluster = [int.from_bytes(value[at : at + 4], "little") for at in (0, 4, 8)]
-        else:
-            others.append((identifier, value.rstrip(b"\0").hex()))
-    return {"cluster": cluster, "others": others}
-
-
-def _graph_kernel(kernel: KnownKernel, node: decode.GraphNode) -> entries.GraphKernel:
-    return entries.GraphKernel(
-        kernel.name or None,
-        kernel.demangled,
-        kernel.image,
-        node.grid,
-        node.block,
-        node.shared_bytes,
-        split_parameters(node.parameters, kernel.layout),
-        node.parameter_bytes,
-    )
-
-
-def _name_of(numbers: type[ImageFormat] | type[LayoutSource], value: int) -> str:
-    try:
-        return numbers(value).name.lower()
-    except ValueError:
-        return "unknown"

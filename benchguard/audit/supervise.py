@@ -8,8 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -19,9 +18,10 @@ import msgspec
 from ..errors import BenchguardError
 from . import entries
 from .drain import Chunk, Drain, Ended
-from .interpret import Interpreter, Totals
+from .interpret import Interpreter
+from .known import Totals
 from .log import FORMAT, LogWriter
-from .processes import kill_all, with_descendants
+from .processes import kill_all, living_descendants, orphans_are_ours
 from .session import Session
 from .surface import Surface
 
@@ -90,24 +90,38 @@ def command_environment(
     return environment
 
 
-@contextmanager
-def _signals_go_to(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """The terminal sends SIGINT to the whole group itself; what is sent to us alone is passed on."""
+class _Signals:
+    """What is sent to us alone is passed on to the command; the terminal sends SIGINT to both by itself.
 
-    def forward(number: int, _: FrameType | None) -> None:
-        if child.poll() is None:
-            child.send_signal(number)
+    In force before the command starts, so that none is lost: until then they are kept. Handlers are Python
+    functions, which an exec resets; an ignored signal would stay ignored in the command.
+    """
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, forward) for number in FORWARDED}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> _Signals:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._forward) for number in FORWARDED}
+            self._before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # as signal() gave it
+
+    def go_to(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+        while self._early:
+            child.send_signal(self._early.pop(0))
+
+    def _forward(self, number: int, _: FrameType | None) -> None:
+        if self._child is None:
+            self._early.append(number)
+        else:
+            self._child.send_signal(number)  # to a child that has ended already: nothing
 
 
 def _start(command: Sequence[str], environment: dict[str, str], session: Session) -> subprocess.Popen[bytes]:
@@ -196,10 +210,11 @@ def supervise(
     pump.start()
     try:
         environment = command_environment(interposer, session, callers, dict(os.environ))
-        child = _start(command, environment, session)
-        with _signals_go_to(child):
-            status = _wait(child, timeout)
-            outlived = _wait_for_others(drain)
+        with _Signals() as signals, orphans_are_ours():
+            child = _start(command, environment, session)
+            signals.go_to(child)
+            status = _wait(child, timeout, interpreter)
+            outlived = _wait_for_others(interpreter)
     except BenchguardError as error:
         status = error.status
         raise
@@ -227,22 +242,24 @@ def _session_line(command: Sequence[str], interposer: Interposer, version: str, 
     )
 
 
-def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> int:
+def _wait(child: subprocess.Popen[bytes], timeout: float | None, interpreter: Interpreter) -> int:
     try:
         status = child.wait(timeout)
     except subprocess.TimeoutExpired:
-        kill_all(with_descendants(child.pid))
+        kill_all(living_descendants([interpreter.helper]))
         child.wait()
         return STATUS_TIMEOUT
     return 128 - status if status < 0 else status
 
 
-def _wait_for_others(drain: Drain) -> tuple[int, ...]:
-    """Processes that the command left behind and that still hold rings: waited for, then named."""
+def _wait_for_others(interpreter: Interpreter) -> tuple[int, ...]:
+    """Processes that the command left behind, which may yet use the driver: waited for, then named."""
     deadline = time.monotonic() + GRACE_SECONDS
-    while (live := drain.live_processes()) and time.monotonic() < deadline:
+    while True:
+        living = living_descendants([interpreter.helper])
+        if not living or time.monotonic() > deadline:
+            return living
         time.sleep(POLL_SECONDS)
-    return tuple(sorted(live))
 
 
 def _ended(session: Session, totals: Totals, outlived: tuple[int, ...], status: int, log: LogWriter) -> Run:

@@ -71,6 +71,25 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
     return active_blocks(numBlocks, func, blockSize, dynamicSMemSize);
 }
 
+/* The inverse of sim_occupancy: an equal share of the multiprocessor's shared memory, less what the block
+ * has without asking. */
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks,
+                                                 int blockSize)
+{
+    struct sim_function *function;
+    const CUresult result = resolve(func, dynamicSmemSize, &function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (numBlocks <= 0 || blockSize <= 0 || sim_occupancy(function, (unsigned)blockSize, 0) < numBlocks)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct ptx_kernel_attributes known;
+    ptx_kernel_attributes(function->ptx, &known);
+    const size_t share = SIM_SM_SHARED / (size_t)numBlocks / SHARED_UNIT * SHARED_UNIT;
+    const size_t fixed = known.shared_bytes + SIM_BLOCK_SHARED_RESERVED;
+    *dynamicSmemSize = least(share - fixed, SIM_BLOCK_SHARED_OPTIN - known.shared_bytes);
+    return CUDA_SUCCESS;
+}
+
 static CUresult best_block(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize bytes_for,
                            size_t dynamic_bytes, int limit)
 {

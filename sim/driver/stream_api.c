@@ -247,6 +247,27 @@ CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
     return host_function(hStream, fn, userData, true);
 }
 
+#if CUDA_VERSION >= 13010
+/* How the host thread waits is of no consequence here, where each stream has a thread of its own. */
+static CUresult host_function_with_mode(CUstream hStream, CUhostFn fn, void *userData, unsigned mode,
+                                        bool per_thread)
+{
+    if (mode != CU_HOST_TASK_BLOCKING && mode != CU_HOST_TASK_SPINWAIT)
+        return CUDA_ERROR_INVALID_VALUE;
+    return host_function(hStream, fn, userData, per_thread);
+}
+
+CUresult cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode)
+{
+    return host_function_with_mode(hStream, fn, userData, syncMode, false);
+}
+
+CUresult cuLaunchHostFunc_v2_ptsz(CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode)
+{
+    return host_function_with_mode(hStream, fn, userData, syncMode, true);
+}
+#endif
+
 static CUresult add_callback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned flags,
                              bool per_thread)
 {

@@ -7,8 +7,8 @@ import struct
 from pathlib import Path
 
 from benchguard.audit import layout
-from benchguard.audit.drain import process_start
 from benchguard.audit.layout import RecordKind, RingState
+from benchguard.audit.processes import process_start
 from benchguard.audit.session import Session
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from benchguard.audit.clock import Clock
 from benchguard.audit.drain import Chunk, Ended, Identity
-from benchguard.audit.interpret import Interpreter, split_parameters
+from benchguard.audit.interpret import Interpreter
+from benchguard.audit.known import split_parameters
 from benchguard.audit.session import Session
 from benchguard.audit.surface import DriverFacts, Export, HeaderFacts, Parameter, Surface
 from tests.unit.audit.ring_writer import call, image, kernel, launch

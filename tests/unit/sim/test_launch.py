@@ -243,6 +243,19 @@ def test_occupancy_is_bounded_by_threads_and_shared_memory(driver: Driver) -> No
     assert driver.number(call, function, 1025, ctypes.c_size_t(0)) == 0
 
 
+def test_available_shared_memory_keeps_the_occupancy_asked_for(driver: Driver) -> None:
+    """One unit of 128 bytes more would cost a block."""
+    function = driver.function(STORE, "nothing")
+    count = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+    call = "cuOccupancyAvailableDynamicSMemPerBlock"
+    for blocks in (2, 3, 8):
+        size = driver.number(call, function, blocks, 128, kind=ctypes.c_size_t)
+        assert driver.number(count, function, 128, ctypes.c_size_t(size)) == blocks
+        assert driver.number(count, function, 128, ctypes.c_size_t(size + 128)) < blocks
+    out = ctypes.c_size_t()
+    assert driver.result(call, ctypes.byref(out), function, 3, 1024) == 1
+
+
 def test_handles_of_another_kind_are_refused(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", 0)
     assert driver.result("cuEventRecord", stream, None) == 400

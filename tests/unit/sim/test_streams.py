@@ -146,6 +146,19 @@ def test_callback_gets_stream_and_status(driver: Driver) -> None:
     assert seen == [(stream.value, 0, 77)]
 
 
+def test_newest_host_function_call_takes_either_way_of_waiting(driver: Driver) -> None:
+    if not hasattr(driver.library, "cuLaunchHostFunc_v2"):
+        pytest.skip("the header that the driver was built with does not have it")
+    stream = driver.handle("cuStreamCreate", NON_BLOCKING)
+    seen: list[int | None] = []
+    function = HOST_FUNCTION(seen.append)
+    for mode in (0, 1):
+        driver("cuLaunchHostFunc_v2", stream, function, ctypes.c_void_p(mode + 1), mode)
+    assert driver.result("cuLaunchHostFunc_v2", stream, function, None, 2) == 1
+    driver("cuStreamSynchronize", stream)
+    assert seen == [1, 2]
+
+
 def test_a_destroyed_stream_finishes_its_work_but_its_handle_is_gone(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
     gate, done = threading.Event(), threading.Event()

@@ -1,0 +1,97 @@
+"""What has been learned of a process so far, and the parts of log lines that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from . import decode, entries
+from .clock import Clock
+from .drain import Identity
+from .layout import ImageFormat, LayoutSource
+
+CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+
+
+@dataclass
+class Totals:
+    """What the log holds, counted as it is written."""
+
+    launches: int = 0
+    graph_launches: int = 0
+    calls: int = 0
+    images: int = 0
+    kernels: int = 0
+    processes: int = 0
+    unmapped: int = 0
+    dropped: int = 0
+    corrupt_rings: int = 0
+
+
+@dataclass(frozen=True)
+class KnownKernel:
+    """A kernel's part of a launch line, encoded once."""
+
+    name: str
+    demangled: str | None
+    image: str | None
+    layout: tuple[tuple[int, int], ...]
+    fragment: bytes
+
+
+@dataclass
+class KnownProcess:
+    clock: Clock = field(default_factory=Clock)
+    images: dict[int, str | None] = field(default_factory=dict)
+    stored: dict[int, tuple[int, int]] = field(default_factory=dict)  # handle: where its bytes are
+    kernels: dict[int, KnownKernel] = field(default_factory=dict)
+    nodes: dict[int, dict[int, decode.GraphNode]] = field(default_factory=dict)
+    graphs: dict[int, int] = field(default_factory=dict)  # graph: kernels
+
+
+@dataclass
+class Pending:
+    """A launch, or a graph, that names a kernel nobody has introduced yet."""
+
+    identity: Identity
+    record: decode.Launch | decode.Graph
+
+
+UNKNOWN_KERNEL = KnownKernel("", None, None, (), b'"name":null,"demangled":null,"image":null')
+
+
+def split_parameters(kept: bytes, layout: tuple[tuple[int, int], ...]) -> list[str]:
+    """Each parameter's bytes in hexadecimal, as far as they were kept; without a layout, all of them as one."""
+    if not layout:
+        return [kept.hex()] if kept else []
+    return [kept[offset : offset + size].hex() for offset, size in layout if offset < len(kept)]
+
+
+def launch_attributes(record: decode.Launch) -> dict[str, object]:
+    cluster = None
+    others = []
+    for identifier, value in record.attributes:
+        if identifier == CLUSTER_DIMENSION:
+            cluster = [int.from_bytes(value[at : at + 4], "little") for at in (0, 4, 8)]
+        else:
+            others.append((identifier, value.rstrip(b"\0").hex()))
+    return {"cluster": cluster, "others": others}
+
+
+def graph_kernel(kernel: KnownKernel, node: decode.GraphNode) -> entries.GraphKernel:
+    return entries.GraphKernel(
+        kernel.name or None,
+        kernel.demangled,
+        kernel.image,
+        node.grid,
+        node.block,
+        node.shared_bytes,
+        split_parameters(node.parameters, kernel.layout),
+        node.parameter_bytes,
+    )
+
+
+def name_of(numbers: type[ImageFormat] | type[LayoutSource], value: int) -> str:
+    try:
+        return numbers(value).name.lower()
+    except ValueError:
+        return "unknown"
