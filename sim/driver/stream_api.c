@@ -247,7 +247,7 @@ CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
     return host_function(hStream, fn, userData, true);
 }
 
-#if CUDA_VERSION >= 13010
+#if CUDA_VERSION >= 13020 /* the first header to declare it, though it dates it 13.1 */
 /* How the host thread waits is of no consequence here, where each stream has a thread of its own. */
 static CUresult host_function_with_mode(CUstream hStream, CUhostFn fn, void *userData, unsigned mode,
                                         bool per_thread)
