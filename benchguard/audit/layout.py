@@ -41,10 +41,8 @@ class ImageFormat(enum.IntEnum):
     PTX = 1
     ELF = 2
     FATBIN = 3
-    LTOIR = 4
     OFFLOAD_BUNDLE = 5
     COMPRESSED_BUNDLE = 6
-    LINKED = 7
 
 
 class LayoutSource(enum.IntEnum):

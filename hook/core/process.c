@@ -121,6 +121,22 @@ bool nb_process_attach(void)
     return atomic_load_explicit(&state, memory_order_acquire) == ATTACHED;
 }
 
+/* Something that a reader of the log should know. */
+static void write_note(struct nb_thread *thread, const char *text)
+{
+    const uint32_t bytes = (uint32_t)strnlen(text, NB_STRING_MAX);
+    const size_t size = (sizeof(struct nb_record) + bytes + 7) & ~(size_t)7;
+    struct nb_record *record = nb_ring_reserve(thread, size);
+    if (record == NULL)
+        return;
+    const uint64_t now = nb_clock();
+    memset(record, 0, size);
+    *record = (struct nb_record){
+        .size = (uint32_t)size, .kind = NB_RECORD_NOTE, .begin = now, .end = now, .count = bytes};
+    memcpy(record + 1, text, bytes);
+    nb_ring_commit(thread, size);
+}
+
 void nb_process_introduce(struct nb_thread *thread)
 {
     if (atomic_exchange(&introduced, true))
@@ -151,4 +167,7 @@ void nb_process_introduce(struct nb_thread *thread)
     memcpy(text, executable, executable_bytes);
     memcpy(text + executable_bytes, driver, driver_bytes);
     nb_ring_commit(thread, size);
+    if (!nb_session_has_images())
+        write_note(thread,
+                   "the address space is limited (ulimit -v): images are recorded without their bytes");
 }

@@ -131,10 +131,8 @@ enum nb_image_format {
     NB_IMAGE_PTX = 1,
     NB_IMAGE_ELF = 2,
     NB_IMAGE_FATBIN = 3,
-    NB_IMAGE_LTOIR = 4,
     NB_IMAGE_OFFLOAD_BUNDLE = 5,
-    NB_IMAGE_COMPRESSED_BUNDLE = 6,
-    NB_IMAGE_LINKED = 7 /* a cubin that cuLinkComplete made */
+    NB_IMAGE_COMPRESSED_BUNDLE = 6
 };
 
 struct nb_parameter {

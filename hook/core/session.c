@@ -99,6 +99,11 @@ struct nb_ring *nb_session_ring(uint32_t index)
     return (struct nb_ring *)((char *)session + offset);
 }
 
+bool nb_session_has_images(void)
+{
+    return mapped_bytes > session->image_offset || session->image_bytes == 0;
+}
+
 uint64_t nb_session_keep_image(const void *image, uint64_t bytes)
 {
     const uint64_t room = mapped_bytes > session->image_offset ? session->image_bytes : 0;

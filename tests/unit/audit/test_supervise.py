@@ -127,6 +127,15 @@ def test_every_call_is_in_the_log(run: Run, client: Path, tmp_path: Path) -> Non
     assert times == sorted(times)
 
 
+def test_a_limited_address_space_is_noted(run: Run, client: Path, tmp_path: Path) -> None:
+    """The image store does not fit under `ulimit -v`: the rings do, and the log says what is missing."""
+    done = run("sh", "-c", f"ulimit -v 2000000; exec {client} 5")
+    assert done.returncode == 0
+    lines = list(read_log(tmp_path / "log"))
+    assert sum(line["kind"] == "call" for line in lines) == 6
+    assert ["ulimit -v" in line["text"] for line in lines if line["kind"] == "note"] == [True]
+
+
 def test_a_full_disk_does_not_stop_the_command(run: Run, client: Path, tmp_path: Path) -> None:
     """It runs to its end; the one line says what to do; the status is ours."""
     full = tmp_path / "full"
