@@ -32,13 +32,14 @@ static double round_integral(double value, uint8_t rounding)
     }
 }
 
-/* Out of range goes to the nearest end, NaN to 0 (of 64 bits: to the most negative, PTX cvt). */
-static uint64_t float_to_integer(double value, enum type type, uint8_t rounding)
+/* Out of range goes to the nearest end; NaN to 0, or to the top bit alone from f64 or to 64 bits (PTX ISA,
+ * cvt). */
+static uint64_t float_to_integer(double value, enum type from, enum type type, uint8_t rounding)
 {
     const unsigned width = 8 * type_bytes(type);
     const double rounded = round_integral(value, rounding);
     if (isnan(rounded))
-        return width == 64 ? UINT64_C(1) << 63 : 0;
+        return from == T_F64 || width == 64 ? UINT64_C(1) << (width - 1) : 0;
     if (type_is_signed(type)) {
         const double limit = ldexp(1, (int)width - 1);
         const int64_t most = (int64_t)((UINT64_C(1) << (width - 1)) - 1);
@@ -77,6 +78,15 @@ static uint64_t integer_to_integer(const struct instruction *instruction, uint64
     return width == 64 ? (uint64_t)value : (uint64_t)value & ((UINT64_C(1) << width) - 1);
 }
 
+/* A result narrower than its register fills it: with its sign, or with zeros (PTX ISA, "Operand Size
+ * Exceeding Instruction-Type Size"). */
+static uint64_t register_of(enum type type, uint64_t bits)
+{
+    return type == T_S8    ? (uint64_t)(int64_t)(int8_t)bits
+           : type == T_S16 ? (uint64_t)(int64_t)(int16_t)bits
+                           : bits;
+}
+
 static double saturate(const struct instruction *instruction, double value)
 {
     if ((instruction->flags & FLAG_SATURATE) == 0)
@@ -88,9 +98,9 @@ static uint64_t pack_float(enum type type, double value, uint8_t rounding)
 {
     switch (type) {
     case T_F16:
-        return rounding == ROUND_ZERO ? f16_bits_toward_zero(value) : f16_bits(value);
+        return f16_bits(value, (enum rounding)rounding);
     case T_BF16:
-        return rounding == ROUND_ZERO ? bf16_bits_toward_zero(value) : bf16_bits(value);
+        return bf16_bits(value, (enum rounding)rounding);
     case T_F32:
         return isnan(value) ? 0x7fffffff : bits_f32((float)value);
     default:
@@ -104,19 +114,23 @@ static uint64_t convert(const struct instruction *instruction, uint64_t bits)
     const bool flush = (instruction->flags & FLAG_FLUSH) != 0;
     if (!type_is_float(from)) {
         if (!type_is_float(to))
-            return integer_to_integer(instruction, bits);
-        /* Straight to f32 where that is the result: through a double would round twice. */
+            return register_of(to, integer_to_integer(instruction, bits));
+        /* Straight to the result: through a double would round twice. */
         const int64_t value = integer_value(from, bits);
         const bool huge = !type_is_signed(from) && value < 0;
         if (to == T_F32)
             return bits_f32(huge ? (float)(uint64_t)value : (float)value);
-        return pack_float(to, huge ? (double)(uint64_t)value : (double)value, instruction->rounding);
+        if (to == T_F64)
+            return bits_f64(huge ? (double)(uint64_t)value : (double)value);
+        const bool negative = value < 0 && !huge;
+        const double odd = integer_to_odd(negative ? -(uint64_t)value : (uint64_t)value, negative);
+        return pack_float(to, odd, instruction->rounding);
     }
     double value = float_value(from, bits);
     if (flush && from == T_F32)
         value = (double)flush_f32((float)value);
     if (!type_is_float(to))
-        return float_to_integer(value, to, instruction->rounding);
+        return register_of(to, float_to_integer(value, from, to, instruction->rounding));
     if (instruction->flags & FLAG_INTEGER_ROUND)
         value = round_integral(value, instruction->rounding);
     const uint64_t packed = pack_float(to, saturate(instruction, value), instruction->rounding);

@@ -95,8 +95,8 @@ static double apply_f64(const struct instruction *instruction, double x, double 
     }
 }
 
-/* f16 and bf16: computed as doubles, rounded once. A double holds their sums and products exactly; a fused
- * multiply-add of them is rounded to 53 bits first, which no result of 11 or 8 bits shows but for ties. */
+/* f16 and bf16: computed as doubles, rounded once. A double holds their products exactly, but not every sum.
+ */
 static uint16_t apply_half(const struct instruction *instruction, uint16_t x, uint16_t y, uint16_t z,
                            bool brain)
 {
@@ -115,6 +115,15 @@ static uint16_t apply_half(const struct instruction *instruction, uint16_t x, ui
     case OP_MAX:
         value = larger(a, b, (instruction->flags & FLAG_PROPAGATE_NAN) != 0);
         break;
+    case OP_ADD:
+        value = sum_to_odd(a, b);
+        break;
+    case OP_SUB:
+        value = sum_to_odd(a, -b);
+        break;
+    case OP_FMA:
+        value = sum_to_odd(a * b, c);
+        break;
     case OP_EX2:
         value = exp2(a);
         break;
@@ -127,7 +136,7 @@ static uint16_t apply_half(const struct instruction *instruction, uint16_t x, ui
     }
     if (instruction->flags & FLAG_SATURATE)
         value = !(value > 0) ? 0 : value > 1 ? 1 : value;
-    return brain ? bf16_bits(value) : f16_bits(value);
+    return brain ? bf16_bits(value, ROUND_NEAREST) : f16_bits(value, ROUND_NEAREST);
 }
 
 static void set_rounding(uint8_t rounding)
@@ -140,6 +149,12 @@ static void set_rounding(uint8_t rounding)
     fesetround(modes[rounding]);
 }
 
+/* The one NaN that the hardware makes. */
+static inline uint64_t arithmetic_f32(float value)
+{
+    return isnan(value) ? 0x7fffffff : bits_f32(value);
+}
+
 /* The four that inner loops are made of, without a call a lane. */
 static bool run_common_f32(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
                            const uint64_t *b, const uint64_t *c, uint64_t *d)
@@ -148,16 +163,17 @@ static bool run_common_f32(const struct instruction *instruction, uint32_t mask,
         return false;
     switch (instruction->operation) {
     case OP_ADD:
-        EACH_LANE(mask, lane, d[lane] = bits_f32(f32_of(a[lane]) + f32_of(b[lane])));
+        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) + f32_of(b[lane])));
         return true;
     case OP_SUB:
-        EACH_LANE(mask, lane, d[lane] = bits_f32(f32_of(a[lane]) - f32_of(b[lane])));
+        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) - f32_of(b[lane])));
         return true;
     case OP_MUL_LO:
-        EACH_LANE(mask, lane, d[lane] = bits_f32(f32_of(a[lane]) * f32_of(b[lane])));
+        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) * f32_of(b[lane])));
         return true;
     case OP_FMA:
-        EACH_LANE(mask, lane, d[lane] = bits_f32(fmaf(f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]))));
+        EACH_LANE(mask, lane,
+                  d[lane] = arithmetic_f32(fmaf(f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]))));
         return true;
     default:
         return false;
@@ -180,10 +196,9 @@ static void run_f32(const struct instruction *instruction, uint32_t mask, const 
             value = flush_f32(value);
         if (saturate)
             value = !(value > 0) ? 0.0f : value > 1 ? 1.0f : value;
-        d[lane] = isnan(value) && instruction->operation != OP_NEG && instruction->operation != OP_ABS &&
-                          instruction->operation != OP_COPYSIGN
-                      ? 0x7fffffff /* the one NaN that the hardware makes */
-                      : bits_f32(value);
+        const bool only_sign = instruction->operation == OP_NEG || instruction->operation == OP_ABS ||
+                               instruction->operation == OP_COPYSIGN;
+        d[lane] = only_sign ? bits_f32(value) : arithmetic_f32(value);
     });
 }
 

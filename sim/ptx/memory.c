@@ -152,6 +152,14 @@ static void run_frame(struct warp *warp, const struct instruction *instruction, 
     }
 }
 
+static uint64_t half_sum(enum type type, uint64_t x, uint64_t y)
+{
+    const uint16_t left = (uint16_t)x, right = (uint16_t)y;
+    if (type == T_F16)
+        return f16_bits(sum_to_odd((double)f16_value(left), (double)f16_value(right)), ROUND_NEAREST);
+    return bf16_bits(sum_to_odd((double)bf16_value(left), (double)bf16_value(right)), ROUND_NEAREST);
+}
+
 static uint64_t combine_float(const struct instruction *instruction, uint64_t x, uint64_t y)
 {
     const bool add = instruction->variant == ATOM_ADD;
@@ -163,18 +171,12 @@ static uint64_t combine_float(const struct instruction *instruction, uint64_t x,
     case T_F64:
         return bits_f64(f64_of(x) + f64_of(y));
     case T_F16X2:
-        return f16_bits((double)(f16_value((uint16_t)x) + f16_value((uint16_t)y))) |
-               (uint64_t)f16_bits((double)(f16_value((uint16_t)(x >> 16)) + f16_value((uint16_t)(y >> 16))))
-                   << 16;
-    case T_BF16X2:
-        return bf16_bits((double)(bf16_value((uint16_t)x) + bf16_value((uint16_t)y))) |
-               (uint64_t)bf16_bits(
-                   (double)(bf16_value((uint16_t)(x >> 16)) + bf16_value((uint16_t)(y >> 16))))
-                   << 16;
-    case T_F16:
-        return f16_bits((double)(f16_value((uint16_t)x) + f16_value((uint16_t)y)));
+    case T_BF16X2: {
+        const enum type half = instruction->type == T_F16X2 ? T_F16 : T_BF16;
+        return half_sum(half, x, y) | half_sum(half, x >> 16, y >> 16) << 16;
+    }
     default:
-        return bf16_bits((double)(bf16_value((uint16_t)x) + bf16_value((uint16_t)y)));
+        return half_sum((enum type)instruction->type, x, y);
     }
 }
 

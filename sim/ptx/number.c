@@ -11,27 +11,64 @@ float f16_value(uint16_t bits)
     return sign != 0 ? -value : value;
 }
 
+double sum_to_odd(double x, double y)
+{
+    const double sum = x + y, back = sum - x;
+    const double error = (x - (sum - back)) + (y - back); /* exact: Knuth's TwoSum */
+    uint64_t bits = bits_f64(sum);
+    if (error != 0 && isfinite(sum) && (bits & 1) == 0)
+        bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
+    return f64_of(bits);
+}
+
+double integer_to_odd(uint64_t size, bool negative)
+{
+    const unsigned extra = size >> 53 != 0 ? 11 : 0; /* the bits of 64 that a double has no room for */
+    const uint64_t lost = (UINT64_C(1) << extra) - 1;
+    const uint64_t kept = (size & ~lost) | ((size & lost) != 0 ? lost + 1 : 0);
+    return negative ? -(double)kept : (double)kept;
+}
+
+static double round_integral(double value, enum rounding rounding)
+{
+    switch (rounding) {
+    case ROUND_ZERO:
+        return trunc(value);
+    case ROUND_DOWN:
+        return floor(value);
+    case ROUND_UP:
+        return ceil(value);
+    default:
+        return nearbyint(value);
+    }
+}
+
 /* A binary format of `precision` bits of fraction whose smallest normal is 2^least, from a double, in one
  * rounding. */
-static double round_to(double value, int precision, int least, bool toward_zero)
+static double round_to(double value, int precision, int least, enum rounding rounding)
 {
     int exponent;
     if (value == 0 || !isfinite(value))
         return value;
     frexp(value, &exponent);
     const int scale = (exponent - 1 > least ? exponent - 1 : least) - precision;
-    const double scaled = ldexp(value, -scale);
-    return ldexp(toward_zero ? trunc(scaled) : nearbyint(scaled), scale);
+    return ldexp(round_integral(ldexp(value, -scale), rounding), scale);
 }
 
-static uint16_t f16_pack(double rounded, double original, bool toward_zero)
+/* Does a value beyond the largest number become infinite? */
+static bool overflows(double value, enum rounding rounding)
 {
-    const uint16_t sign = signbit(original) ? 0x8000 : 0;
-    const double size = fabs(rounded);
-    if (isnan(original))
+    return isinf(value) || rounding <= ROUND_NEAREST || rounding == (value < 0 ? ROUND_DOWN : ROUND_UP);
+}
+
+uint16_t f16_bits(double value, enum rounding rounding)
+{
+    const uint16_t sign = signbit(value) ? 0x8000 : 0;
+    const double size = fabs(round_to(value, 10, -14, rounding));
+    if (isnan(value))
         return 0x7fff;
     if (size > 65504)
-        return (uint16_t)(sign | (toward_zero && isfinite(original) ? 0x7bff : 0x7c00));
+        return (uint16_t)(sign | (overflows(value, rounding) ? 0x7c00 : 0x7bff));
     if (size < 0x1p-14)
         return (uint16_t)(sign | (uint16_t)(size * 0x1p24));
     int exponent;
@@ -39,32 +76,13 @@ static uint16_t f16_pack(double rounded, double original, bool toward_zero)
     return (uint16_t)(sign | (uint16_t)(exponent + 14) << 10 | (uint16_t)((fraction - 1) * 1024));
 }
 
-uint16_t f16_bits(double value)
+uint16_t bf16_bits(double value, enum rounding rounding)
 {
-    return f16_pack(round_to(value, 10, -14, false), value, false);
-}
-
-uint16_t f16_bits_toward_zero(double value)
-{
-    return f16_pack(round_to(value, 10, -14, true), value, true);
-}
-
-static uint16_t bf16_pack(double rounded, double original, bool toward_zero)
-{
-    if (isnan(original))
+    const double rounded = round_to(value, 7, -126, rounding);
+    if (isnan(value))
         return 0x7fff;
     if (fabs(rounded) > 0x1.fep127)
-        return (uint16_t)((signbit(original) ? 0x8000 : 0) |
-                          (toward_zero && isfinite(original) ? 0x7f7f : 0x7f80));
-    return (uint16_t)(bits_f32((float)rounded) >> 16); /* exact: rounded already */
-}
-
-uint16_t bf16_bits(double value)
-{
-    return bf16_pack(round_to(value, 7, -126, false), value, false);
-}
-
-uint16_t bf16_bits_toward_zero(double value)
-{
-    return bf16_pack(round_to(value, 7, -126, true), value, true);
+        return (uint16_t)((signbit(value) ? 0x8000 : 0) | (overflows(value, rounding) ? 0x7f80 : 0x7f7f));
+    const uint16_t sign = signbit(value) ? 0x8000 : 0; /* which a value that is rounded to zero keeps */
+    return (uint16_t)(bits_f32((float)rounded) >> 16 | sign); /* exact: rounded already */
 }

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "program.h"
+
 static inline float f32_of(uint64_t bits)
 {
     const uint32_t low = (uint32_t)bits;
@@ -43,15 +45,20 @@ static inline float flush_f32(float value)
 }
 
 float f16_value(uint16_t bits);
-uint16_t f16_bits(double value); /* rounded once, to nearest even, from any double */
-uint16_t f16_bits_toward_zero(double value);
+uint16_t f16_bits(double value, enum rounding rounding); /* rounded once, from any double */
 
 static inline float bf16_value(uint16_t bits)
 {
     return f32_of((uint64_t)bits << 16);
 }
 
-uint16_t bf16_bits(double value);
-uint16_t bf16_bits_toward_zero(double value);
+uint16_t bf16_bits(double value, enum rounding rounding);
+
+/* A sum whose last bit says that it is not exact (rounded to odd): rounding it again, to fewer than 52 bits,
+ * gives what rounding the exact sum would (Boldo and Melquiond, "When double rounding is odd", 2005). */
+double sum_to_odd(double x, double y);
+
+/* An integer as a double, in the same way. */
+double integer_to_odd(uint64_t size, bool negative);
 
 #endif
