@@ -6,6 +6,7 @@ names. So the demangler runs in a process of its own; if it dies or stalls, name
 
 from __future__ import annotations
 
+import resource
 import select
 import subprocess
 import sys
@@ -15,6 +16,9 @@ import msgspec
 
 ANSWER_SECONDS = 5.0
 NAME_MAX = 8192
+# Substitutions let a name of 240 bytes stand for 285 MB; a longer result is not used, nor made for long.
+DEMANGLED_MAX = 32768
+MEMORY_BYTES = 1 << 30
 
 
 class Demangler:
@@ -70,6 +74,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
         import cxxfilt  # noqa: PLC0415 - fails where there is no libstdc++; only the worker needs it
     except (ImportError, OSError):
         cxxfilt = None
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     for line in requests:
         name = msgspec.json.decode(line, type=str)
         demangled = None
@@ -78,7 +83,9 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
                 demangled = cxxfilt.demangle(name)
             except cxxfilt.Error:
                 demangled = None
-        answers.write(msgspec.json.encode(None if demangled == name else demangled) + b"\n")
+        if demangled == name or (demangled is not None and len(demangled) > DEMANGLED_MAX):
+            demangled = None
+        answers.write(msgspec.json.encode(demangled) + b"\n")
         answers.flush()
 
 

@@ -72,7 +72,8 @@ class Drain:
         """Take what is left, say how each ring ended, and let go of the memory."""
         self._stop.set()
         self._thread.join()
-        self.take_all()
+        # Ending a ring empties it, so all of it is taken first, whatever the backlog: once the rings' size more.
+        self.take_all(beyond_backlog=True)
         for index in range(self._session.ring_count):
             if self._state(index) in (RingState.LIVE, RingState.CLOSED):
                 self._end(index)
@@ -99,7 +100,7 @@ class Drain:
                 self._reap()
             self._stop.wait(PASS_SECONDS if moved else IDLE_SECONDS)
 
-    def take_all(self) -> bool:
+    def take_all(self, beyond_backlog: bool = False) -> bool:
         """One pass over every ring; whether anything had come."""
         moved = False
         for index in range(self._session.ring_count):
@@ -108,7 +109,7 @@ class Drain:
                 if self._state(index) == RingState.CLOSED:
                     self._end(index)
             elif self._state(index) in (RingState.LIVE, RingState.CLOSED) and index not in self._corrupt:
-                moved = self._take(index) or moved
+                moved = self._take(index, beyond_backlog) or moved
         return moved
 
     def _state(self, index: int) -> int:
@@ -121,14 +122,14 @@ class Drain:
         )
         return Identity(process, thread, started, namespace, tsc, ns)
 
-    def _take(self, index: int) -> bool:
+    def _take(self, index: int, beyond_backlog: bool = False) -> bool:
         at, capacity = self._session.ring_at(index), self._session.ring_bytes
         head, tail = self._words[at // 8], self._words[(at + layout.RING_TAIL_AT) // 8]
         size = (head - tail) % (1 << 64)
         if size > capacity or size % 8 or tail % 8:
             self._corrupt[index] = f"its head is {head} and its tail {tail}"
             return False
-        if self._backlog_bytes + size > BACKLOG_BYTES:
+        if self._backlog_bytes + size > BACKLOG_BYTES and not beyond_backlog:
             return False  # the writer waits, then drops and counts: memory here stays bounded
         start, data = tail % capacity, at + layout.PAGE
         first = min(size, capacity - start)

@@ -84,6 +84,7 @@ class GraphEntry(Entry, frozen=True, tag="graph"):
     nodes: int
     opaque: int
     kernels: list[GraphKernel]
+    first: int
 
 
 class GraphLaunchEntry(Entry, frozen=True, tag="graph_launch"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from . import decode, entries
 from .demangle import Demangler
 from .drain import Chunk, Ended, Identity
+from .images import ImageFolder
 from .known import (
     UNKNOWN_KERNEL,
     KnownKernel,
@@ -19,6 +20,7 @@ from .known import (
     graph_kernel,
     launch_attributes,
     name_of,
+    plausible_layout,
     split_parameters,
 )
 from .layout import ImageFormat, LaunchFlag, LayoutSource
@@ -27,6 +29,8 @@ from .surface import Surface
 
 # Launches whose kernel record has not come yet; more than this are written without a name.
 PENDING_MAX = 100_000
+# A graph of more goes on in another line: a reader takes lines of at most log.LINE_MAX.
+GRAPH_LINE_BYTES = 1 << 20
 
 _encode = msgspec.json.encode
 
@@ -47,10 +51,11 @@ class Interpreter:
             if export.name in {"cuModuleUnload", "cuLibraryUnload", "cuLinkDestroy"}
         }
         self._started_ns = started_ns
-        self._keep_images = keep_images
+        self.kept = ImageFolder(keep_images)
         self._demangler = Demangler()
         self._processes: dict[tuple[int, int], KnownProcess] = {}
         self._pending: list[Pending] = []
+        self._corrupt: set[Identity] = set()
         self._lines: list[tuple[int, bytes]] = []
 
     @property
@@ -89,6 +94,8 @@ class Interpreter:
 
     def _chunk(self, chunk: Chunk) -> None:
         identity = chunk.identity
+        if identity in self._corrupt:
+            return
         process = self._process(identity)
         records, corrupt = decode.decode(chunk.data, len(self._exports))
         for record in records:
@@ -105,6 +112,7 @@ class Interpreter:
             else:
                 self._rare(identity, process, record)
         if corrupt is not None:
+            self._corrupt.add(identity)
             self._lost(identity, 0, corrupt)
 
     def _add(self, time_ns: int, entry: entries.Entry) -> None:
@@ -215,10 +223,9 @@ class Interpreter:
 
     def _image(self, identity: Identity, process: KnownProcess, record: decode.Image) -> None:
         content = self._session.image(record.stored_at, record.bytes) if record.stored else None
-        digest = hashlib.sha256(content).hexdigest() if content is not None else None
-        if content is not None and digest is not None:
+        digest = self.kept.digest(content) if content is not None else None
+        if digest is not None:
             process.stored[record.handle] = record.stored_at, record.bytes
-            self._keep_image(digest, content)
         process.images[record.image] = digest
         time_ns = self._time(process, record.begin)
         self.totals.images += 1
@@ -238,13 +245,6 @@ class Interpreter:
             ),
         )
 
-    def _keep_image(self, digest: str, content: memoryview) -> None:
-        if self._keep_images is None:
-            return
-        path = self._keep_images / digest
-        if not path.exists():
-            path.write_bytes(content)
-
     def _kernel(self, identity: Identity, process: KnownProcess, record: decode.Kernel) -> None:
         image = process.images.get(record.image)
         demangled = self._demangler.demangle(record.name)
@@ -253,7 +253,9 @@ class Interpreter:
             _encode(demangled),
             _encode(image),
         )
-        process.kernels[record.kernel] = KnownKernel(record.name, demangled, image, record.layout, fragment)
+        process.kernels[record.kernel] = KnownKernel(
+            record.name, demangled, image, plausible_layout(record.layout), fragment
+        )
         time_ns = self._time(process, record.begin)
         self.totals.kernels += 1
         self._add(
@@ -298,19 +300,23 @@ class Interpreter:
         process.graphs[record.graph] = record.kernels
         nodes = process.nodes.get(record.graph, {})
         listed = [nodes[position] for position in sorted(nodes) if position < record.kernels]
-        time_ns = self._time(process, record.begin)
-        self._add(
-            time_ns,
-            entries.GraphEntry(
+        known = [(process.kernels.get(node.kernel, UNKNOWN_KERNEL), node) for node in listed]
+        time_ns, first = self._time(process, record.begin), 0
+        for part in _graph_parts(known):
+            self._add(
                 time_ns,
-                identity.process,
-                identity.thread,
-                record.graph,
-                record.nodes,
-                record.opaque,
-                [graph_kernel(process.kernels.get(node.kernel, UNKNOWN_KERNEL), node) for node in listed],
-            ),
-        )
+                entries.GraphEntry(
+                    time_ns,
+                    identity.process,
+                    identity.thread,
+                    record.graph,
+                    record.nodes,
+                    record.opaque,
+                    [graph_kernel(kernel, node) for kernel, node in part],
+                    first,
+                ),
+            )
+            first += len(part)
 
     def _graph_launch(self, identity: Identity, process: KnownProcess, record: decode.GraphLaunch) -> None:
         time_ns, duration_ns = self._span(process, record)
@@ -347,6 +353,7 @@ class Interpreter:
 
     def _ended(self, ring: Ended) -> None:
         process = self._process(ring.identity)
+        self._corrupt.discard(ring.identity)
         if ring.dropped or ring.corrupt is not None:
             self._lost(ring.identity, ring.dropped, ring.corrupt)
         if 0 <= ring.in_flight < len(self._exports):
@@ -367,3 +374,19 @@ class Interpreter:
         self.totals.corrupt_rings += corrupt is not None
         time_ns = max([time for time, _ in self._lines], default=0)
         self._add(time_ns, entries.LostEntry(time_ns, identity.process, identity.thread, records, corrupt))
+
+
+def _graph_parts(
+    known: list[tuple[KnownKernel, decode.GraphNode]],
+) -> Iterator[list[tuple[KnownKernel, decode.GraphNode]]]:
+    """A graph's kernels in lines' worths; one empty part for a graph without any."""
+    part: list[tuple[KnownKernel, decode.GraphNode]] = []
+    size = 0
+    for kernel, node in known:
+        cost = len(kernel.fragment) + 2 * len(node.parameters) + 3 * len(kernel.layout) + 200
+        if part and size + cost > GRAPH_LINE_BYTES:
+            yield part
+            part, size = [], 0
+        part.append((kernel, node))
+        size += cost
+    yield part

@@ -59,6 +59,16 @@ class Pending:
 UNKNOWN_KERNEL = KnownKernel("", None, None, (), b'"name":null,"demangled":null,"image":null')
 
 
+def plausible_layout(layout: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """The layout, or none: parameters that overlap would write the same bytes again and again into every line."""
+    end = 0
+    for offset, size in sorted(layout):
+        if offset < end:
+            return ()
+        end = offset + size
+    return layout
+
+
 def split_parameters(kept: bytes, layout: tuple[tuple[int, int], ...]) -> list[str]:
     """Each parameter's bytes in hexadecimal, as far as they were kept; without a layout, all of them as one."""
     if not layout:

@@ -59,6 +59,7 @@ class Run:
     calls_lost: int
     outlived: tuple[int, ...]
     log_error: str | None
+    images_error: BenchguardError | None
 
     @property
     def complete(self) -> bool:
@@ -221,7 +222,7 @@ def supervise(
     finally:
         drain.stop()
         pump.finish()
-        run = _ended(session, interpreter.totals, outlived, status, log)
+        run = _ended(session, interpreter, outlived, status, log)
         log.write(_end_line(run, time.monotonic_ns() - started_ns))
         log.close()
         session.close()
@@ -234,12 +235,20 @@ def _session_line(command: Sequence[str], interposer: Interposer, version: str, 
             format=FORMAT,
             version=version,
             started=datetime.datetime.now(datetime.timezone.utc).isoformat(),
-            command=list(command),
-            driver={"path": str(interposer.driver), **msgspec.structs.asdict(interposer.surface.driver)},
-            shim=dict(interposer.facts),
+            command=[_text(word) for word in command],
+            driver={
+                "path": _text(str(interposer.driver)),
+                **msgspec.structs.asdict(interposer.surface.driver),
+            },
+            shim={**interposer.facts, "path": _text(str(interposer.shim))},
             session_ns=started_ns,
         )
     )
+
+
+def _text(word: str) -> str:
+    """A command word or a path need not be UTF-8; JSON must."""
+    return word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _wait(child: subprocess.Popen[bytes], timeout: float | None, interpreter: Interpreter) -> int:
@@ -262,16 +271,19 @@ def _wait_for_others(interpreter: Interpreter) -> tuple[int, ...]:
         time.sleep(POLL_SECONDS)
 
 
-def _ended(session: Session, totals: Totals, outlived: tuple[int, ...], status: int, log: LogWriter) -> Run:
+def _ended(
+    session: Session, interpreter: Interpreter, outlived: tuple[int, ...], status: int, log: LogWriter
+) -> Run:
     counters = session.counters()
     return Run(
         status=status,
-        totals=totals,
+        totals=interpreter.totals,
         images_dropped=counters.images_dropped,
         rings_exhausted=counters.rings_exhausted,
         calls_lost=counters.calls_lost,
         outlived=outlived,
         log_error=log.error,
+        images_error=interpreter.kept.error,
     )
 
 

@@ -109,6 +109,8 @@ def observe(
     _report(run, log, quiet, summary_path)
     if run.log_error is not None:
         raise BenchguardError(run.log_error)
+    if run.images_error is not None:
+        raise run.images_error
     return run.status
 
 

@@ -107,7 +107,7 @@ class _Tally:
         elif kind == "image":
             self.images.setdefault((line["sha256"], line["origin"]), []).append(line)
         elif kind == "graph":
-            self.graphs[line["process"], line["graph"]] = line["kernels"]
+            self._graph(line)
         elif kind == "graph_launch":
             self._graph_launch(line)
         elif kind == "unmapped":
@@ -134,6 +134,13 @@ class _Tally:
             kernel = self._kernel(line)
             kernel.launches += 1
             kernel.shapes[tuple(line["grid"]), tuple(line["block"])] += 1
+
+    def _graph(self, line: dict[str, Any]) -> None:
+        key = line["process"], line["graph"]
+        if line.get("first", 0):  # a graph too long for one line goes on
+            self.graphs.setdefault(key, []).extend(line["kernels"])
+        else:
+            self.graphs[key] = list(line["kernels"])
 
     def _graph_launch(self, line: dict[str, Any]) -> None:
         if line["result"] != 0:
