@@ -5,6 +5,7 @@
 #include "device.h"
 #include "heap.h"
 #include "pool.h"
+#include "residency.h"
 
 #include <sys/mman.h>
 
@@ -35,6 +36,8 @@ uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags,
 
 static void give_back(const struct sim_range *range)
 {
+    if (range->kind == SIM_MEMORY_MANAGED)
+        sim_residency_forget(range->begin, range->end);
     if (range->pool != NULL)
         sim_pool_gave_back(range->pool, range->end - range->begin);
     sim_heap_free(range->begin, range->end - range->begin);
