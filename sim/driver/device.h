@@ -28,6 +28,17 @@
 #define SIM_PRIORITY_LEAST        0
 #define SIM_PRIORITY_GREATEST     (-5)
 
+/* Extents of arrays, in elements: CUDA C++ Programming Guide, technical specifications of 9.0. */
+#define SIM_TEXTURE_1D             131072
+#define SIM_TEXTURE_2D_WIDTH       131072
+#define SIM_TEXTURE_2D_HEIGHT      65536
+#define SIM_TEXTURE_3D             16384
+#define SIM_TEXTURE_GATHER         32768
+#define SIM_TEXTURE_LAYERED_WIDTH  32768
+#define SIM_TEXTURE_LAYERS         2048
+#define SIM_TEXTURE_CUBEMAP_LAYERS 2046
+#define SIM_SURFACE_1D             32768
+
 /* Bytes of device memory. */
 size_t sim_device_memory(void);
 

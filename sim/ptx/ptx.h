@@ -61,10 +61,11 @@ const char *ptx_variable_name(const struct ptx_variable *variable);
 uint64_t ptx_variable_address(const struct ptx_variable *variable); /* 0 before ptx_module_place */
 size_t ptx_variable_bytes(const struct ptx_variable *variable);
 
-/* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end); the
- * engine may remember the answer for the rest of one launch. Called from several threads. */
+/* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end), and
+ * whether it may be written; the engine may remember the answer for the rest of one launch. Called from
+ * several threads. */
 struct ptx_memory {
-    bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end);
+    bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable);
     /* malloc and free inside kernels; without them there is no memory to give. 0: none left. */
     uint64_t (*allocate)(void *context, size_t bytes);
     void (*release)(void *context, uint64_t address);
