@@ -112,6 +112,7 @@ def _command(name: str, settings: Settings, folder: Path, only: list[str] | None
     dotted = "numba.cuda.tests." + name.removesuffix(".py").replace("/", ".")
     command = [settings.python, "-m", "pytest", "-q", "-p", "numba_plugin", "-p", "no:cacheprovider"]
     command += ["-o", "consider_namespace_packages=true", "-c", os.devnull, "--rootdir", str(settings.tests)]
+    command += ["-W", "ignore:cuda.bindings.nvjitlink is not available:RuntimeWarning"]
     command += ["--outcomes", str(folder / "outcomes"), "--pyargs", dotted]
     if only is not None:
         chosen = folder / "only"
