@@ -31,7 +31,10 @@ def device_queries(device) -> None:
     for attribute, value in expected.items():
         equal(check(driver.cuDeviceGetAttribute(attribute, device)), value, attribute.name)
     refused(driver.cuDeviceGet(99), ERROR.CUDA_ERROR_INVALID_DEVICE)
-    refused(driver.cuDeviceGetAttribute(ATTRIBUTE.CU_DEVICE_ATTRIBUTE_WARP_SIZE, 99), ERROR.CUDA_ERROR_INVALID_DEVICE)
+    refused(
+        driver.cuDeviceGetAttribute(ATTRIBUTE.CU_DEVICE_ATTRIBUTE_WARP_SIZE, 99),
+        ERROR.CUDA_ERROR_INVALID_DEVICE,
+    )
 
 
 def versions(context) -> None:
@@ -47,7 +50,9 @@ def versions(context) -> None:
 def contexts(device, primary) -> None:
     equal(check(driver.cuDevicePrimaryCtxGetState(device))[1], 1, "the primary context is active")
     parameters = driver.CUctxCreateParams()
-    created = check(driver.cuCtxCreate(parameters, driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC.value, device))
+    created = check(
+        driver.cuCtxCreate(parameters, driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC.value, device)
+    )
     equal(int(check(driver.cuCtxGetCurrent())), int(created), "a created context is current")
     flags = check(driver.cuCtxGetFlags())
     equal(flags & 7, driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC.value, "flags of the context")
@@ -69,8 +74,12 @@ def contexts(device, primary) -> None:
 
 
 def errors() -> None:
-    equal(check(driver.cuGetErrorName(ERROR.CUDA_ERROR_NOT_READY)), b"CUDA_ERROR_NOT_READY", "name of an error")
-    equal(check(driver.cuGetErrorString(ERROR.CUDA_ERROR_OUT_OF_MEMORY)), b"out of memory", "text of an error")
+    equal(
+        check(driver.cuGetErrorName(ERROR.CUDA_ERROR_NOT_READY)), b"CUDA_ERROR_NOT_READY", "name of an error"
+    )
+    equal(
+        check(driver.cuGetErrorString(ERROR.CUDA_ERROR_OUT_OF_MEMORY)), b"out of memory", "text of an error"
+    )
     free, total = check(driver.cuMemGetInfo())
     equal(0 < free <= total, True, "free memory")
     refused(driver.cuMemAlloc(0), ERROR.CUDA_ERROR_INVALID_VALUE)

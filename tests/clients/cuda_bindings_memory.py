@@ -75,14 +75,17 @@ def pinned(kernel, stream) -> None:
     mapped = check(driver.cuMemHostGetDevicePointer(host, 0))
     increment(kernel, stream, mapped, view.size)
     equal(view, np.full(1024, 42), "mapped pinned memory")
-    equal(check(driver.cuMemHostGetFlags(host)) & driver.CU_MEMHOSTALLOC_DEVICEMAP, 2, "flags of pinned memory")
+    equal(
+        check(driver.cuMemHostGetFlags(host)) & driver.CU_MEMHOSTALLOC_DEVICEMAP, 2, "flags of pinned memory"
+    )
     check(driver.cuMemsetD32(mapped, 3, 1024))
     equal(view, np.full(1024, 3), "a memset of pinned memory is done when the call returns")
     check(driver.cuMemFreeHost(host))
     array = np.zeros(5000, np.int32)
     check(driver.cuMemHostRegister(array.ctypes.data, array.nbytes, 0))
     refused(
-        driver.cuMemHostRegister(array.ctypes.data, array.nbytes, 0), ERROR.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+        driver.cuMemHostRegister(array.ctypes.data, array.nbytes, 0),
+        ERROR.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
     )
     check(driver.cuMemHostUnregister(array.ctypes.data))
     refused(driver.cuMemHostUnregister(array.ctypes.data), ERROR.CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)

@@ -57,7 +57,9 @@ class Arguments:
 
     def __init__(self, *values: np.generic | driver.CUdeviceptr) -> None:
         self._values = [
-            np.array([int(value)], dtype=np.uint64) if isinstance(value, driver.CUdeviceptr) else np.array([value])
+            np.array([int(value)], dtype=np.uint64)
+            if isinstance(value, driver.CUdeviceptr)
+            else np.array([value])
             for value in values
         ]
         self._addresses = np.array([value.ctypes.data for value in self._values], dtype=np.uint64)
