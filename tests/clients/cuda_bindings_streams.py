@@ -54,6 +54,7 @@ class Device:
         (length,) = from_device(self._length, 1, np.int32)
         log = from_device(self._log, 64, np.int32)[:length]
         check(driver.cuMemsetD32(self._length, 0, 1))
+        check(driver.cuCtxSynchronize())  # non-blocking streams do not wait for the memset
         return log.tolist()
 
     def close(self) -> None:

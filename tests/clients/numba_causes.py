@@ -11,8 +11,8 @@ DISABLED = "switched off by numba-cuda itself"
 
 
 FAULTY = {
-    "cudapy/test_dispatcher.py::TestDispatcher::test_dispatcher_cpointer_arguments": "reads 16 elements of arrays of 10",
-    "cudapy/test_localmem.py::TestCudaLocalMem::test_struct_model_type_arr": "writes 10 elements to arrays of 1",
+    "cudapy/test_dispatcher.py::TestDispatcher::test_dispatcher_cpointer_arguments": "reads 16 of 10 elements",
+    "cudapy/test_localmem.py::TestCudaLocalMem::test_struct_model_type_arr": "writes 10 elements to an array of 1",
 }
 """Tests that leave their arrays, and are right on a GPU only because it checks no more than whole pages."""
 
