@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,8 @@ class Settings:
     tests: Path
     """The folder numba.cuda.tests."""
     scratch: Path
+    stopped: threading.Event = field(default_factory=threading.Event)
+    """Set to end the run; what is running is ended too."""
 
 
 @dataclass
@@ -70,7 +73,7 @@ def run_module(name: str, settings: Settings, only: list[str] | None = None) -> 
     module = Module(name, seen=0 if settings.shim else None)
     start = time.monotonic()
     left = only
-    while left is None or left:
+    while (left is None or left) and not settings.stopped.is_set():
         before = len(module.tests)
         collected = _run_once(module, settings, left)
         done = {test.name for test in module.tests}
@@ -100,7 +103,7 @@ def _run_once(module: Module, settings: Settings, only: list[str] | None) -> lis
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            slow = _watch(process, outcomes, settings.limit)
+            slow = _watch(process, outcomes, settings)
         text = output.read_text(errors="replace")[-TAIL:]
         collected = _read(module, outcomes, slow, process.returncode, text)
         if settings.shim:
@@ -136,7 +139,7 @@ def _environment(settings: Settings, folder: Path) -> dict[str, str]:
     return environment
 
 
-def _watch(process: subprocess.Popen[bytes], outcomes: Path, limit: float) -> bool:
+def _watch(process: subprocess.Popen[bytes], outcomes: Path, settings: Settings) -> bool:
     """Wait for the end. If it writes no line for longer than a test may take, end it; whether that was so."""
     size, since = 0, time.monotonic()
     while True:
@@ -147,7 +150,7 @@ def _watch(process: subprocess.Popen[bytes], outcomes: Path, limit: float) -> bo
             now = outcomes.stat().st_size
             if now != size:
                 size, since = now, time.monotonic()
-            elif time.monotonic() - since > limit:
+            elif settings.stopped.is_set() or time.monotonic() - since > settings.limit:
                 _end(process)
                 return True
 

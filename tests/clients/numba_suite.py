@@ -12,6 +12,7 @@ import argparse
 import dataclasses
 import json
 import os
+import signal
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -73,6 +74,8 @@ def run_all(work: dict[str, list[str] | None], settings: Settings, jobs: int) ->
         print(f"{name}: {said or 'no tests'} in {module.seconds:.0f} s", file=sys.stderr, flush=True)
         return module
 
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: settings.stopped.set())
     with ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(run, work))
 
