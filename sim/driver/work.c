@@ -42,6 +42,7 @@ static void run_launch(struct sim_context *context, const struct sim_launch *lau
                                    .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
                                    .block = {launch->block[0], launch->block[1], launch->block[2]},
                                    .shared_bytes = launch->shared_bytes,
+                                   .cooperative = launch->cooperative,
                                    .parameters = launch->parameters,
                                    .memory = {.find = sim_memory_find, .context = NULL},
                                    .timeout_ns = sim_environment()->kernel_timeout_ns,

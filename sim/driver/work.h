@@ -36,6 +36,7 @@ struct sim_launch {
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t shared_bytes;
+    bool cooperative;
     unsigned char *parameters; /* owned */
 };
 

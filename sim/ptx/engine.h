@@ -60,6 +60,7 @@ struct warp {
     uint32_t carry; /* the condition code, a bit a lane */
     struct group groups[LANES];
     uint32_t group_count;
+    uint32_t diverged; /* steps since it last was one group */
     uint64_t *registers;
     size_t register_room; /* in registers */
     uint32_t *predicates;
@@ -83,6 +84,7 @@ struct grid {
     const struct ptx_launch *launch;
     const struct ptx_module *module;
     const unsigned char *parameters; /* a copy: the caller's may go */
+    uint32_t workspace[2]; /* of a cooperative grid: its size, and the word that grid.sync() counts in */
     uint64_t start_ns;
     _Atomic uint64_t next_block;
     uint64_t block_count;
@@ -156,8 +158,13 @@ void remove_group(struct warp *warp, const struct group *group);
 enum ptx_status enter_call(struct warp *warp, struct group *group, const struct instruction *instruction);
 void leave_call(struct warp *warp, struct group *group);
 
-/* Until every lane has ended or waits at a barrier. */
-enum ptx_status run_warp(struct warp *warp);
+/* Until every lane has ended or waits at a barrier, or it has had its turn: `yielded` then. */
+enum ptx_status run_warp(struct warp *warp, bool *yielded);
+
+struct block *make_block(const struct grid *grid); /* NULL without memory */
+void free_block(struct block *block);
+void start_block(struct block *block, uint64_t number);
+enum ptx_status run_block(struct block *block, bool *ended);
 
 uint64_t now_ns(void);
 

@@ -15,7 +15,10 @@ static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes)
     const struct grid *grid = warp->block->grid;
     const struct ptx_memory *memory = &grid->launch->memory;
     const uint64_t parameters = (uint64_t)(uintptr_t)grid->parameters;
+    const uint64_t workspace = (uint64_t)(uintptr_t)grid->workspace;
     struct range found = {parameters, parameters + grid->launch->kernel->parameter_bytes};
+    if (grid->launch->cooperative && address >= workspace && address < workspace + sizeof grid->workspace)
+        found = (struct range){workspace, workspace + sizeof grid->workspace};
     if (!in_range(&found, address, bytes) &&
         (!memory->find(memory->context, address, &found.begin, &found.end) ||
          !in_range(&found, address, bytes)))

@@ -35,7 +35,30 @@ static const struct {
                 {"%lanemask_ge", NULL, SPECIAL_LANEMASK_GE},
                 {"%lanemask_gt", NULL, SPECIAL_LANEMASK_GT},
                 {"%dynamic_smem_size", NULL, SPECIAL_DYNAMIC_SHARED},
-                {"%total_smem_size", NULL, SPECIAL_TOTAL_SHARED}};
+                {"%total_smem_size", NULL, SPECIAL_TOTAL_SHARED},
+                {"%aggr_smem_size", NULL, SPECIAL_TOTAL_SHARED},
+                /* Where cooperative_groups/details/driver_abi.h looks for the grid's workspace. */
+                {"%envreg1", NULL, SPECIAL_WORKSPACE_HIGH},
+                {"%envreg2", NULL, SPECIAL_WORKSPACE_LOW},
+                /* A cluster is one block. */
+                {"%clusterid", ".x", SPECIAL_CTAID_X},
+                {"%clusterid", ".y", SPECIAL_CTAID_Y},
+                {"%clusterid", ".z", SPECIAL_CTAID_Z},
+                {"%nclusterid", ".x", SPECIAL_NCTAID_X},
+                {"%nclusterid", ".y", SPECIAL_NCTAID_Y},
+                {"%nclusterid", ".z", SPECIAL_NCTAID_Z},
+                {"%cluster_ctaid", ".x", SPECIAL_ZERO},
+                {"%cluster_ctaid", ".y", SPECIAL_ZERO},
+                {"%cluster_ctaid", ".z", SPECIAL_ZERO},
+                {"%cluster_nctaid", ".x", SPECIAL_ONE},
+                {"%cluster_nctaid", ".y", SPECIAL_ONE},
+                {"%cluster_nctaid", ".z", SPECIAL_ONE},
+                {"%cluster_ctarank", NULL, SPECIAL_ZERO},
+                {"%cluster_nctarank", NULL, SPECIAL_ONE},
+                {"%pm0", NULL, SPECIAL_ZERO},
+                {"%pm1", NULL, SPECIAL_ZERO},
+                {"%pm2", NULL, SPECIAL_ZERO},
+                {"%pm3", NULL, SPECIAL_ZERO}};
 
 static bool parse_special(struct parser *parser, const struct token *token, struct atom *atom)
 {
@@ -47,6 +70,13 @@ static bool parse_special(struct parser *parser, const struct token *token, stru
         parser->at += specials[i].axis != NULL;
         atom->kind = ATOM_SPECIAL;
         atom->index = (uint32_t)specials[i].special;
+        return true;
+    }
+    static const char environment[] = "%envreg"; /* the others hold nothing that a program may know */
+    if (token->length > sizeof environment - 1 &&
+        memcmp(token->text, environment, sizeof environment - 1) == 0) {
+        atom->kind = ATOM_SPECIAL;
+        atom->index = SPECIAL_ZERO;
         return true;
     }
     return fail(parser, token->line, "'%.*s' is not declared", (int)token->length, token->text);

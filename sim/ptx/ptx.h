@@ -88,6 +88,7 @@ struct ptx_launch {
     struct ptx_memory memory;
     uint64_t timeout_ns;       /* 0: none */
     const atomic_bool *cancel; /* may be NULL */
+    bool cooperative;          /* all blocks are on the way at once, and grid.sync() works */
     unsigned workers;          /* host threads to spread blocks over; 0: one a core */
 };
 

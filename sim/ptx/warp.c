@@ -12,7 +12,7 @@
 #include "diagnostic.h"
 #include "engine.h"
 
-enum { PATIENCE = 20000, TURN = 2000, POLL = 4096 };
+enum { PATIENCE = 20000, TURN = 2000, YIELD = 4096 };
 
 enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
                       const char *what, uint64_t address)
@@ -301,7 +301,8 @@ static enum ptx_status poll(struct warp *warp, const struct instruction *instruc
 }
 
 /* One group, until it has to be chosen anew. */
-static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns, uint32_t *until_poll)
+static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns,
+                                 uint32_t *until_yield)
 {
     const struct instruction *code = warp->block->grid->module->code;
     const bool alone = warp->group_count == 1;
@@ -311,12 +312,9 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
         uint32_t mask = group->mask;
         if (instruction->guard.kind == OPERAND_PREDICATE)
             mask &= predicate_mask(warp, instruction->guard);
-        if (--*until_poll == 0) {
-            *until_poll = POLL;
-            const enum ptx_status status = poll(warp, instruction);
-            if (status != PTX_OK)
-                return status;
-        }
+        if (*until_yield == 0)
+            return PTX_OK;
+        --*until_yield;
         if (is_control(instruction->operation)) {
             const enum ptx_status status = run_control(warp, group, instruction, mask);
             /* A branch that all take, alone, changes nothing else. */
@@ -341,25 +339,29 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
     return PTX_OK;
 }
 
-enum ptx_status run_warp(struct warp *warp)
+enum ptx_status run_warp(struct warp *warp, bool *yielded)
 {
-    uint32_t until_poll = POLL, diverged = 0;
+    uint32_t until_yield = YIELD;
     for (;;) {
         if (warp->group_count > 1)
             merge(warp);
         struct group *group = select_group(warp);
         if (group == NULL)
             return PTX_OK;
-        diverged = warp->group_count > 1 ? diverged + 1 : 0;
-        if (diverged > PATIENCE) {
+        if (until_yield == 0) {
+            *yielded = true;
+            return poll(warp, &warp->block->grid->module->code[group->pc]);
+        }
+        warp->diverged = warp->group_count > 1 ? warp->diverged + 1 : 0;
+        if (warp->diverged > PATIENCE) {
             /* Let the one that comes last have a turn: it may hold what the first spins for. */
             for (uint32_t i = 0; i < warp->group_count; i++)
                 if (warp->groups[i].state == GROUP_RUNS && comes_first(group, &warp->groups[i]))
                     group = &warp->groups[i];
-            if (diverged > PATIENCE + TURN)
-                diverged = 0;
+            if (warp->diverged > PATIENCE + TURN)
+                warp->diverged = 0;
         }
-        const enum ptx_status status = run_group(warp, group, UINT32_MAX, &until_poll);
+        const enum ptx_status status = run_group(warp, group, UINT32_MAX, &until_yield);
         if (status != PTX_OK)
             return status;
     }
