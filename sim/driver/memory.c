@@ -51,7 +51,7 @@ bool sim_memory_free(uint64_t address, unsigned kinds)
 void sim_memory_free_context(struct sim_context *context)
 {
     struct sim_range range;
-    while (sim_range_remove_any(context, FREEABLE, &range))
+    while (sim_range_remove_any(context, FREEABLE | 1u << SIM_MEMORY_KERNEL, &range))
         give_back(&range);
     while (sim_range_remove_any(context, 1u << SIM_MEMORY_HOST, &range))
         munmap((void *)(uintptr_t)range.begin, range.end - range.begin);

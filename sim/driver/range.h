@@ -16,7 +16,8 @@ enum sim_memory {
     SIM_MEMORY_MANAGED,
     SIM_MEMORY_HOST,       /* cuMemHostAlloc */
     SIM_MEMORY_REGISTERED, /* cuMemHostRegister */
-    SIM_MEMORY_MAPPED      /* cuMemMap */
+    SIM_MEMORY_MAPPED,     /* cuMemMap */
+    SIM_MEMORY_KERNEL      /* malloc in a kernel */
 };
 
 struct sim_range {

@@ -4,6 +4,7 @@
 #include "counter.h"
 #include "event.h"
 #include "graph.h"
+#include "kernel_heap.h"
 #include "memory.h"
 #include "module.h"
 #include "state.h"
@@ -25,8 +26,12 @@ static CUresult result_of(enum ptx_status status)
         return CUDA_ERROR_MISALIGNED_ADDRESS;
     case PTX_TRAP:
         return CUDA_ERROR_LAUNCH_FAILED;
+    case PTX_ASSERT:
+        return CUDA_ERROR_ASSERT;
     case PTX_TIMEOUT:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case PTX_INVALID_PC:
+        return CUDA_ERROR_INVALID_PC;
     case PTX_ILLEGAL_INSTRUCTION:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case PTX_OUT_OF_RESOURCES:
@@ -44,7 +49,10 @@ static void run_launch(struct sim_context *context, const struct sim_launch *lau
                                    .shared_bytes = launch->shared_bytes,
                                    .cooperative = launch->cooperative,
                                    .parameters = launch->parameters,
-                                   .memory = {.find = sim_memory_find, .context = NULL},
+                                   .memory = {.find = sim_memory_find,
+                                              .allocate = sim_kernel_heap_allocate,
+                                              .release = sim_kernel_heap_release,
+                                              .context = context},
                                    .timeout_ns = sim_environment()->kernel_timeout_ns,
                                    .cancel = &context->cancel,
                                    .workers = sim_environment()->workers};

@@ -53,6 +53,8 @@ struct block *make_block(const struct grid *grid)
     block->warp_count = (block->threads + LANES - 1) / LANES;
     block->dynamic_offset = (fixed + 127) & ~127u;
     block->shared_bytes = launch->shared_bytes != 0 ? block->dynamic_offset + launch->shared_bytes : fixed;
+    if (grid->module->uses_reserved)
+        block->shared_bytes = ((block->shared_bytes + 15) & ~15u) + RESERVED_SHARED;
     block->warps = calloc(block->warp_count, sizeof *block->warps);
     block->shared = aligned_alloc(128, (block->shared_bytes + 128u) & ~127u);
     bool good = block->warps != NULL && block->shared != NULL;
@@ -151,6 +153,7 @@ static bool open_barriers(struct block *block, bool *waiting)
 enum ptx_status run_block(struct block *block, bool *ended)
 {
     bool waiting, yielded = false;
+    const struct instruction *code = block->grid->module->code;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         if (block->warps[i].group_count == 0)
             continue;
@@ -160,12 +163,14 @@ enum ptx_status run_block(struct block *block, bool *ended)
     }
     const bool opened = open_barriers(block, &waiting);
     *ended = !waiting;
-    if (opened || yielded || !waiting)
-        return PTX_OK;
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (block->warps[i].group_count != 0)
-            return fault(&block->warps[i], &block->grid->module->code[block->warps[i].groups[0].pc],
-                         PTX_ILLEGAL_INSTRUCTION, "a barrier that never opens",
-                         block->warps[i].groups[0].barrier);
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct warp *warp = &block->warps[i];
+        if (warp->group_count == 0)
+            continue;
+        const struct instruction *at = &code[warp->groups[0].pc];
+        return opened || yielded ? poll_grid(warp, at)
+                                 : fault(warp, at, PTX_ILLEGAL_INSTRUCTION, "a barrier that never opens",
+                                         warp->groups[0].barrier);
+    }
     return PTX_OK;
 }

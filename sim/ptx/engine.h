@@ -6,7 +6,7 @@
 
 #include "program.h"
 
-enum { DEPTH_MAX = 1024, BARRIERS = 16, RANGES = 8 };
+enum { DEPTH_MAX = 1024, RANGES = 8 };
 
 #define ALL_LANES UINT32_MAX
 
@@ -22,6 +22,7 @@ struct group {
     uint32_t predicates;
     uint32_t frame;
     uint32_t local;
+    uint32_t alloca;  /* bytes behind the function's own local memory */
     uint32_t barrier; /* that it waits at */
     uint8_t state;
     bool forced; /* nobody else can come to the collective it stands at */
@@ -29,7 +30,7 @@ struct group {
 
 /* Where a lane goes back to. */
 struct caller {
-    uint32_t pc, call, registers, predicates, frame, local;
+    uint32_t pc, call, callee, registers, predicates, frame, local, alloca;
 };
 
 struct grid;
@@ -142,6 +143,12 @@ void run_float(struct warp *warp, const struct instruction *instruction, uint32_
 void run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_compare(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_move(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+void run_packed(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+void run_mma(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_matrix_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_matrix8(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_copy_async(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 enum ptx_status run_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask);
@@ -156,10 +163,14 @@ void remove_group(struct warp *warp, const struct group *group);
 
 /* Into a function and out of it, for all lanes of the group. */
 enum ptx_status enter_call(struct warp *warp, struct group *group, const struct instruction *instruction);
+enum ptx_status run_stack(struct warp *warp, struct group *group, const struct instruction *instruction);
 void leave_call(struct warp *warp, struct group *group);
 
 /* Until every lane has ended or waits at a barrier, or it has had its turn: `yielded` then. */
 enum ptx_status run_warp(struct warp *warp, bool *yielded);
+
+/* Whether the grid is to go on: not cancelled, in time, without a fault elsewhere. */
+enum ptx_status poll_grid(struct warp *warp, const struct instruction *instruction);
 
 struct block *make_block(const struct grid *grid); /* NULL without memory */
 void free_block(struct block *block);

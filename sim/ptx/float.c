@@ -20,9 +20,19 @@ static double larger(double x, double y, bool propagate)
     return x > y || (x == y && signbit(y)) ? x : y;
 }
 
+/* min.xorsign.abs: of the sizes, with the product's sign. */
+static double of_sizes(const struct instruction *instruction, double x, double y, bool propagate)
+{
+    const double a = fabs(x), b = fabs(y);
+    const double size = instruction->operation == OP_MIN ? smaller(a, b, propagate) : larger(a, b, propagate);
+    return signbit(x) != signbit(y) ? -size : size;
+}
+
 static float apply_f32(const struct instruction *instruction, float x, float y, float z)
 {
     const bool propagate = (instruction->flags & FLAG_PROPAGATE_NAN) != 0;
+    if (instruction->flags & FLAG_XOR_SIGN)
+        return (float)of_sizes(instruction, (double)x, (double)y, propagate);
     switch (instruction->operation) {
     case OP_ADD:
         return x + y;
@@ -110,11 +120,13 @@ static uint16_t apply_half(const struct instruction *instruction, uint16_t x, ui
     case OP_NEG:
         return x ^ 0x8000;
     case OP_MIN:
-        value = smaller(a, b, (instruction->flags & FLAG_PROPAGATE_NAN) != 0);
+    case OP_MAX: {
+        const bool propagate = (instruction->flags & FLAG_PROPAGATE_NAN) != 0;
+        value = instruction->flags & FLAG_XOR_SIGN ? of_sizes(instruction, a, b, propagate)
+                : instruction->operation == OP_MIN ? smaller(a, b, propagate)
+                                                   : larger(a, b, propagate);
         break;
-    case OP_MAX:
-        value = larger(a, b, (instruction->flags & FLAG_PROPAGATE_NAN) != 0);
-        break;
+    }
     case OP_ADD:
         value = sum_to_odd(a, b);
         break;
@@ -136,16 +148,16 @@ static uint16_t apply_half(const struct instruction *instruction, uint16_t x, ui
     }
     if (instruction->flags & FLAG_SATURATE)
         value = !(value > 0) ? 0 : value > 1 ? 1 : value;
+    if ((instruction->flags & FLAG_RELU) && value <= 0)
+        value = 0; /* a NaN stays one */
     return brain ? bf16_bits(value, ROUND_NEAREST) : f16_bits(value, ROUND_NEAREST);
 }
 
 static void set_rounding(uint8_t rounding)
 {
-    static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,
-                                [ROUND_NEAREST] = FE_TONEAREST,
-                                [ROUND_ZERO] = FE_TOWARDZERO,
-                                [ROUND_DOWN] = FE_DOWNWARD,
-                                [ROUND_UP] = FE_UPWARD};
+    static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,  [ROUND_NEAREST] = FE_TONEAREST,
+                                [ROUND_ZERO] = FE_TOWARDZERO, [ROUND_DOWN] = FE_DOWNWARD,
+                                [ROUND_UP] = FE_UPWARD,       [ROUND_AWAY] = FE_TONEAREST};
     fesetround(modes[rounding]);
 }
 

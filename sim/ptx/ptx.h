@@ -65,6 +65,9 @@ size_t ptx_variable_bytes(const struct ptx_variable *variable);
  * engine may remember the answer for the rest of one launch. Called from several threads. */
 struct ptx_memory {
     bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end);
+    /* malloc and free inside kernels; without them there is no memory to give. 0: none left. */
+    uint64_t (*allocate)(void *context, size_t bytes);
+    void (*release)(void *context, uint64_t address);
     void *context;
 };
 
@@ -73,7 +76,9 @@ enum ptx_status {
     PTX_ILLEGAL_ADDRESS,
     PTX_MISALIGNED,
     PTX_TRAP,
+    PTX_ASSERT,
     PTX_TIMEOUT,
+    PTX_INVALID_PC,          /* a call of what is no function */
     PTX_ILLEGAL_INSTRUCTION, /* e.g. a barrier that can never be met */
     PTX_OUT_OF_RESOURCES,
     PTX_CANCELLED

@@ -45,10 +45,13 @@ char *token_copy(const struct token *token)
 enum type type_of(const struct token *token)
 {
     static const char *const names[] = {
-        [T_PRED] = ".pred", [T_B8] = ".b8",         [T_B16] = ".b16", [T_B32] = ".b32", [T_B64] = ".b64",
-        [T_U8] = ".u8",     [T_U16] = ".u16",       [T_U32] = ".u32", [T_U64] = ".u64", [T_S8] = ".s8",
-        [T_S16] = ".s16",   [T_S32] = ".s32",       [T_S64] = ".s64", [T_F16] = ".f16", [T_F16X2] = ".f16x2",
-        [T_BF16] = ".bf16", [T_BF16X2] = ".bf16x2", [T_F32] = ".f32", [T_F64] = ".f64"};
+        [T_PRED] = ".pred",     [T_B8] = ".b8",         [T_B16] = ".b16",     [T_B32] = ".b32",
+        [T_B64] = ".b64",       [T_U8] = ".u8",         [T_U16] = ".u16",     [T_U32] = ".u32",
+        [T_U64] = ".u64",       [T_S8] = ".s8",         [T_S16] = ".s16",     [T_S32] = ".s32",
+        [T_S64] = ".s64",       [T_F16] = ".f16",       [T_F16X2] = ".f16x2", [T_BF16] = ".bf16",
+        [T_BF16X2] = ".bf16x2", [T_F32] = ".f32",       [T_F64] = ".f64",     [T_TF32] = ".tf32",
+        [T_E4M3] = ".e4m3",     [T_E4M3X2] = ".e4m3x2", [T_E5M2] = ".e5m2",   [T_E5M2X2] = ".e5m2x2",
+        [T_U16X2] = ".u16x2",   [T_S16X2] = ".s16x2",   [T_U4] = ".u4",       [T_S4] = ".s4"};
     for (size_t i = T_PRED; i < sizeof names / sizeof *names; i++)
         if (token_is(token, names[i]))
             return (enum type)i;

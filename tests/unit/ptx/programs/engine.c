@@ -79,7 +79,7 @@ int engine_run(struct ptx_module *module, const char *name, const uint32_t *shap
                                       .block = {shape[3], shape[4], shape[5]},
                                       .shared_bytes = shared,
                                       .parameters = parameters,
-                                      .memory = {find, &table},
+                                      .memory = {.find = find, .context = &table},
                                       .timeout_ns = timeout_ns,
                                       .workers = workers};
     const enum ptx_status status = ptx_run(&launch, &diagnostic);
