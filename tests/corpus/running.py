@@ -77,10 +77,11 @@ class Session:
             return results
         for case, result in zip(cases, results, strict=True):
             if case.fails:
-                result.problem = self._ends(result, case)
+                result.problem = self._ends(module, case, result)
             else:
                 self._run(module, case, result)
-        module.unload()
+        if not (os.environ.get("CORPUS_CHILD") and any(case.fails for case in cases)):
+            module.unload()
         return results
 
     def _run(self, module: Module, case: Case, result: Result) -> None:
@@ -93,12 +94,11 @@ class Session:
         except DriverError as error:
             result.problem = str(error)
 
-    def _ends(self, result: Result, case: Case) -> str:
+    def _ends(self, module: Module, case: Case, result: Result) -> str:
         """In a process of its own, because nothing runs in a context after such an end."""
         if os.environ.get("CORPUS_CHILD"):
-            self.driver.load(_text(result.family, result.image)).driver.synchronize()
             try:
-                Launch(self.driver.load(_text(result.family, result.image)), case).run()
+                Launch(module, case).run()
             except DriverError as error:
                 return "" if error.code == case.fails else str(error)
             return "it ended well"

@@ -114,7 +114,7 @@ def compared(form: Format, infinite: bool) -> list[Array]:
     ]  # fmt: skip
     single = sum(np.asarray(test, np.uint32) << k for k, test in enumerate(tests))
     if infinite:
-        single = single + 64 * (np.sign(low) * np.isinf(low) + 1).astype(np.uint32)
+        single = single + 64 * np.select([low == np.inf, low == -np.inf], [2, 0], 1).astype(np.uint32)
     greater, less = (v > w).reshape(-1, 2).all(1), (v <= w).reshape(-1, 2).all(1)
     masks = [np.where(test, 0xFFFF, 0).astype(np.uint16).view(np.uint32) for test in (v < w, v == w)]
     return [x, y, np.asarray(single, np.uint32), greater + 2 * less.astype(np.uint32), *masks]

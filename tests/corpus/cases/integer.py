@@ -102,11 +102,10 @@ def _carries(a: int, b: int) -> list[int]:
     difference = (a - b) % D
     low, borrow = difference % W, a < b
     high = (b - a - borrow) % W
-    product = a * b + a
-    return [
-        total % W, total >> 32, (2 * b + (a + b >= W)) >> 32, low, high,
-        product % W ^ ((a * b >> 32) + b + (a * b % W + a >= W)) % W ^ a,
-    ]  # fmt: skip
+    below = a * b % W + a
+    above = (a * b >> 32) + b + (below >> 32)
+    mixed = below % W ^ above % W ^ (a + (above >> 32)) % W
+    return [total % W, total >> 32, (2 * b + (a + b >= W)) >> 32, low, high, mixed]
 
 
 def _bits_32(x: int, y: int) -> list[int]:
@@ -122,15 +121,9 @@ def _bits_32(x: int, y: int) -> list[int]:
 
 
 def byte_permutation(x: int, y: int, selector: int) -> int:
+    """__byte_perm looks at three bits of each selector; prmt's fourth, which spreads the sign, is never set."""
     source = (y << 32 | x).to_bytes(8, "little")
-    chosen = 0
-    for place in range(4):
-        select = selector >> 4 * place & 15
-        byte = source[select & 7]
-        if select & 8:
-            byte = 255 * (byte >> 7)
-        chosen |= byte << 8 * place
-    return chosen
+    return sum(source[selector >> 4 * place & 7] << 8 * place for place in range(4))
 
 
 def _bits_64(x: int) -> list[int]:

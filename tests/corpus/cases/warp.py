@@ -47,7 +47,9 @@ def _from(warp: Sequence[int], lane: int, source: int, width: int = 32, clamped:
 
 
 def _shuffled(warp: list[int], lane: int) -> list[int]:
-    last = _from(warp, lane, lane + 3, 16, True) + _from(warp, lane, lane ^ 5, 4, True)
+    # A butterfly may reach an earlier segment, not a later one.
+    across = warp[lane ^ 5] if (lane ^ 5) <= (lane | 3) else warp[lane]
+    last = _from(warp, lane, lane + 3, 16, True) + across
     return [
         _from(warp, lane, lane - 3, 32, True),
         _from(warp, lane, lane + 5, 32, True),
