@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
 from functools import cache
 from pathlib import Path
 
@@ -32,13 +33,14 @@ def _packaged() -> list[Path]:
 
 
 @cache
-def includes() -> Path | None:
-    """The headers that belong to it, for cuda_fp16.h and its like."""
-    for library_file in _packaged():
-        folder = library_file.parents[1] / "include"
-        if (folder / "cuda_fp16.h").is_file():
-            return folder
-    return None
+def includes() -> tuple[Path, ...]:
+    """Folders of headers: a whole toolkit, for nvidia-cuda-nvrtc's come without those of wmma and libcu++."""
+    homes = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
+    folders = [home / "include" for home in (*homes, Path("/usr/local/cuda"))]
+    folders += [found.parents[1] / "include" for found in _packaged()]
+    whole = [folder for folder in folders if (folder / "crt" / "mma.h").is_file()]
+    chosen = (whole or [folder for folder in folders if (folder / "cuda_fp16.h").is_file()])[:1]
+    return (*chosen, *(folder / "cccl" for folder in chosen))
 
 
 @cache
@@ -48,10 +50,8 @@ def compile_source(family: str, target: int) -> bytes:
     if nvrtc is None:
         raise NvrtcError("NVRTC is not installed")
     source = HERE / "kernels" / f"{family}.cu"
-    options = [f"--gpu-architecture=compute_{target}", "--std=c++17"]
-    folder = includes()
-    if folder is not None:
-        options.append(f"--include-path={folder}")
+    options = [f"--gpu-architecture=compute_{target}", "--std=c++17", "--device-int128"]
+    options += [f"--include-path={folder}" for folder in includes()]
     encoded = [option.encode() for option in options]
     program = ctypes.c_void_p()
     status = nvrtc.nvrtcCreateProgram(

@@ -1,5 +1,7 @@
 // Row-wise softmax, layer normalisation and their like: reductions between float math.
 
+#define HUGE __int_as_float(0x7f800000) // infinity, without a header
+
 static __device__ float block_reduce(float value, bool largest)
 {
     __shared__ float partial[32];
@@ -21,7 +23,7 @@ extern "C" __global__ void softmax(const float *in, float *out, int n)
 {
     extern __shared__ float row[];
     in += blockIdx.x * n;
-    float most = -INFINITY, sum = 0;
+    float most = -HUGE, sum = 0;
     for (int i = threadIdx.x; i < n; i += blockDim.x)
         most = fmaxf(most, in[i]);
     most = block_reduce(most, true);
@@ -38,7 +40,7 @@ extern "C" __global__ void softmax(const float *in, float *out, int n)
 extern "C" __global__ void online_softmax(const float *in, float *out, int n)
 {
     in += blockIdx.x * n;
-    float most = -INFINITY, sum = 0;
+    float most = -HUGE, sum = 0;
     for (int i = threadIdx.x; i < n; i += 32) {
         const float larger = fmaxf(most, in[i]);
         sum = sum * __expf(most - larger) + __expf(in[i] - larger);

@@ -1,5 +1,7 @@
 // Sums and extremes of a warp, a block and a grid.
 
+#define HUGE __int_as_float(0x7f800000) // infinity, without a header
+
 template <typename T> static __device__ T warp_sum(T value)
 {
     for (int offset = 16; offset > 0; offset /= 2)
@@ -86,7 +88,7 @@ extern "C" __global__ void argmax(const float *in, int *out, int n)
 {
     __shared__ float values[128];
     __shared__ int places[128];
-    float best = -INFINITY;
+    float best = -HUGE;
     int place = -1;
     for (int i = threadIdx.x; i < n; i += 128)
         if (in[i] > best)

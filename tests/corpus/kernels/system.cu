@@ -1,6 +1,8 @@
 // What reaches beyond arithmetic: printf, assert, clocks, sleep, traps.
+#ifndef __CUDACC_RTC__ // NVRTC has these built in
 #include <assert.h>
 #include <stdio.h>
+#endif
 
 extern "C" __global__ void print_values(const int *in, const double *real)
 {
