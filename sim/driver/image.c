@@ -1,5 +1,8 @@
 #include "image.h"
 
+#include "model.h"
+#include "target.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,8 +43,6 @@ _Static_assert(offsetof(struct entry, target) == 28, "format of others");
 _Static_assert(offsetof(struct entry, flags) == 40, "format of others");
 _Static_assert(offsetof(struct entry, uncompressed_bytes) == 56, "format of others");
 
-#define DEVICE_TARGET 90u
-
 static CUresult from_fatbin(const unsigned char *image, const char **text, size_t *bytes, const char **reason)
 {
     struct fatbin header;
@@ -65,7 +66,7 @@ static CUresult from_fatbin(const unsigned char *image, const char **text, size_
             *reason = (entry.flags & FLAG_ZSTD) != 0
                           ? "the PTX is compressed (flag 0x8000, zstd); compile with nvcc --no-compress"
                           : "the PTX is compressed (flag 0x2000, LZ4); compile with nvcc --no-compress";
-        } else if (entry.kind == KIND_PTX && !compressed && entry.target <= DEVICE_TARGET &&
+        } else if (entry.kind == KIND_PTX && !compressed && entry.target <= sim_model_target() &&
                    entry.target >= best) {
             best = entry.target;
             *text = (const char *)where + entry.header_bytes;
@@ -93,8 +94,10 @@ CUresult sim_image_text(const void *image, const char **text, size_t *bytes, con
         start = wrapper.data;
         memcpy(&magic, start, sizeof magic);
     }
-    if (magic == FATBIN_MAGIC)
-        return from_fatbin(start, text, bytes, reason);
+    if (magic == FATBIN_MAGIC) {
+        const CUresult result = from_fatbin(start, text, bytes, reason);
+        return result == CUDA_SUCCESS ? sim_target_check(*text, *bytes, reason) : result;
+    }
     if (magic == 0x464c457fu) {
         *reason = "the image is machine code (ELF), and this device runs PTX only";
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
@@ -106,7 +109,7 @@ CUresult sim_image_text(const void *image, const char **text, size_t *bytes, con
         }
     *text = (const char *)start;
     *bytes = strlen(*text);
-    return CUDA_SUCCESS;
+    return sim_target_check(*text, *bytes, reason);
 }
 
 CUresult sim_image_read(const char *path, void **image)

@@ -1,9 +1,11 @@
 #include "memory.h"
 
+#include "array.h"
 #include "context.h"
 #include "device.h"
 #include "heap.h"
 #include "pool.h"
+#include "residency.h"
 
 #include <sys/mman.h>
 
@@ -21,7 +23,7 @@ uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags,
     const struct sim_range range = {.begin = address,
                                     .end = address + bytes,
                                     .kind = kind,
-                                    .accessible = true,
+                                    .access = SIM_ACCESS_READ_WRITE,
                                     .flags = flags,
                                     .context = context,
                                     .pool = pool};
@@ -34,6 +36,8 @@ uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags,
 
 static void give_back(const struct sim_range *range)
 {
+    if (range->kind == SIM_MEMORY_MANAGED)
+        sim_residency_forget(range->begin, range->end);
     if (range->pool != NULL)
         sim_pool_gave_back(range->pool, range->end - range->begin);
     sim_heap_free(range->begin, range->end - range->begin);
@@ -51,6 +55,7 @@ bool sim_memory_free(uint64_t address, unsigned kinds)
 void sim_memory_free_context(struct sim_context *context)
 {
     struct sim_range range;
+    sim_array_free_context(context);
     while (sim_range_remove_any(context, FREEABLE | 1u << SIM_MEMORY_KERNEL, &range))
         give_back(&range);
     while (sim_range_remove_any(context, 1u << SIM_MEMORY_HOST, &range))
@@ -59,12 +64,13 @@ void sim_memory_free_context(struct sim_context *context)
         ; /* the pages are the program's */
 }
 
-bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end)
+bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
 {
     struct sim_range range;
     (void)unused;
-    if (!sim_range_find(address, &range) || !range.accessible)
+    if (!sim_range_find(address, &range) || range.access == SIM_ACCESS_NONE)
         return false;
+    *writable = range.access == SIM_ACCESS_READ_WRITE;
     *begin = range.begin;
     *end = range.end;
     return true;

@@ -298,13 +298,12 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
     for (size_t i = 0; i < count; i++)
         if (desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || desc[i].location.id != SIM_DEVICE)
             return CUDA_ERROR_INVALID_DEVICE;
-    const CUmemAccess_flags flags = desc[count - 1].flags;
-    const bool accessible = flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    /* Read-only mappings are readable here and not checked for writes: the engine knows one kind of access.
-     */
-    const int protection = accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
+    const enum sim_access access = (enum sim_access)desc[count - 1].flags;
+    /* The pages of a read-only mapping stay writable: a kernel that runs already remembers that it may write
+     * there, and must not end the process. */
+    const int protection = access == SIM_ACCESS_NONE ? PROT_NONE : PROT_READ | PROT_WRITE;
     pthread_mutex_lock(&lock);
-    if (!sim_range_set_access(ptr, ptr + size, accessible, flags) ||
+    if (!sim_range_set_access(ptr, ptr + size, access) ||
         mprotect((void *)(uintptr_t)ptr, size, protection) != 0)
         result = CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_unlock(&lock);
@@ -320,7 +319,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
     if (flags == NULL || location == NULL || !sim_range_find(ptr, &range) || range.kind != SIM_MEMORY_MAPPED)
         return CUDA_ERROR_INVALID_VALUE;
     const bool here = location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id == SIM_DEVICE;
-    *flags = here ? range.flags : 0;
+    *flags = here ? (unsigned long long)range.access : 0;
     return CUDA_SUCCESS;
 }
 

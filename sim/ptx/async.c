@@ -89,8 +89,9 @@ enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instru
             results[lane] = unpack_barrier(values[lane]).pending;
             continue;
         }
-        uint64_t *word = reach(warp, instruction, (enum space)instruction->space,
-                               addresses[lane] + (uint64_t)instruction->offset, 8, lane, &status);
+        uint64_t *word =
+            reach(warp, instruction, (enum space)instruction->space,
+                  addresses[lane] + (uint64_t)instruction->offset, 8, ACCESS_WRITE, lane, &status);
         if (word == NULL)
             return status;
         results[lane] = operate(instruction->variant, word, values[lane], given);
@@ -119,14 +120,15 @@ enum ptx_status run_copy_async(struct warp *warp, const struct instruction *inst
         const uint32_t given = sized ? (uint32_t)sizes[lane] : bytes;
         const unsigned copied = given < bytes ? given : bytes;
         unsigned char *target =
-            reach(warp, instruction, SPACE_SHARED, to[lane] + to_offset, bytes, lane, &status);
+            reach(warp, instruction, SPACE_SHARED, to[lane] + to_offset, bytes, ACCESS_WRITE, lane, &status);
         if (target == NULL)
             return status;
         memset(target, 0, bytes);
         if (copied == 0)
             continue;
-        const void *source = reach(warp, instruction, SPACE_GLOBAL,
-                                   from[lane] + (uint64_t)instruction->offset, bytes, lane, &status);
+        const void *source =
+            reach(warp, instruction, SPACE_GLOBAL, from[lane] + (uint64_t)instruction->offset, bytes,
+                  ACCESS_READ, lane, &status);
         if (source == NULL)
             return status;
         memcpy(target, source, copied);

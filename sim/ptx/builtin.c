@@ -11,7 +11,7 @@ static enum ptx_status read_string(struct warp *warp, const struct instruction *
 {
     enum ptx_status status = PTX_OK;
     for (size_t i = 0; i < room - 1; i++) {
-        const char *at = reach(warp, instruction, SPACE_GENERIC, address + i, 1, lane, &status);
+        const char *at = reach(warp, instruction, SPACE_GENERIC, address + i, 1, ACCESS_READ, lane, &status);
         if (at == NULL)
             return status;
         into[i] = *at;
@@ -27,7 +27,7 @@ static enum ptx_status read_argument(struct warp *warp, const struct instruction
 {
     enum ptx_status status = PTX_OK;
     *address = (*address + bytes - 1) / bytes * bytes;
-    const void *at = reach(warp, instruction, SPACE_GENERIC, *address, bytes, lane, &status);
+    const void *at = reach(warp, instruction, SPACE_GENERIC, *address, bytes, ACCESS_READ, lane, &status);
     *value = 0;
     if (at != NULL)
         memcpy(value, at, bytes);

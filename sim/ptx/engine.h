@@ -52,7 +52,10 @@ struct block {
 
 struct range {
     uint64_t begin, end;
+    bool writable;
 };
+
+enum access { ACCESS_READ, ACCESS_WRITE };
 
 struct warp {
     struct block *block;
@@ -155,7 +158,7 @@ enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruc
 
 /* Host address behind a device address, or NULL with a fault. */
 void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
-            unsigned bytes, unsigned lane, enum ptx_status *status);
+            unsigned bytes, enum access access, unsigned lane, enum ptx_status *status);
 
 /* Groups of a warp; both may move the others in memory. */
 struct group *add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc);

@@ -158,11 +158,16 @@ static bool parse_function_attributes(struct parser *parser, struct ptx_kernel *
                                   parser->at->text);
             continue;
         }
-        next_token(parser);
+        const bool required = token_is(next_token(parser), ".reqntid");
         uint64_t product = 1, value;
+        unsigned axis = 0;
+        if (required)
+            function->required_threads[1] = function->required_threads[2] = 1;
         do {
             if (!parse_integer(parser, &value))
                 return false;
+            if (required && axis < 3)
+                function->required_threads[axis++] = value < 4096 ? (uint32_t)value : 4096;
             product *= value < 4096 ? value : 4096;
         } while (accept_text(parser, ","));
         if (threads)

@@ -117,13 +117,13 @@ static uint64_t positive(uint64_t x, uint64_t y, bool larger)
 
 static uint64_t shift_left(uint64_t value, uint64_t amount, unsigned width)
 {
-    return (uint32_t)amount >= width ? 0 : low_bits(value << amount, width);
+    return (uint32_t)amount >= width ? 0 : low_bits(value << (uint32_t)amount, width);
 }
 
 static uint64_t shift_right(const struct instruction *instruction, uint64_t value, uint64_t amount)
 {
     const unsigned width = width_of(instruction);
-    const unsigned by = (uint32_t)amount < width ? (unsigned)amount : width;
+    const unsigned by = (uint32_t)amount < width ? (uint32_t)amount : width;
     if (type_is_signed((enum type)instruction->type))
         return low_bits((uint64_t)(sign_extend(value, width) >> (by < 64 ? by : 63)), width);
     return by >= 64 ? 0 : low_bits(value, width) >> by;

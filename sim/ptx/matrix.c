@@ -149,7 +149,7 @@ enum ptx_status run_matrix_memory(struct warp *warp, const struct instruction *i
         const uint64_t at = matrices->column_major ? place.column * strides[lane] + place.row
                                                    : place.row * strides[lane] + place.column;
         void *memory = reach(warp, instruction, (enum space)instruction->space, addresses[lane] + at * bytes,
-                             bytes, lane, &status);
+                             bytes, store ? ACCESS_WRITE : ACCESS_READ, lane, &status);
         if (memory == NULL)
             return status;
         uint64_t bits = 0;
@@ -204,7 +204,8 @@ enum ptx_status run_matrix8(struct warp *warp, const struct instruction *instruc
         collect(warp, instruction->from[i], instruction->variant != 0, rows[i]);
     for (unsigned lane = 0; lane < 8u * instruction->vector; lane++) {
         void *row = reach(warp, instruction, (enum space)instruction->space,
-                          addresses[lane] + (uint64_t)instruction->offset, 16, lane, &status);
+                          addresses[lane] + (uint64_t)instruction->offset, 16,
+                          store ? ACCESS_WRITE : ACCESS_READ, lane, &status);
         if (row == NULL)
             return status;
         if (store)

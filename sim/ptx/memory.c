@@ -7,28 +7,28 @@ static bool in_range(const struct range *range, uint64_t address, unsigned bytes
     return address >= range->begin && address < range->end && bytes <= range->end - address;
 }
 
-static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes)
+static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes, enum access access)
 {
     for (unsigned i = 0; i < RANGES; i++)
         if (in_range(&warp->ranges[i], address, bytes))
-            return true;
+            return access == ACCESS_READ || warp->ranges[i].writable;
     const struct grid *grid = warp->block->grid;
     const struct ptx_memory *memory = &grid->launch->memory;
     const uint64_t parameters = (uint64_t)(uintptr_t)grid->parameters;
     const uint64_t workspace = (uint64_t)(uintptr_t)grid->workspace;
-    struct range found = {parameters, parameters + grid->launch->kernel->parameter_bytes};
+    struct range found = {parameters, parameters + grid->launch->kernel->parameter_bytes, true};
     if (grid->launch->cooperative && address >= workspace && address < workspace + sizeof grid->workspace)
-        found = (struct range){workspace, workspace + sizeof grid->workspace};
+        found = (struct range){workspace, workspace + sizeof grid->workspace, true};
     if (!in_range(&found, address, bytes) &&
-        (!memory->find(memory->context, address, &found.begin, &found.end) ||
+        (!memory->find(memory->context, address, &found.begin, &found.end, &found.writable) ||
          !in_range(&found, address, bytes)))
         return false;
     warp->ranges[warp->next_range++ % RANGES] = found;
-    return true;
+    return access == ACCESS_READ || found.writable;
 }
 
 void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
-            unsigned bytes, unsigned lane, enum ptx_status *status)
+            unsigned bytes, enum access access, unsigned lane, enum ptx_status *status)
 {
     if (space == SPACE_GENERIC && (address & WINDOW_MASK) == SHARED_WINDOW)
         space = SPACE_SHARED, address &= ~WINDOW_MASK;
@@ -44,13 +44,13 @@ void *reach(struct warp *warp, const struct instruction *instruction, enum space
         if (address < room && bytes <= room - address)
             return space == SPACE_SHARED ? warp->block->shared + address
                                          : warp->locals + (size_t)lane * warp->local_room + address;
-    } else if (may_touch(warp, address, bytes)) {
+    } else if (may_touch(warp, address, bytes, access)) {
         return (void *)(uintptr_t)address;
     }
     *status = fault(warp, instruction, PTX_ILLEGAL_ADDRESS,
                     space == SPACE_SHARED  ? "address outside shared memory"
                     : space == SPACE_LOCAL ? "address outside local memory"
-                                           : "address outside every allocation",
+                                           : "address outside every allocation that may be accessed so",
                     address);
     return NULL;
 }
@@ -99,7 +99,7 @@ static enum ptx_status run_load(struct warp *warp, const struct instruction *ins
     EACH_LANE(mask, lane, {
         const char *from =
             reach(warp, instruction, (enum space)instruction->space,
-                  addresses[lane] + (uint64_t)instruction->offset, bytes * count, lane, &status);
+                  addresses[lane] + (uint64_t)instruction->offset, bytes * count, ACCESS_READ, lane, &status);
         if (from == NULL)
             return status;
         for (unsigned i = 0; i < count; i++)
@@ -116,7 +116,8 @@ static enum ptx_status run_store(struct warp *warp, const struct instruction *in
     enum ptx_status status = PTX_OK;
     EACH_LANE(mask, lane, {
         char *to = reach(warp, instruction, (enum space)instruction->space,
-                         addresses[lane] + (uint64_t)instruction->offset, bytes * count, lane, &status);
+                         addresses[lane] + (uint64_t)instruction->offset, bytes * count, ACCESS_WRITE, lane,
+                         &status);
         if (to == NULL)
             return status;
         for (unsigned i = 0; i < count; i++)
@@ -255,7 +256,7 @@ static enum ptx_status run_atomic(struct warp *warp, const struct instruction *i
     const uint64_t *swaps = operand_values(warp, instruction->from[2]);
     EACH_LANE(mask, lane, {
         void *at = reach(warp, instruction, (enum space)instruction->space,
-                         addresses[lane] + (uint64_t)instruction->offset, bytes, lane, &status);
+                         addresses[lane] + (uint64_t)instruction->offset, bytes, ACCESS_WRITE, lane, &status);
         if (at == NULL)
             return status;
         const uint64_t old = update(instruction, at, values[lane], swaps[lane]);

@@ -178,6 +178,7 @@ void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_kernel_at
                                        .max_threads = kernel->max_threads != 0 ? kernel->max_threads : 1024,
                                        .ptx_version = module->version,
                                        .target = module->target};
+    memcpy(attributes->required, kernel->required_threads, sizeof attributes->required);
 }
 
 /* Only variables that have an address of their own: a .shared one has another in every block. */

@@ -346,6 +346,7 @@ struct ptx_kernel { /* also a .func */
     uint32_t parameter_bytes;
     uint32_t shared_bytes; /* static, of what it uses itself */
     uint32_t max_threads;
+    uint32_t required_threads[3]; /* .reqntid; 0: any */
     bool calls;
 };
 
