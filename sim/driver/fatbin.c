@@ -94,9 +94,12 @@ static enum sim_fatbin unpack(const struct choice *choice, struct sim_text *text
     *reason = "Uncompress failed: the PTX declares more than 256 MiB";
     if (entry->raw_bytes > TEXT_MAX)
         return SIM_FATBIN_CORRUPT;
+    *reason = "Uncompress failed: the PTX is empty";
+    if (entry->raw_bytes == 0 || entry->compressed_bytes == 0)
+        return SIM_FATBIN_CORRUPT;
     const size_t bytes = (size_t)entry->raw_bytes;
     *reason = "no memory for the decompressed PTX";
-    text->owned = malloc(bytes != 0 ? bytes : 1);
+    text->owned = malloc(bytes);
     if (text->owned == NULL)
         return SIM_FATBIN_NO_MEMORY;
     const enum sim_decompressed result =
