@@ -24,6 +24,7 @@ static struct {
     size_t capacity;
     size_t limit;
     size_t used;
+    struct extent reserved;
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool sim_heap_start(size_t bytes)
@@ -38,6 +39,7 @@ bool sim_heap_start(size_t bytes)
     heap.capacity = 64;
     heap.count = 1;
     heap.free[0] = (struct extent){(uint64_t)(uintptr_t)base, (uint64_t)(uintptr_t)base + bytes * 2};
+    heap.reserved = heap.free[0];
     heap.limit = bytes;
     return true;
 }
@@ -139,4 +141,10 @@ size_t sim_heap_available(void)
     const size_t available = heap.limit - heap.used;
     pthread_mutex_unlock(&heap.lock);
     return available;
+}
+
+void sim_heap_bounds(uint64_t *begin, uint64_t *end)
+{
+    *begin = heap.reserved.begin;
+    *end = heap.reserved.end;
 }

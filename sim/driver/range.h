@@ -36,6 +36,12 @@ bool sim_range_add(const struct sim_range *range);
 /* The range that holds `address`. */
 bool sim_range_find(uint64_t address, struct sim_range *range);
 
+/* Any range, accessible and of a kind in the bit set `kinds`, that has a byte in [begin, end). */
+bool sim_range_within(uint64_t begin, uint64_t end, unsigned kinds, struct sim_range *range);
+
+/* The range closest to `address`, which is in none. */
+bool sim_range_nearest(uint64_t address, struct sim_range *range);
+
 /* Whether all of [address, address + bytes) may be touched by the device. */
 bool sim_range_accessible(uint64_t address, size_t bytes);
 

@@ -3,8 +3,10 @@
 #include "context.h"
 #include "counter.h"
 #include "event.h"
+#include "fault.h"
 #include "graph.h"
 #include "memory.h"
+#include "memory_page.h"
 #include "module.h"
 #include "state.h"
 #include "stream.h"
@@ -29,6 +31,10 @@ static CUresult result_of(enum ptx_status status)
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     case PTX_ILLEGAL_INSTRUCTION:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case PTX_ASSERT:
+        return CUDA_ERROR_ASSERT;
+    case PTX_DEADLOCK: /* a GPU would wait until its watchdog, if it has one, ends the kernel */
+        return CUDA_ERROR_LAUNCH_TIMEOUT;
     case PTX_OUT_OF_RESOURCES:
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
@@ -37,20 +43,23 @@ static CUresult result_of(enum ptx_status status)
 
 static void run_launch(struct sim_context *context, const struct sim_launch *launch)
 {
-    struct ptx_diagnostic diagnostic;
-    const struct ptx_launch run = {.kernel = launch->function->ptx,
-                                   .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
-                                   .block = {launch->block[0], launch->block[1], launch->block[2]},
-                                   .shared_bytes = launch->shared_bytes,
-                                   .parameters = launch->parameters,
-                                   .memory = {.find = sim_memory_find, .context = NULL},
-                                   .timeout_ns = sim_environment()->kernel_timeout_ns,
-                                   .cancel = &context->cancel,
-                                   .workers = sim_environment()->workers};
+    struct ptx_diagnostic diagnostic = {0};
+    const struct ptx_launch run = {
+        .kernel = launch->function->ptx,
+        .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+        .block = {launch->block[0], launch->block[1], launch->block[2]},
+        .shared_bytes = launch->shared_bytes,
+        .parameters = launch->parameters,
+        .memory = {.find = sim_environment()->whole_pages ? sim_memory_find_page : sim_memory_find},
+        .timeout_ns = sim_environment()->kernel_timeout_ns,
+        .cancel = sim_context_cancel(context),
+        .workers = sim_environment()->workers};
     sim_count_launch(launch);
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
-    if (result != CUDA_SUCCESS)
-        sim_context_fault(context, result);
+    if (result == CUDA_SUCCESS)
+        return;
+    sim_fault_report(launch->function->ptx, result, &diagnostic);
+    sim_context_fault(context, result);
 }
 
 static bool is_device_address(CUmemorytype type)
@@ -126,7 +135,7 @@ static void wait_value(struct sim_context *context, const struct sim_work *work)
     const struct timespec pause = {.tv_nsec = 20000};
     while (!value_is_there(read_value(work->value.address, work->value.bytes), work->value.value,
                            work->value.flags, work->value.bytes) &&
-           !atomic_load(&context->cancel) && sim_context_error(context) == CUDA_SUCCESS)
+           sim_context_error(context) == CUDA_SUCCESS)
         nanosleep(&pause, NULL);
 }
 

@@ -109,6 +109,39 @@ static enum ptx_status print(struct warp *warp, const struct instruction *instru
     return status;
 }
 
+static uint64_t argument(const struct call *call, const unsigned char *frame, uint32_t number)
+{
+    uint64_t value = 0;
+    if (number < call->argument_count)
+        memcpy(&value, frame + call->arguments[number].offset,
+               call->arguments[number].bytes < sizeof value ? call->arguments[number].bytes : sizeof value);
+    return value;
+}
+
+/* __assertfail(message, file, line, function, size of a character), in the words of a GPU's driver. */
+static enum ptx_status say_failed(struct warp *warp, const struct instruction *instruction,
+                                  const struct call *call, const unsigned char *frame, unsigned lane)
+{
+    char message[512], file[512], function[512];
+    const uint32_t *block = warp->block->index;
+    uint32_t thread[3];
+    enum ptx_status status =
+        read_string(warp, instruction, argument(call, frame, 0), lane, message, sizeof message);
+    if (status == PTX_OK)
+        status = read_string(warp, instruction, argument(call, frame, 1), lane, file, sizeof file);
+    if (status == PTX_OK && call->argument_count > 3)
+        status = read_string(warp, instruction, argument(call, frame, 3), lane, function, sizeof function);
+    else
+        function[0] = 0;
+    if (status != PTX_OK)
+        return status;
+    thread_index(warp, lane, thread);
+    fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
+            (uint32_t)argument(call, frame, 2), function, block[0], block[1], block[2], thread[0], thread[1],
+            thread[2], message);
+    return PTX_OK;
+}
+
 enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct call *call = &warp->block->grid->module->calls[instruction->offset];
@@ -119,18 +152,17 @@ enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruc
         memcpy(&first, frame + call->arguments[0].offset, sizeof first);
         memcpy(&second, frame + call->arguments[1].offset, sizeof second);
         if (instruction->variant == BUILTIN_ASSERT_FAIL) {
-            char text[512] = "";
-            const enum ptx_status status = read_string(warp, instruction, first, lane, text, sizeof text);
+            const enum ptx_status status = say_failed(warp, instruction, call, frame, lane);
             if (status != PTX_OK)
                 return status;
-            fprintf(stderr, "assertion `%s' failed in a kernel\n", text);
-            return fault(warp, instruction, PTX_TRAP, "assertion failed", 0);
+            continue;
         }
         const enum ptx_status status = print(warp, instruction, first, second, lane);
         if (status != PTX_OK)
             return status;
     }
-    if (instruction->variant == BUILTIN_VPRINTF)
-        fflush(stdout);
+    if (instruction->variant == BUILTIN_ASSERT_FAIL)
+        return fault(warp, instruction, PTX_ASSERT, "assertion failed", 0);
+    fflush(stdout);
     return PTX_OK;
 }

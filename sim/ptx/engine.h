@@ -134,6 +134,14 @@ static inline void set_predicate(struct warp *warp, struct operand operand, uint
 enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
                       const char *what, uint64_t address);
 
+/* The same for an access of `bytes` by one lane. */
+enum ptx_status fault_access(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
+                             const char *what, uint64_t address, unsigned bytes, enum space space,
+                             unsigned lane);
+
+/* A lane's place in its block. */
+void thread_index(const struct warp *warp, unsigned lane, uint32_t index[3]);
+
 /* The families; each runs one instruction for the lanes of `mask`. */
 void run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_float(struct warp *warp, const struct instruction *instruction, uint32_t mask);

@@ -337,6 +337,8 @@ struct ptx_module {
     struct table *tables;
     size_t table_count, table_room;
     uint32_t common_shared_bytes; /* of variables that several functions name */
+    char *text;                   /* a copy, for reports */
+    size_t text_bytes;
 };
 
 /* Room for one more element of an array; NULL without memory. */

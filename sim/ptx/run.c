@@ -164,8 +164,7 @@ static enum ptx_status run_block(struct block *block)
         for (uint32_t i = 0; i < block->warp_count; i++)
             if (block->warps[i].group_count != 0)
                 return fault(&block->warps[i], &block->grid->module->code[block->warps[i].groups[0].pc],
-                             PTX_ILLEGAL_INSTRUCTION, "a barrier that never opens",
-                             block->warps[i].groups[0].barrier);
+                             PTX_DEADLOCK, "a barrier that never opens", block->warps[i].groups[0].barrier);
     }
 }
 

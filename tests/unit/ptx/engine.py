@@ -16,6 +16,7 @@ HERE = Path(__file__).parent
 SOURCES = HERE.parents[2] / "sim" / "ptx"
 STATUS = [
     "ok", "illegal address", "misaligned", "trap", "timeout", "illegal instruction", "out of resources", "cancelled",
+    "assertion", "deadlock",
 ]  # fmt: skip
 
 
