@@ -18,6 +18,7 @@ static struct {
     struct sim_extents extents;
     size_t limit;
     size_t used;
+    uint64_t begin, end; /* of what is reserved */
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool sim_heap_start(size_t bytes)
@@ -30,6 +31,8 @@ bool sim_heap_start(size_t bytes)
         return false;
     (void)madvise(base, bytes * 2, MADV_DONTFORK); /* a forked child has no device memory */
     heap.limit = bytes;
+    heap.begin = begin;
+    heap.end = begin + bytes * 2;
     return true;
 }
 
@@ -85,4 +88,10 @@ size_t sim_heap_available(void)
     const size_t available = heap.limit - heap.used;
     pthread_mutex_unlock(&heap.lock);
     return available;
+}
+
+void sim_heap_bounds(uint64_t *begin, uint64_t *end)
+{
+    *begin = heap.begin;
+    *end = heap.end;
 }

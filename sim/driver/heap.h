@@ -19,4 +19,7 @@ void sim_heap_refund(size_t bytes);
 
 size_t sim_heap_available(void);
 
+/* The range that was reserved: all of it can be read and written by the process. */
+void sim_heap_bounds(uint64_t *begin, uint64_t *end);
+
 #endif

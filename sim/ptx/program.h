@@ -399,6 +399,8 @@ struct ptx_module {
     size_t matrix_count, matrix_room;
     bool uses_reserved;
     uint32_t common_shared_bytes; /* of variables that several functions name */
+    char *text;                   /* a copy, for reports */
+    size_t text_bytes;
 };
 
 /* Room for one more element of an array; NULL without memory. */

@@ -19,7 +19,9 @@ from tests.corpus.running import Result, Session
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--driver", type=Path, help=f"libcuda to use; {SIM}")
     parser.add_argument("--json", type=Path, help="file that gets the results")
     parser.add_argument("--image", action="append", help="only images of this name: 75, 80, 90, 90g, nvrtc")

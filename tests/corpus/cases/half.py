@@ -132,9 +132,7 @@ def singles(name: str) -> Array:
 
 
 def modes(form: Format, values: list[Fraction]) -> list[Array]:
-    return [
-        np.array([form.rounded(v, mode) for v in values], np.uint16) for mode in ("rn", "rz", "rp", "rm")
-    ]
+    return [np.array([form.rounded(v, mode) for v in values], np.uint16) for mode in ("rn", "rz", "rp", "rm")]
 
 
 def _convert() -> Case:

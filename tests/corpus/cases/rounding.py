@@ -72,7 +72,9 @@ def conversions() -> list[Case]:
     r = random("conversions")
     wide = reals(r, F64, np.float64)
     wide[::2] = r.normal(size=N // 2) * 10.0 ** r.integers(-40, 38, N // 2)
-    near = np.concatenate([r.normal(size=N - 8) * 1000, [0.5, 1.5, -0.5, 2.5, 1e30, -1e30, 2.0**31, -(2.0**31)]])
+    near = np.concatenate(
+        [r.normal(size=N - 8) * 1000, [0.5, 1.5, -0.5, 2.5, 1e30, -1e30, 2.0**31, -(2.0**31)]]
+    )
     single = near.astype(np.float32)
     double = np.concatenate([near[:-4] * 1e12, [1e30, -1e30, 2.0**63, -(2.0**63)]])
     ints = r.integers(-(2**31), 2**31, N).astype(np.int32)

@@ -46,14 +46,21 @@ def _wmma() -> list[Case]:
     left, half = In(_as(a, np.float16)), np.float16
     total = (a @ b).astype(np.float32)
     return [
-        Case("wmma_half", [left, _by_columns(b, half), In(c.astype(np.float32)), Out(_as(a @ b + c, np.float32))]),
+        Case(
+            "wmma_half",
+            [left, _by_columns(b, half), In(c.astype(np.float32)), Out(_as(a @ b + c, np.float32))],
+        ),
         Case(
             "wmma_half_half",
             [_by_columns(tall, half), In(_as(flat, half)), Out(_as((tall @ flat + 1).T, half))],
         ),
         Case(
             "wmma_bytes",
-            [In(_as(a * 15, np.int8)), _by_columns(b * 15, np.int8), Out((225 * (a @ b) - 3).astype(np.int32))],
+            [
+                In(_as(a * 15, np.int8)),
+                _by_columns(b * 15, np.int8),
+                Out((225 * (a @ b) - 3).astype(np.int32)),
+            ],
         ),
         Case("wmma_bfloat", [In(_as(a, np.uint16)), In(_as(b, np.uint16)), Out(total)], least=80),
         Case(
