@@ -302,6 +302,7 @@ struct instruction {
     uint8_t logic;  /* OP_AND, OP_OR, OP_XOR after a comparison; else 0 */
     uint8_t vector; /* elements of a load or store */
     uint16_t flags;
+    bool common;          /* run_common may know it */
     struct operand guard; /* OPERAND_NONE: always */
     struct operand to[4];
     struct operand from[4];

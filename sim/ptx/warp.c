@@ -353,9 +353,11 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
                 group->state = GROUP_CONVERGES;
                 return PTX_OK;
             }
-            const enum ptx_status status = run_one(warp, instruction, mask);
-            if (status != PTX_OK)
-                return status;
+            if (!instruction->common || !run_common(warp, instruction, mask)) {
+                const enum ptx_status status = run_one(warp, instruction, mask);
+                if (status != PTX_OK)
+                    return status;
+            }
         }
         group->forced = false;
         group->pc++;
