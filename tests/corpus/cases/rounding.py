@@ -102,7 +102,9 @@ def _whole(values: Array, dtype: type) -> Array:
     info = np.iinfo(dtype)
     exact = [Fraction(v) for v in values.tolist()]
     columns = [[rounds(v) for v in exact] for rounds in (round, int, math.ceil, math.floor)]
-    return np.array([[min(max(v, info.min), info.max) for v in c] for c in columns], dtype).T.copy()
+    held = [[min(max(v, int(info.min)), int(info.max)) for v in column] for column in columns]
+    found: Array = np.array(held, dtype).T.copy()
+    return found
 
 
 def _from_ints(form: Format, values: Array) -> Array:
