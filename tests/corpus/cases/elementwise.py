@@ -34,7 +34,7 @@ def cases() -> list[Case]:
             "grey",
             [
                 In(rgb),
-                Out((rgb @ np.float64([0.299, 0.587, 0.114])).astype(np.float32), Ulp(5)),
+                Out((rgb @ np.array([0.299, 0.587, 0.114])).astype(np.float32), Ulp(5)),
                 np.int32(1000),
             ],
             grid=(4,),

@@ -64,7 +64,8 @@ def _quotient(x: int, y: int) -> int:
 
 
 def signed(value: int, bits: int = 32) -> int:
-    return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+    half: int = 2 ** (bits - 1)
+    return (value + half) % (2 * half) - half
 
 
 def _divided_32(x: int, y: int) -> list[int]:

@@ -8,7 +8,7 @@ from operator import and_, or_, xor
 import numpy as np
 
 from tests.corpus.bound import Relative
-from tests.corpus.case import Array, Case, In, Out, random, wrapped
+from tests.corpus.case import Array, Case, In, Out, blocks, random, wrapped
 
 
 def cases() -> list[Case]:
@@ -17,7 +17,7 @@ def cases() -> list[Case]:
     small = r.integers(-20, 100, 1024).astype(np.int32)
     real = r.normal(size=5000).astype(np.float32)
     double = r.normal(size=5000)
-    shape = {"grid": (4,), "block": (256,)}
+    shape = blocks(1024, 256)
     count = np.int32(5000)
     tickets = [
         Out((small.reshape(4, 256) > 0).sum(1).astype(np.int32)),

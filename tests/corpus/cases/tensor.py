@@ -41,8 +41,6 @@ def _wmma() -> list[Case]:
     a, b, c = (_small(f"wmma {k}", 16, 16) for k in range(3))
     tall, flat = _small("wmma tall", 32, 16), _small("wmma flat", 16, 8)
     thin, short = a[:, :8], b[:8, :]
-    tiny, wide = a[:8, :4] / 4, b[:4, :8]
-    double = (tiny @ wide + 0.25).astype(np.float64)
     left, half = In(_as(a, np.float16)), np.float16
     total = (a @ b).astype(np.float32)
     return [
@@ -67,9 +65,6 @@ def _wmma() -> list[Case]:
             "wmma_tf32",
             [In(_as(thin, np.float32)), _by_columns(short, np.float32), Out(_as(thin @ short, np.float32))],
             least=80,
-        ),
-        Case(
-            "wmma_double", [In(_as(tiny, np.float64)), _by_columns(wide, np.float64), Out(double)], least=80
         ),
     ]
 
