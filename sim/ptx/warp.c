@@ -220,8 +220,11 @@ static bool must_wait(struct warp *warp, const struct group *group, const struct
         return (warp->live & ~group->mask) != 0;
     if (members.kind == OPERAND_NONE)
         return false;
-    const uint32_t wanted = (uint32_t)operand_values(warp, members)[__builtin_ctz(group->mask)] & warp->live;
-    return (wanted & ~group->mask) != 0;
+    const uint64_t *masks = operand_values(warp, members);
+    uint32_t wanted = 0;
+    for (uint32_t rest = group->mask; rest != 0; rest &= rest - 1)
+        wanted |= (uint32_t)masks[__builtin_ctz(rest)];
+    return (wanted & warp->live & ~group->mask) != 0;
 }
 
 /* Branches, calls, barriers and ends: whatever changes which lanes go where. */

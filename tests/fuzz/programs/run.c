@@ -14,9 +14,10 @@ enum { WINDOW = 4096, VARIABLES_MAX = 64, GAP = 64, KERNELS_MAX = 4, SHARED_MAX 
 
 const enum style target_style = STYLE_GENTLE;
 const char *const target_outcomes[OUTCOMES] = {
-    "ok",        "illegal address", "misaligned",   "trap",       "timeout",  "illegal instruction",
-    "resources", "cancelled",       "not accepted", "not placed", "no kernel"};
-enum { NOT_ACCEPTED = PTX_CANCELLED + 1, NOT_PLACED, NO_KERNEL };
+    "ok",       "illegal address", "misaligned",          "trap",      "assertion",
+    "timeout",  "invalid pc",      "illegal instruction", "resources", "cancelled",
+    "deadlock", "not accepted",    "not placed",          "no kernel"};
+enum { NOT_ACCEPTED = PTX_DEADLOCK + 1, NOT_PLACED, NO_KERNEL };
 
 struct range {
     uint64_t begin, end;
