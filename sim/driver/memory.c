@@ -3,6 +3,7 @@
 #include "array.h"
 #include "context.h"
 #include "device.h"
+#include "extents.h"
 #include "heap.h"
 #include "pool.h"
 #include "residency.h"
@@ -39,8 +40,9 @@ static void give_back(const struct sim_range *range)
     if (range->kind == SIM_MEMORY_MANAGED)
         sim_residency_forget(range->begin, range->end);
     if (range->pool != NULL)
-        sim_pool_gave_back(range->pool, range->end - range->begin);
-    sim_heap_free(range->begin, range->end - range->begin);
+        sim_pool_gave_back(range->pool, range);
+    else
+        sim_heap_free(range->begin, range->end - range->begin);
 }
 
 bool sim_memory_free(uint64_t address, unsigned kinds)
@@ -125,7 +127,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
     if (pPitch == NULL || WidthInBytes == 0 || Height == 0 || WidthInBytes > 0x7fffffff ||
         (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16))
         return CUDA_ERROR_INVALID_VALUE;
-    const size_t pitch = (WidthInBytes + SIM_HEAP_ALIGNMENT - 1) & ~(size_t)(SIM_HEAP_ALIGNMENT - 1);
+    const size_t pitch = (WidthInBytes + SIM_ALIGNMENT - 1) & ~(size_t)(SIM_ALIGNMENT - 1);
     if (Height > SIZE_MAX / pitch)
         return CUDA_ERROR_OUT_OF_MEMORY;
     const CUresult result = cuMemAlloc_v2(dptr, pitch * Height);

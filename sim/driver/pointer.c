@@ -70,7 +70,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 {
     struct sim_context *context;
     struct sim_range range;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_faulted(NULL, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (data == NULL || !sim_range_find(ptr, &range))

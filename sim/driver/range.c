@@ -66,6 +66,33 @@ bool sim_range_find(uint64_t address, struct sim_range *range)
     return found;
 }
 
+bool sim_range_within(uint64_t begin, uint64_t end, unsigned kinds, struct sim_range *range)
+{
+    bool found = false;
+    pthread_rwlock_rdlock(&lock);
+    for (size_t at = search(begin); !found && at < range_count && ranges[at].begin < end; at++) {
+        found = ranges[at].access != SIM_ACCESS_NONE && (kinds >> ranges[at].kind & 1u) != 0;
+        if (found)
+            *range = ranges[at];
+    }
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+bool sim_range_nearest(uint64_t address, struct sim_range *range)
+{
+    pthread_rwlock_rdlock(&lock);
+    size_t at = search(address);
+    const bool found = range_count != 0;
+    if (found && (at == range_count || (at > 0 && ranges[at].begin > address &&
+                                        address - ranges[at - 1].end < ranges[at].begin - address)))
+        at--;
+    if (found)
+        *range = ranges[at];
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
 static bool may(uint64_t address, size_t bytes, enum sim_access access)
 {
     if (bytes == 0)

@@ -41,6 +41,12 @@ bool sim_range_add(const struct sim_range *range);
 /* The range that holds `address`. */
 bool sim_range_find(uint64_t address, struct sim_range *range);
 
+/* Any range, accessible and of a kind in the bit set `kinds`, that has a byte in [begin, end). */
+bool sim_range_within(uint64_t begin, uint64_t end, unsigned kinds, struct sim_range *range);
+
+/* The range closest to `address`, which is in none. */
+bool sim_range_nearest(uint64_t address, struct sim_range *range);
+
 /* Whether the device may read and write, or only has to read, all of [address, address + bytes). */
 bool sim_range_accessible(uint64_t address, size_t bytes);
 bool sim_range_readable(uint64_t address, size_t bytes);

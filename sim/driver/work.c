@@ -4,9 +4,11 @@
 #include "copy.h"
 #include "counter.h"
 #include "event.h"
+#include "fault.h"
 #include "graph.h"
 #include "kernel_heap.h"
 #include "memory.h"
+#include "memory_page.h"
 #include "module.h"
 #include "state.h"
 #include "stream.h"
@@ -35,6 +37,8 @@ static CUresult result_of(enum ptx_status status)
         return CUDA_ERROR_INVALID_PC;
     case PTX_ILLEGAL_INSTRUCTION:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case PTX_DEADLOCK: /* a GPU would wait until its watchdog, if it has one, ends the kernel */
+        return CUDA_ERROR_LAUNCH_TIMEOUT;
     case PTX_OUT_OF_RESOURCES:
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
@@ -43,24 +47,27 @@ static CUresult result_of(enum ptx_status status)
 
 static void run_launch(struct sim_context *context, const struct sim_launch *launch)
 {
-    struct ptx_diagnostic diagnostic;
-    const struct ptx_launch run = {.kernel = launch->function->ptx,
-                                   .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
-                                   .block = {launch->block[0], launch->block[1], launch->block[2]},
-                                   .shared_bytes = launch->shared_bytes,
-                                   .cooperative = launch->cooperative,
-                                   .parameters = launch->parameters,
-                                   .memory = {.find = sim_memory_find,
-                                              .allocate = sim_kernel_heap_allocate,
-                                              .release = sim_kernel_heap_release,
-                                              .context = context},
-                                   .timeout_ns = sim_environment()->kernel_timeout_ns,
-                                   .cancel = &context->cancel,
-                                   .workers = sim_environment()->workers};
+    struct ptx_diagnostic diagnostic = {0};
+    const struct ptx_launch run = {
+        .kernel = launch->function->ptx,
+        .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+        .block = {launch->block[0], launch->block[1], launch->block[2]},
+        .shared_bytes = launch->shared_bytes,
+        .cooperative = launch->cooperative,
+        .parameters = launch->parameters,
+        .memory = {.find = sim_environment()->whole_pages ? sim_memory_find_page : sim_memory_find,
+                   .allocate = sim_kernel_heap_allocate,
+                   .release = sim_kernel_heap_release,
+                   .context = context},
+        .timeout_ns = sim_environment()->kernel_timeout_ns,
+        .cancel = sim_context_cancel(context),
+        .workers = sim_environment()->workers};
     sim_count_launch(launch);
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
-    if (result != CUDA_SUCCESS)
-        sim_context_fault(context, result);
+    if (result == CUDA_SUCCESS)
+        return;
+    sim_fault_report(launch->function->ptx, result, &diagnostic);
+    sim_context_fault(context, result);
 }
 
 static void fill_row(unsigned char *row, const struct sim_set *set)
@@ -112,7 +119,7 @@ static void wait_value(struct sim_context *context, const struct sim_work *work)
     const struct timespec pause = {.tv_nsec = 20000};
     while (!value_is_there(read_value(work->value.address, work->value.bytes), work->value.value,
                            work->value.flags, work->value.bytes) &&
-           !atomic_load(&context->cancel) && sim_context_error(context) == CUDA_SUCCESS)
+           sim_context_error(context) == CUDA_SUCCESS)
         nanosleep(&pause, NULL);
 }
 

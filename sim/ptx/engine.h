@@ -121,10 +121,17 @@ static inline void set_predicate(struct warp *warp, struct operand operand, uint
 }
 
 /* Runs the rest with `lane` set to each lane of `mask`; the loop over a whole warp is one that compilers
- * vectorise. */
+ * vectorise: one lane reads and writes nothing of another's. */
+#if defined(__clang__)
+#define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LANES_APART _Pragma("GCC ivdep")
+#endif
+
 #define EACH_LANE(mask, lane, ...)                                                                           \
     do {                                                                                                     \
         if ((mask) == ALL_LANES) {                                                                           \
+            LANES_APART                                                                                      \
             for (unsigned lane = 0; lane < LANES; lane++) {                                                  \
                 __VA_ARGS__;                                                                                 \
             }                                                                                                \
@@ -139,6 +146,21 @@ static inline void set_predicate(struct warp *warp, struct operand operand, uint
 /* Ends the grid, with the PTX line; always returns the status. */
 enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
                       const char *what, uint64_t address);
+
+/* Whether every lane's address plus offset is aligned (has no bit of `misaligned`) and at most `last` beyond
+ * `begin`. */
+bool all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
+                uint64_t misaligned);
+
+/* False where the instruction is none of the few that are run in a fast form. */
+bool run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+/* The same for an access of `bytes` by one lane. */
+enum ptx_status fault_access(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
+                             const char *what, uint64_t address, unsigned bytes, enum space space,
+                             unsigned lane);
+
+/* A lane's place in its block. */
+void thread_index(const struct warp *warp, unsigned lane, uint32_t index[3]);
 
 /* The families; each runs one instruction for the lanes of `mask`. */
 void run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask);

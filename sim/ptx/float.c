@@ -167,38 +167,11 @@ static inline uint64_t arithmetic_f32(float value)
     return isnan(value) ? 0x7fffffff : bits_f32(value);
 }
 
-/* The four that inner loops are made of, without a call a lane. */
-static bool run_common_f32(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
-                           const uint64_t *b, const uint64_t *c, uint64_t *d)
-{
-    if (instruction->flags != 0)
-        return false;
-    switch (instruction->operation) {
-    case OP_ADD:
-        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) + f32_of(b[lane])));
-        return true;
-    case OP_SUB:
-        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) - f32_of(b[lane])));
-        return true;
-    case OP_MUL_LO:
-        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) * f32_of(b[lane])));
-        return true;
-    case OP_FMA:
-        EACH_LANE(mask, lane,
-                  d[lane] = arithmetic_f32(fmaf(f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]))));
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void run_f32(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
                     const uint64_t *b, const uint64_t *c, uint64_t *d)
 {
     const bool flush = (instruction->flags & FLAG_FLUSH) != 0,
                saturate = (instruction->flags & FLAG_SATURATE) != 0;
-    if (run_common_f32(instruction, mask, a, b, c, d))
-        return;
     EACH_LANE(mask, lane, {
         float x = f32_of(a[lane]), y = f32_of(b[lane]), z = f32_of(c[lane]);
         if (flush)

@@ -35,7 +35,8 @@ void *reach(struct warp *warp, const struct instruction *instruction, enum space
     else if (space == SPACE_GENERIC && (address & WINDOW_MASK) == LOCAL_WINDOW)
         space = SPACE_LOCAL, address &= ~WINDOW_MASK;
     if ((address & (bytes - 1)) != 0) {
-        *status = fault(warp, instruction, PTX_MISALIGNED, "misaligned address", address);
+        *status = fault_access(warp, instruction, PTX_MISALIGNED, "misaligned address", address, bytes, space,
+                               lane);
         return NULL;
     }
     if (space == SPACE_SHARED || space == SPACE_LOCAL) {
@@ -47,11 +48,11 @@ void *reach(struct warp *warp, const struct instruction *instruction, enum space
     } else if (may_touch(warp, address, bytes, access)) {
         return (void *)(uintptr_t)address;
     }
-    *status = fault(warp, instruction, PTX_ILLEGAL_ADDRESS,
-                    space == SPACE_SHARED  ? "address outside shared memory"
-                    : space == SPACE_LOCAL ? "address outside local memory"
-                                           : "address outside every allocation that may be accessed so",
-                    address);
+    *status = fault_access(warp, instruction, PTX_ILLEGAL_ADDRESS,
+                           space == SPACE_SHARED  ? "address outside shared memory"
+                           : space == SPACE_LOCAL ? "address outside local memory"
+                                                  : "address outside every allocation",
+                           address, bytes, space, lane);
     return NULL;
 }
 
@@ -90,34 +91,140 @@ static void store(void *to, uint64_t bits, unsigned bytes)
     }
 }
 
+/* Whether all lanes may touch what they name, in shared memory or in the allocation that was touched last;
+ * `base` is then where address 0 lies on the host. If not, each lane is looked at for itself. */
+static bool all_in_reach(struct warp *warp, const struct instruction *instruction, const uint64_t *addresses,
+                         uint32_t mask, unsigned bytes, enum access access, uintptr_t *base)
+{
+    const uint64_t offset = (uint64_t)instruction->offset;
+    const bool shared = instruction->space == SPACE_SHARED;
+    const struct range nowhere = {0}, *range = &nowhere;
+    if (!shared && instruction->space != SPACE_GLOBAL && instruction->space != SPACE_GENERIC)
+        return false;
+    const uint64_t first = addresses[__builtin_ctz(mask)] + offset;
+    for (unsigned i = 0; !shared && i < RANGES; i++)
+        if (in_range(&warp->ranges[i], first, bytes))
+            range = &warp->ranges[i];
+    if (!shared && access == ACCESS_WRITE && !range->writable)
+        return false;
+    const uint64_t begin = shared ? 0 : range->begin;
+    const uint64_t room = shared ? warp->block->shared_bytes : range->end - range->begin;
+    if (room < bytes)
+        return false;
+    uint64_t places[LANES];
+    if (shared) { /* its addresses have 32 bits */
+        EACH_LANE(mask, lane, places[lane] = (uint32_t)(addresses[lane] + offset));
+        addresses = places;
+    }
+    *base = shared ? (uintptr_t)warp->block->shared : 0;
+    return all_inside(addresses, mask, shared ? 0 : offset, begin, room - bytes, bytes - 1);
+}
+
+#define LOAD_LANES(T)                                                                                        \
+    EACH_LANE(mask, lane, {                                                                                  \
+        const uint64_t at = addresses[lane] + offset;                                                        \
+        d[lane] =                                                                                            \
+            (uint64_t)__atomic_load_n((const T *)(base + (narrow ? (uint32_t)at : at)), __ATOMIC_RELAXED);   \
+    })
+
+static void load_lanes(enum type type, uint32_t mask, const uint64_t *addresses, uint64_t offset,
+                       uintptr_t base, bool narrow, uint64_t *d)
+{
+    switch (type) {
+    case T_S8:
+        LOAD_LANES(int8_t);
+        break;
+    case T_S16:
+        LOAD_LANES(int16_t);
+        break;
+    case T_S32:
+        LOAD_LANES(int32_t);
+        break;
+    default:
+        switch (type_bytes(type)) {
+        case 1:
+            LOAD_LANES(uint8_t);
+            break;
+        case 2:
+            LOAD_LANES(uint16_t);
+            break;
+        case 4:
+            LOAD_LANES(uint32_t);
+            break;
+        default:
+            LOAD_LANES(uint64_t);
+            break;
+        }
+    }
+}
+
 static enum ptx_status run_load(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
-    const unsigned bytes = type_bytes((enum type)instruction->type), count = instruction->vector;
+    const enum type type = (enum type)instruction->type;
+    const unsigned bytes = type_bytes(type), count = instruction->vector;
+    const uint64_t offset = (uint64_t)instruction->offset;
     enum ptx_status status = PTX_OK;
     uint64_t addresses[LANES];
+    uintptr_t base;
     memcpy(addresses, operand_values(warp, instruction->from[0]), sizeof addresses);
+    if (all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_READ, &base)) {
+        for (unsigned i = 0; i < count; i++)
+            load_lanes(type, mask, addresses, offset + i * bytes, base, instruction->space == SPACE_SHARED,
+                       result_values(warp, instruction->to[i]));
+        return PTX_OK;
+    }
     EACH_LANE(mask, lane, {
-        const char *from =
-            reach(warp, instruction, (enum space)instruction->space,
-                  addresses[lane] + (uint64_t)instruction->offset, bytes * count, ACCESS_READ, lane, &status);
+        const char *from = reach(warp, instruction, (enum space)instruction->space, addresses[lane] + offset,
+                                 bytes * count, ACCESS_READ, lane, &status);
         if (from == NULL)
             return status;
         for (unsigned i = 0; i < count; i++)
-            result_values(warp, instruction->to[i])[lane] =
-                load(from + i * bytes, (enum type)instruction->type);
+            result_values(warp, instruction->to[i])[lane] = load(from + i * bytes, type);
     });
     return PTX_OK;
+}
+
+#define STORE_LANES(T)                                                                                       \
+    EACH_LANE(mask, lane, {                                                                                  \
+        const uint64_t at = addresses[lane] + offset;                                                        \
+        __atomic_store_n((T *)(base + (narrow ? (uint32_t)at : at)), (T)values[lane], __ATOMIC_RELAXED);     \
+    })
+
+static void store_lanes(unsigned bytes, uint32_t mask, const uint64_t *addresses, uint64_t offset,
+                        uintptr_t base, bool narrow, const uint64_t *values)
+{
+    switch (bytes) {
+    case 1:
+        STORE_LANES(uint8_t);
+        break;
+    case 2:
+        STORE_LANES(uint16_t);
+        break;
+    case 4:
+        STORE_LANES(uint32_t);
+        break;
+    default:
+        STORE_LANES(uint64_t);
+        break;
+    }
 }
 
 static enum ptx_status run_store(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const unsigned bytes = type_bytes((enum type)instruction->type), count = instruction->vector;
+    const uint64_t offset = (uint64_t)instruction->offset;
     const uint64_t *addresses = operand_values(warp, instruction->to[0]);
     enum ptx_status status = PTX_OK;
+    uintptr_t base;
+    if (all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_WRITE, &base)) {
+        for (unsigned i = 0; i < count; i++)
+            store_lanes(bytes, mask, addresses, offset + i * bytes, base, instruction->space == SPACE_SHARED,
+                        operand_values(warp, instruction->from[i]));
+        return PTX_OK;
+    }
     EACH_LANE(mask, lane, {
-        char *to = reach(warp, instruction, (enum space)instruction->space,
-                         addresses[lane] + (uint64_t)instruction->offset, bytes * count, ACCESS_WRITE, lane,
-                         &status);
+        char *to = reach(warp, instruction, (enum space)instruction->space, addresses[lane] + offset,
+                         bytes * count, ACCESS_WRITE, lane, &status);
         if (to == NULL)
             return status;
         for (unsigned i = 0; i < count; i++)

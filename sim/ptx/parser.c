@@ -130,6 +130,16 @@ static bool check_calls(struct parser *parser)
     return true;
 }
 
+static bool keep_text(struct parser *parser, const char *text, size_t bytes)
+{
+    parser->module->text = malloc(bytes + 1);
+    if (parser->module->text == NULL)
+        return fail_memory(parser);
+    memcpy(parser->module->text, text, bytes);
+    parser->module->text_bytes = bytes;
+    return true;
+}
+
 int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
                      struct ptx_diagnostic *diagnostic)
 {
@@ -140,7 +150,7 @@ int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
     while (good && parser.at->kind != TOKEN_END)
         good = parse_top_level(&parser);
     good = good && (parser.module->version != 0 || fail(&parser, 1, "no .version: this is no PTX")) &&
-           check_calls(&parser) && place_shared(&parser);
+           check_calls(&parser) && place_shared(&parser) && keep_text(&parser, text, bytes);
     free(parser.names);
     free(parser.labels);
     free(tokens);

@@ -302,6 +302,7 @@ struct instruction {
     uint8_t logic;  /* OP_AND, OP_OR, OP_XOR after a comparison; else 0 */
     uint8_t vector; /* elements of a load or store */
     uint16_t flags;
+    bool common;          /* run_common may know it */
     struct operand guard; /* OPERAND_NONE: always */
     struct operand to[4];
     struct operand from[4];
@@ -398,6 +399,8 @@ struct ptx_module {
     size_t matrix_count, matrix_room;
     bool uses_reserved;
     uint32_t common_shared_bytes; /* of variables that several functions name */
+    char *text;                   /* a copy, for reports */
+    size_t text_bytes;
 };
 
 /* Room for one more element of an array; NULL without memory. */

@@ -16,10 +16,23 @@ struct ptx_module;
 struct ptx_kernel;
 struct ptx_variable;
 
-/* Why a module was refused or a launch faulted; `line` counts from 1 in the PTX text, 0 if none. */
+/* Where a launch faulted. `what` is a literal, as is `access` ("read", "write", "atomic access"; NULL if the
+ * fault was no access); `address` is an offset unless `global`. */
+struct ptx_fault {
+    const char *what;
+    const char *access;
+    uint64_t address;
+    uint32_t bytes;
+    bool global;
+    uint32_t block[3], thread[3];
+};
+
+/* Why a module was refused or a launch faulted; `line` counts from 1 in the PTX text, 0 if none. To be zeroed
+ * before use. */
 struct ptx_diagnostic {
     uint32_t line;
     char text[480];
+    struct ptx_fault fault; /* of a launch */
 };
 
 /* Parse and decode. `text` need not be NUL-terminated. Returns 0, or -1 with `diagnostic` filled in; an
@@ -38,6 +51,8 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size
 const struct ptx_kernel *ptx_module_find_kernel(const struct ptx_module *module, const char *name);
 
 const char *ptx_kernel_name(const struct ptx_kernel *kernel);
+/* One line of the PTX text, without the space around it and cut to fit; empty if there is none. */
+void ptx_kernel_line(const struct ptx_kernel *kernel, uint32_t line, char *text, size_t room);
 size_t ptx_kernel_parameter_count(const struct ptx_kernel *kernel);
 /* Offset and size in bytes of a parameter in the kernel's parameter buffer. */
 void ptx_kernel_parameter(const struct ptx_kernel *kernel, size_t index, size_t *offset, size_t *bytes);
@@ -80,10 +95,11 @@ enum ptx_status {
     PTX_TRAP,
     PTX_ASSERT,
     PTX_TIMEOUT,
-    PTX_INVALID_PC,          /* a call of what is no function */
-    PTX_ILLEGAL_INSTRUCTION, /* e.g. a barrier that can never be met */
+    PTX_INVALID_PC, /* a call of what is no function */
+    PTX_ILLEGAL_INSTRUCTION,
     PTX_OUT_OF_RESOURCES,
-    PTX_CANCELLED
+    PTX_CANCELLED,
+    PTX_DEADLOCK /* a barrier that can never be met */
 };
 
 struct ptx_launch {

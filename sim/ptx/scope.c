@@ -147,6 +147,17 @@ uint32_t reserve_frame(struct parser *parser, uint32_t bytes, uint32_t alignment
     return reserve(parser, &parser->function->frame_bytes, bytes, alignment, FRAME_MAX);
 }
 
+/* What run_common may know; it says so itself, this only spares asking for the rest. */
+static bool is_common(enum operation operation)
+{
+    static const bool common[] = {
+        [OP_MOV] = true,    [OP_CVT] = true,    [OP_SETP] = true, [OP_ADD] = true,      [OP_SUB] = true,
+        [OP_MUL_LO] = true, [OP_MAD_LO] = true, [OP_FMA] = true,  [OP_MUL_WIDE] = true, [OP_MAD_WIDE] = true,
+        [OP_MIN] = true,    [OP_MAX] = true,    [OP_AND] = true,  [OP_OR] = true,       [OP_XOR] = true,
+        [OP_SHL] = true,    [OP_SHR] = true};
+    return (size_t)operation < sizeof common && common[operation];
+}
+
 struct instruction *emit(struct parser *parser, enum operation operation, uint32_t line)
 {
     struct ptx_module *module = parser->module;
@@ -157,7 +168,8 @@ struct instruction *emit(struct parser *parser, enum operation operation, uint32
     }
     module->code = code;
     struct instruction *instruction = &code[module->code_count++];
-    *instruction = (struct instruction){.operation = (uint8_t)operation, .line = line};
+    *instruction =
+        (struct instruction){.operation = (uint8_t)operation, .line = line, .common = is_common(operation)};
     return instruction;
 }
 
