@@ -17,7 +17,6 @@ static struct {
 } primary = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_ullong next_id = 1;
-static struct sim_fault process_fault;
 
 static void set_defaults(struct sim_context *context)
 {
@@ -26,9 +25,7 @@ static void set_defaults(struct sim_context *context)
         atomic_store(&context->limits[i], limits[i]);
     atomic_store(&context->cache_config, CU_FUNC_CACHE_PREFER_NONE);
     atomic_store(&context->shared_config, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE);
-    atomic_store(&context->own.error, CUDA_SUCCESS);
-    atomic_store(&context->own.cancel, false);
-    context->fault = sim_environment()->faults_end_contexts ? &context->own : &process_fault;
+    sim_context_clear_fault(context);
 }
 
 static void dispose(struct sim_object *object)
@@ -94,29 +91,6 @@ struct sim_context *sim_context_current(void)
 {
     const struct sim_thread *self = sim_thread_self();
     return self == NULL || self->depth == 0 ? NULL : self->stack[self->depth - 1];
-}
-
-void sim_context_fault(struct sim_context *context, CUresult error)
-{
-    int none = CUDA_SUCCESS;
-    if (atomic_compare_exchange_strong(&context->fault->error, &none, (int)error))
-        atomic_store(&context->fault->cancel, true); /* a fault ends everything that runs */
-}
-
-CUresult sim_context_error(const struct sim_context *context)
-{
-    return (CUresult)atomic_load_explicit(&context->fault->error, memory_order_acquire);
-}
-
-const atomic_bool *sim_context_cancel(const struct sim_context *context)
-{
-    return &context->fault->cancel;
-}
-
-/* No context can be begun after a fault. */
-static CUresult process_error(void)
-{
-    return (CUresult)atomic_load_explicit(&process_fault.error, memory_order_acquire);
 }
 
 static CUresult usable(struct sim_context *context)
@@ -195,8 +169,8 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev)
         return CUDA_ERROR_INVALID_VALUE;
     if (dev != SIM_DEVICE)
         return CUDA_ERROR_INVALID_DEVICE;
-    if (process_error() != CUDA_SUCCESS)
-        return process_error();
+    if (sim_process_error() != CUDA_SUCCESS)
+        return sim_process_error();
     struct sim_context *context = make(flags);
     if (context == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -346,8 +320,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
         return result;
     if (pctx == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    if (process_error() != CUDA_SUCCESS)
-        return process_error();
+    if (sim_process_error() != CUDA_SUCCESS)
+        return sim_process_error();
     pthread_mutex_lock(&primary.lock);
     if (atomic_load(&primary.context->ended))
         result = begin(primary.context);

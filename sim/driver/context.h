@@ -56,6 +56,10 @@ void sim_context_fault(struct sim_context *context, CUresult error);
 const atomic_bool *sim_context_cancel(const struct sim_context *context);
 CUresult sim_context_error(const struct sim_context *context);
 
+/* A context that begins has no fault of its own. After one of the process none may begin. */
+void sim_context_clear_fault(struct sim_context *context);
+CUresult sim_process_error(void);
+
 /* Wait until everything submitted so far to any stream of the context has completed. */
 CUresult sim_context_synchronize(struct sim_context *context);
 
