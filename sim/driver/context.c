@@ -17,6 +17,7 @@ static struct {
 } primary = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_ullong next_id = 1;
+static struct sim_fault process_fault;
 
 static void set_defaults(struct sim_context *context)
 {
@@ -25,8 +26,9 @@ static void set_defaults(struct sim_context *context)
         atomic_store(&context->limits[i], limits[i]);
     atomic_store(&context->cache_config, CU_FUNC_CACHE_PREFER_NONE);
     atomic_store(&context->shared_config, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE);
-    atomic_store(&context->error, CUDA_SUCCESS);
-    atomic_store(&context->cancel, false);
+    atomic_store(&context->own.error, CUDA_SUCCESS);
+    atomic_store(&context->own.cancel, false);
+    context->fault = sim_environment()->faults_end_contexts ? &context->own : &process_fault;
 }
 
 static void dispose(struct sim_object *object)
@@ -97,13 +99,24 @@ struct sim_context *sim_context_current(void)
 void sim_context_fault(struct sim_context *context, CUresult error)
 {
     int none = CUDA_SUCCESS;
-    if (atomic_compare_exchange_strong(&context->error, &none, (int)error))
-        atomic_store(&context->cancel, true); /* a fault ends everything that runs in the context */
+    if (atomic_compare_exchange_strong(&context->fault->error, &none, (int)error))
+        atomic_store(&context->fault->cancel, true); /* a fault ends everything that runs */
 }
 
 CUresult sim_context_error(const struct sim_context *context)
 {
-    return (CUresult)atomic_load_explicit(&context->error, memory_order_acquire);
+    return (CUresult)atomic_load_explicit(&context->fault->error, memory_order_acquire);
+}
+
+const atomic_bool *sim_context_cancel(const struct sim_context *context)
+{
+    return &context->fault->cancel;
+}
+
+/* No context can be begun after a fault. */
+static CUresult process_error(void)
+{
+    return (CUresult)atomic_load_explicit(&process_fault.error, memory_order_acquire);
 }
 
 static CUresult usable(struct sim_context *context)
@@ -122,15 +135,22 @@ CUresult sim_enter(struct sim_context **context)
     return *context == NULL ? CUDA_ERROR_INVALID_CONTEXT : usable(*context);
 }
 
-CUresult sim_enter_with(CUcontext handle, struct sim_context **context)
+CUresult sim_enter_faulted(CUcontext handle, struct sim_context **context)
 {
-    if (handle == NULL)
-        return sim_enter(context);
     const CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
-    *context = sim_object_find(handle, SIM_CONTEXT);
-    return *context == NULL ? CUDA_ERROR_INVALID_CONTEXT : usable(*context);
+    *context = handle == NULL ? sim_context_current() : sim_object_find(handle, SIM_CONTEXT);
+    if (*context == NULL)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return atomic_load_explicit(&(*context)->ended, memory_order_acquire) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                                          : CUDA_SUCCESS;
+}
+
+CUresult sim_enter_with(CUcontext handle, struct sim_context **context)
+{
+    const CUresult result = sim_enter_faulted(handle, context);
+    return result == CUDA_SUCCESS ? sim_context_error(*context) : result;
 }
 
 CUresult sim_context_synchronize(struct sim_context *context)
@@ -175,6 +195,8 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev)
         return CUDA_ERROR_INVALID_VALUE;
     if (dev != SIM_DEVICE)
         return CUDA_ERROR_INVALID_DEVICE;
+    if (process_error() != CUDA_SUCCESS)
+        return process_error();
     struct sim_context *context = make(flags);
     if (context == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -222,6 +244,8 @@ static CUresult destroy(CUcontext ctx)
     const CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
+    if (ctx == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
     struct sim_context *context = sim_object_find(ctx, SIM_CONTEXT);
     if (context == NULL || context == primary.context || !sim_object_withdraw(context, SIM_CONTEXT))
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -322,6 +346,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
         return result;
     if (pctx == NULL)
         return CUDA_ERROR_INVALID_VALUE;
+    if (process_error() != CUDA_SUCCESS)
+        return process_error();
     pthread_mutex_lock(&primary.lock);
     if (atomic_load(&primary.context->ended))
         result = begin(primary.context);

@@ -12,15 +12,22 @@ struct sim_stream;
 
 #define SIM_LIMITS 8 /* CU_LIMIT_STACK_SIZE to CU_LIMIT_SHMEM_SIZE */
 
+/* What a fault leaves behind. */
+struct sim_fault {
+    atomic_int error;   /* CUresult of the first: every later call returns it */
+    atomic_bool cancel; /* running kernels are to stop */
+};
+
 struct sim_context {
     struct sim_object object;
     unsigned long long id;
     unsigned api_version;
     atomic_uint flags;
-    atomic_bool ended;  /* destroyed, or a primary context nobody retains */
-    atomic_bool cancel; /* running kernels are to stop */
-    atomic_int error;   /* CUresult of the first fault: every later call returns it */
+    atomic_bool ended;       /* destroyed, or a primary context nobody retains */
+    struct sim_fault *fault; /* its own, or the process's */
+    struct sim_fault own;
     _Atomic size_t limits[SIM_LIMITS];
+    _Atomic size_t kernel_heap_used;
     atomic_int cache_config;
     atomic_int shared_config;
 
@@ -38,8 +45,15 @@ CUresult sim_enter(struct sim_context **context);
 /* The same for a context given by handle, which need not be current; NULL means the current one. */
 CUresult sim_enter_with(CUcontext handle, struct sim_context **context);
 
-/* Keep the first fault of a context. */
+/* The same but for the sticky error: a few questions are answered after a fault too. */
+CUresult sim_enter_faulted(CUcontext handle, struct sim_context **context);
+
+/* Keep the first fault, for the whole process: as on a GPU, no context works after it and none can be made.
+ * With SIM_FAULT_SCOPE=context it is that context's alone. */
 void sim_context_fault(struct sim_context *context, CUresult error);
+
+/* True once kernels of the context are to stop. */
+const atomic_bool *sim_context_cancel(const struct sim_context *context);
 CUresult sim_context_error(const struct sim_context *context);
 
 /* Wait until everything submitted so far to any stream of the context has completed. */

@@ -6,7 +6,7 @@
 CUresult cuCtxGetDevice(CUdevice *device)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_faulted(NULL, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (device == NULL)
@@ -18,7 +18,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_faulted(NULL, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (flags == NULL)
@@ -42,7 +42,7 @@ CUresult cuCtxSetFlags(unsigned int flags)
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter_with(ctx, &context);
+    const CUresult result = sim_enter_faulted(ctx, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (ctxId == NULL)
@@ -54,7 +54,7 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter_with(ctx, &context);
+    const CUresult result = sim_enter_faulted(ctx, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (version == NULL)
@@ -81,7 +81,7 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx)
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter_with(ctx, &context);
+    const CUresult result = sim_enter_faulted(ctx, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (device == NULL)

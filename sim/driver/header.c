@@ -1,7 +1,7 @@
 #include "header.h"
 
-#include "device.h"
 #include "state.h"
+#include "target.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -104,12 +104,10 @@ CUresult sim_header_check(const char *text, size_t bytes, struct sim_jit *jit)
         return missing(jit, &cursor, "Missing .target directive");
     if (!accept(&cursor, "sm_") || !accept_number(&cursor, &target))
         return missing(jit, &cursor, "Target architecture not defined");
-    /* sm_80a runs on 8.0 alone; families (sm_100f) are all above this device. */
-    const bool specific = begins(&cursor, "a") || begins(&cursor, "f");
-    if (target > jit->target || (specific && target != SIM_COMPUTE_MAJOR * 10 + SIM_COMPUTE_MINOR)) {
-        sim_jit_error(jit, "ptxas fatal   : SM version specified by .target is higher than default SM "
-                           "version assumed");
-        return CUDA_ERROR_INVALID_PTX;
-    }
-    return CUDA_SUCCESS;
+    const char *reason;
+    const char suffix = cursor.at < cursor.end ? *cursor.at : '\0';
+    const CUresult result = sim_target_check(jit->target, major * 10 + minor, target, suffix, &reason);
+    if (result != CUDA_SUCCESS)
+        sim_jit_error(jit, "ptxas fatal   : %s", reason);
+    return result;
 }

@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Alignment of every allocation; a power of two. */
-#define SIM_HEAP_ALIGNMENT 512u
-
 /* Reserve the range, `bytes` of which may be allocated at a time. */
 bool sim_heap_start(size_t bytes);
 
@@ -21,5 +18,8 @@ bool sim_heap_charge(size_t bytes);
 void sim_heap_refund(size_t bytes);
 
 size_t sim_heap_available(void);
+
+/* The range that was reserved: all of it can be read and written by the process. */
+void sim_heap_bounds(uint64_t *begin, uint64_t *end);
 
 #endif

@@ -1,6 +1,6 @@
 #include "jit.h"
 
-#include "device.h"
+#include "model.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static CUresult set_target(struct sim_jit *jit, unsigned value)
     if (value >> 16 > 2 || target > UINT8_MAX || memchr(known, (int)target, sizeof known) == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     jit->target = target;
-    return target > SIM_COMPUTE_MAJOR * 10 + SIM_COMPUTE_MINOR ? CUDA_ERROR_INVALID_SOURCE : CUDA_SUCCESS;
+    return target > sim_model_target() ? CUDA_ERROR_INVALID_SOURCE : CUDA_SUCCESS;
 }
 
 /* A driver wants both of a log's options or none (seen with 580.159). */
@@ -41,7 +41,7 @@ static bool begin_log(struct sim_jit_log *log, bool sized)
 CUresult sim_jit_options(struct sim_jit *jit, unsigned count, const CUjit_option *options, void **values)
 {
     CUresult result = CUDA_SUCCESS;
-    *jit = (struct sim_jit){.begun_ns = now_ns(), .target = SIM_COMPUTE_MAJOR * 10 + SIM_COMPUTE_MINOR};
+    *jit = (struct sim_jit){.begun_ns = now_ns(), .target = sim_model_target()};
     if (count != 0 && (options == NULL || values == NULL))
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {

@@ -56,8 +56,7 @@ static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr ptr, 
         *(unsigned long long *)data = 0;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        *(unsigned *)data = range->accessible ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
-                                              : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE;
+        *(unsigned *)data = range->access; /* the same values */
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         *(CUmemoryPool *)data = (CUmemoryPool)range->pool;
@@ -71,7 +70,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 {
     struct sim_context *context;
     struct sim_range range;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_faulted(NULL, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (data == NULL || !sim_range_find(ptr, &range))

@@ -112,14 +112,15 @@ static bool check_calls(struct parser *parser)
     const struct ptx_module *module = parser->module;
     for (size_t i = 0; i < module->call_count; i++) {
         const struct call *call = &module->calls[i];
-        if (call->function == CALL_BUILTIN)
+        if (call->function >= CALL_INDIRECT)
             continue;
         const struct ptx_kernel *callee = module->functions[call->function];
-        bool fits =
-            call->argument_count == callee->parameter_count && call->result_count == callee->result_count;
+        /* A caller may expect a result of what gives none: linkers take it, the value is undefined. */
+        bool fits = call->argument_count == callee->parameter_count &&
+                    (call->result_count == callee->result_count || callee->result_count == 0);
         for (uint32_t j = 0; fits && j < call->argument_count; j++)
             fits = call->arguments[j].bytes <= callee->parameters[j].bytes;
-        for (uint32_t j = 0; fits && j < call->result_count; j++)
+        for (uint32_t j = 0; fits && j < callee->result_count; j++)
             fits = call->results[j].bytes <= callee->results[j].bytes;
         if (!callee->defined && parser->partial)
             continue;
@@ -128,6 +129,16 @@ static bool check_calls(struct parser *parser)
         if (!fits)
             return fail(parser, 0, "a call of %s does not fit its parameters", callee->name);
     }
+    return true;
+}
+
+static bool keep_text(struct parser *parser, const char *text, size_t bytes)
+{
+    parser->module->text = malloc(bytes + 1);
+    if (parser->module->text == NULL)
+        return fail_memory(parser);
+    memcpy(parser->module->text, text, bytes);
+    parser->module->text_bytes = bytes;
     return true;
 }
 
@@ -142,7 +153,7 @@ int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module
     while (good && parser.at->kind != TOKEN_END)
         good = parse_top_level(&parser);
     good = good && (parser.module->version != 0 || fail(&parser, 1, "no .version: this is no PTX")) &&
-           check_calls(&parser) && place_shared(&parser);
+           check_calls(&parser) && place_shared(&parser) && keep_text(&parser, text, bytes);
     free(parser.names);
     free(parser.labels);
     free(tokens);

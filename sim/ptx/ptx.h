@@ -16,10 +16,23 @@ struct ptx_module;
 struct ptx_kernel;
 struct ptx_variable;
 
-/* Why a module was refused or a launch faulted; `line` counts from 1 in the PTX text, 0 if none. */
+/* Where a launch faulted. `what` is a literal, as is `access` ("read", "write", "atomic access"; NULL if the
+ * fault was no access); `address` is an offset unless `global`. */
+struct ptx_fault {
+    const char *what;
+    const char *access;
+    uint64_t address;
+    uint32_t bytes;
+    bool global;
+    uint32_t block[3], thread[3];
+};
+
+/* Why a module was refused or a launch faulted; `line` counts from 1 in the PTX text, 0 if none. To be zeroed
+ * before use. */
 struct ptx_diagnostic {
     uint32_t line;
     char text[480];
+    struct ptx_fault fault; /* of a launch */
 };
 
 /* Parse and decode. `text` need not be NUL-terminated. Returns 0, or -1 with `diagnostic` filled in; an
@@ -59,6 +72,8 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size
 const struct ptx_kernel *ptx_module_find_kernel(const struct ptx_module *module, const char *name);
 
 const char *ptx_kernel_name(const struct ptx_kernel *kernel);
+/* One line of the PTX text, without the space around it and cut to fit; empty if there is none. */
+void ptx_kernel_line(const struct ptx_kernel *kernel, uint32_t line, char *text, size_t room);
 size_t ptx_kernel_parameter_count(const struct ptx_kernel *kernel);
 /* Offset and size in bytes of a parameter in the kernel's parameter buffer. */
 void ptx_kernel_parameter(const struct ptx_kernel *kernel, size_t index, size_t *offset, size_t *bytes);
@@ -69,7 +84,8 @@ struct ptx_kernel_attributes {
     uint32_t shared_bytes;   /* static */
     uint32_t local_bytes;    /* a thread */
     uint32_t constant_bytes; /* of the module */
-    uint32_t max_threads;    /* .maxntid product, else 1024 */
+    uint32_t max_threads;    /* product of .maxntid or .reqntid, else 1024 */
+    uint32_t required[3];    /* .reqntid, the only shape of a block; 0: any */
     uint32_t ptx_version;    /* 87 for .version 8.7 */
     uint32_t target;         /* 90 for .target sm_90 */
 };
@@ -82,10 +98,14 @@ const char *ptx_variable_name(const struct ptx_variable *variable);
 uint64_t ptx_variable_address(const struct ptx_variable *variable); /* 0 before ptx_module_place */
 size_t ptx_variable_bytes(const struct ptx_variable *variable);
 
-/* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end); the
- * engine may remember the answer for the rest of one launch. Called from several threads. */
+/* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end), and
+ * whether it may be written; the engine may remember the answer for the rest of one launch. Called from
+ * several threads. */
 struct ptx_memory {
-    bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end);
+    bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable);
+    /* malloc and free inside kernels; without them there is no memory to give. 0: none left. */
+    uint64_t (*allocate)(void *context, size_t bytes);
+    void (*release)(void *context, uint64_t address);
     void *context;
 };
 
@@ -94,10 +114,13 @@ enum ptx_status {
     PTX_ILLEGAL_ADDRESS,
     PTX_MISALIGNED,
     PTX_TRAP,
+    PTX_ASSERT,
     PTX_TIMEOUT,
-    PTX_ILLEGAL_INSTRUCTION, /* e.g. a barrier that can never be met */
+    PTX_INVALID_PC, /* a call of what is no function */
+    PTX_ILLEGAL_INSTRUCTION,
     PTX_OUT_OF_RESOURCES,
-    PTX_CANCELLED
+    PTX_CANCELLED,
+    PTX_DEADLOCK /* a barrier that can never be met */
 };
 
 struct ptx_launch {
@@ -109,6 +132,7 @@ struct ptx_launch {
     struct ptx_memory memory;
     uint64_t timeout_ns;       /* 0: none */
     const atomic_bool *cancel; /* may be NULL */
+    bool cooperative;          /* all blocks are on the way at once, and grid.sync() works */
     unsigned workers;          /* host threads to spread blocks over; 0: one a core */
 };
 

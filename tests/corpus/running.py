@@ -1,0 +1,189 @@
+"""Launch cases on a driver and compare what comes back with their references."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.corpus.bound import Exact
+from tests.corpus.capture import captured
+from tests.corpus.case import Argument, Array, Case, In, Out, Struct
+from tests.corpus.driver import Driver, DriverError, Module
+from tests.corpus.families import cases_of, images_of, target_of
+from tests.corpus.nvrtc import NvrtcError, compile_source
+
+CHILD = "CORPUS_CHILD"
+"""Set in the process that runs a case which must fail."""
+TIMEOUT_MS = "20000"
+"""For the CPU driver: a kernel that never ends fails instead of holding everything up."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One buffer as the driver left it. `used` is the largest part of its bound that any element took."""
+
+    sha256: str
+    exact: bool
+    bound: str
+    used: float
+
+
+@dataclass
+class Result:
+    family: str
+    image: str
+    case: str
+    problem: str = ""
+    outputs: list[Output] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return not self.problem
+
+    def document(self) -> dict[str, Any]:
+        return {**asdict(self), "passed": self.passed}
+
+
+class Session:
+    """A driver and everything run on it."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        os.environ.setdefault("SIM_KERNEL_TIMEOUT_MS", TIMEOUT_MS)
+        self.path = path
+        self.driver = Driver(path)
+
+    def family(self, family: str, images: list[str] | None = None, only: str | None = None) -> list[Result]:
+        found: list[Result] = []
+        for image in images or images_of(family):
+            cases = [c for c in cases_of(family) if c.least <= target_of(image) and only in (None, c.name)]
+            found += self.image(family, image, cases)
+        return found
+
+    def image(self, family: str, image: str, cases: list[Case]) -> list[Result]:
+        """Every case on one module; a module that is refused fails all of them."""
+        results = [Result(family, image, case.name) for case in cases]
+        if not cases:
+            return []
+        try:
+            module = self.driver.load(_text(family, image))
+        except (DriverError, NvrtcError) as error:
+            for result in results:
+                result.problem = str(error)
+            return results
+        for case, result in zip(cases, results, strict=True):
+            if case.fails and not os.environ.get(CHILD):
+                result.problem = _in_a_child(result, self.path)
+                continue
+            try:
+                self._run(module, case, result)
+            except DriverError as error:
+                result.problem = "" if error.code == case.fails else str(error)
+                if case.fails:
+                    return results
+                self.driver.reset()
+                module = self.driver.load(_text(family, image))
+        module.unload()
+        return results
+
+    def _run(self, module: Module, case: Case, result: Result) -> None:
+        launch = Launch(module, case)
+        printed = captured(launch.run)
+        result.outputs, result.problem = launch.judge()
+        if printed != list(case.prints):
+            result.problem = f"printed {printed}, not {list(case.prints)}"
+        if case.fails:
+            result.problem = "it ended well"
+
+
+def _in_a_child(result: Result, driver: Path | None) -> str:
+    """What is to fail does so in a process of its own: after some faults nothing runs in the process any more."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "results.json"
+        command = [sys.executable, str(Path(__file__).with_name("run.py")), "--json", str(told)]
+        command += ["--image", result.image, "--case", result.case, result.family]
+        command += ["--driver", str(driver)] if driver else []
+        environment = {**os.environ, CHILD: "1"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if not told.is_file():
+            return f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"
+        return str(json.loads(told.read_text())["results"][0]["problem"])
+
+
+def _text(family: str, image: str) -> bytes:
+    if image.startswith("nvrtc"):
+        return compile_source(family, target_of(image))
+    return images_of(family)[image].read_bytes() + b"\0"
+
+
+class Launch:
+    """One launch with buffers of its own."""
+
+    def __init__(self, module: Module, case: Case) -> None:
+        self.module, self.case, self.driver = module, case, module.driver
+        self.outs: list[tuple[Out, Any]] = []
+        self.addresses: list[Any] = []
+        self.got: list[Array] = []
+
+    def _packed(self, argument: Argument) -> bytes:
+        if isinstance(argument, In | Out):
+            data = argument.data if isinstance(argument, In) else argument.start()
+            address = self.driver.allocate(np.ascontiguousarray(data).tobytes())
+            self.addresses.append(address)
+            if isinstance(argument, Out):
+                self.outs.append((argument, address))
+            return int(address.value).to_bytes(8, "little")
+        if isinstance(argument, Struct):
+            whole = bytearray(argument.size)
+            for offset, each in argument.fields.items():
+                part = self._packed(each)
+                whole[offset : offset + len(part)] = part
+            return bytes(whole)
+        return argument.tobytes()
+
+    def run(self) -> None:
+        case = self.case
+        try:
+            parameters = [self._packed(each) for each in case.arguments]
+            for name, data in case.variables.items():
+                self.driver.write(self.module.variable(name), data.tobytes())
+            self.module.launch(case.kernel, case.grid, case.block, parameters, case.shared, case.cooperative)
+            self.driver.synchronize()
+            for out, address in self.outs:
+                read = self.driver.read(address, out.expected.nbytes)
+                self.got.append(np.frombuffer(read, out.expected.dtype).reshape(out.expected.shape))
+        finally:
+            if len(self.got) == len(self.outs):
+                for address in self.addresses:
+                    self.driver.free(address)
+
+    def judge(self) -> tuple[list[Output], str]:
+        outputs, problems = [], []
+        for place, ((out, _), got) in enumerate(zip(self.outs, self.got, strict=True)):
+            used = out.bound.worst(got, out.expected)
+            digest = hashlib.sha256(got.tobytes()).hexdigest()
+            outputs.append(Output(digest, isinstance(out.bound, Exact), str(out.bound), used))
+            if not used <= 1:
+                problems.append(f"output {place} is not {out.bound} ({used:.3g} times): {_first(out, got)}")
+        return outputs, "; ".join(problems)
+
+
+def _first(out: Out, got: Array) -> str:
+    """Where it differs first, and how many elements do."""
+    differs = np.flatnonzero((got != out.expected).ravel())
+    if len(differs) == 0:
+        return "signs of zeros differ"
+    at = int(differs[0])
+    where = np.unravel_index(at, got.shape)
+    return (
+        f"{len(differs)} of {got.size} differ, first at {tuple(map(int, where))}: "
+        f"{got.ravel()[at]!r} instead of {out.expected.ravel()[at]!r}"
+    )

@@ -1,0 +1,31 @@
+/* Wrong on purpose, by the first byte of what it is given: a fuzzer that does not find this finds nothing. */
+#include <stdlib.h>
+
+#include "target.h"
+
+const enum style target_style = STYLE_BINARY;
+const char *const target_outcomes[OUTCOMES] = {"nothing"};
+
+static unsigned char *volatile kept;
+
+unsigned target_take(const unsigned char *bytes, size_t size)
+{
+    switch (size != 0 ? bytes[0] : 0) {
+    case 'o':
+        return ((const volatile unsigned char *)bytes)[size] != 0 ? 0 : 0;
+    case 'l':
+        kept = malloc(16);
+        break;
+    case 's':
+        for (volatile unsigned i = 1; i != 0;)
+            ;
+        break;
+    case 'n':
+        return *(volatile const unsigned char *)(size - size) & 0;
+    case 'r':
+        finding("the letter r");
+    default:
+        break;
+    }
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* Inputs made of a corpus: the same seed and number give the same bytes. */
+#ifndef NEUTRINO_FUZZ_MUTATE_H
+#define NEUTRINO_FUZZ_MUTATE_H
+
+#include "corpus.h"
+#include "random.h"
+
+enum { INPUT_MAX = 4 << 20 };
+
+enum style {
+    STYLE_HOSTILE, /* anything, so that parsers have something to refuse */
+    STYLE_GENTLE,  /* few changes that mostly leave a text valid, so that it runs */
+    STYLE_BINARY   /* bytes, no tokens */
+};
+
+struct input {
+    unsigned char *bytes;
+    size_t size, room;
+};
+
+/* `input` is reused from call to call; free its bytes at the end. */
+void make_input(const struct corpus *corpus, enum style style, uint64_t seed, uint64_t number,
+                struct input *input);
+
+/* The parts. */
+void choose_items(const struct corpus *corpus, struct random *random, struct tokens *tokens);
+void mutate_tokens(const struct corpus *corpus, enum style style, struct random *random,
+                   struct tokens *tokens);
+void mutate_bytes(const struct corpus *corpus, struct random *random, struct input *input);
+
+/* Replaces `removed` bytes at `at`; what would make the input too large is left out. */
+void input_splice(struct input *input, size_t at, size_t removed, const void *inserted, size_t count);
+
+#endif

@@ -1,0 +1,163 @@
+/* The interpreter: what was accepted runs for 10 ms and touches nothing but what it was given. The memory
+ * beside what `find` knows is poisoned, so that touching one byte of it is a finding. */
+#include <sanitizer/asan_interface.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ptx.h"
+#include "target.h"
+
+enum { WINDOW = 4096, VARIABLES_MAX = 64, GAP = 64, KERNELS_MAX = 4, SHARED_MAX = 232448 };
+#define ARENA (size_t)(16 << 20)
+
+const enum style target_style = STYLE_GENTLE;
+const char *const target_outcomes[OUTCOMES] = {
+    "ok",        "illegal address", "misaligned",   "trap",       "timeout",  "illegal instruction",
+    "resources", "cancelled",       "not accepted", "not placed", "no kernel"};
+enum { NOT_ACCEPTED = PTX_CANCELLED + 1, NOT_PLACED, NO_KERNEL };
+
+struct range {
+    uint64_t begin, end;
+};
+
+/* Device memory. It lies at the same place in every process, so that an input does the same in each. */
+struct memory {
+    unsigned char *next;
+    struct range ranges[VARIABLES_MAX];
+    size_t count;
+};
+
+static unsigned char *const arena = (unsigned char *)UINT64_C(0x200000000000);
+
+static void make_arena(void)
+{
+    static bool made;
+    if (made)
+        return;
+    if (mmap(arena, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+             0) != arena) {
+        perror("fuzz: no memory at the address of the CPU driver's");
+        exit(2);
+    }
+    made = true;
+    ASAN_POISON_MEMORY_REGION(arena, ARENA);
+}
+
+static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end)
+{
+    const struct memory *known = context;
+    for (size_t i = 0; i < known->count; i++)
+        if (address >= known->ranges[i].begin && address < known->ranges[i].end) {
+            *begin = known->ranges[i].begin;
+            *end = known->ranges[i].end;
+            return true;
+        }
+    return false;
+}
+
+static void *allocate(size_t bytes, size_t alignment, void *context)
+{
+    struct memory *known = context;
+    const size_t used = (size_t)(known->next - arena), coarse = alignment < 256 ? 256 : alignment;
+    const size_t at = (used + GAP + coarse - 1) / coarse * coarse;
+    if (known->count == VARIABLES_MAX || at > ARENA || bytes > ARENA - at)
+        return NULL;
+    known->next = arena + at + bytes;
+    known->ranges[known->count++] = (struct range){(uintptr_t)arena + at, (uintptr_t)arena + at + bytes};
+    ASAN_UNPOISON_MEMORY_REGION(arena + at, bytes);
+    return arena + at;
+}
+
+static uint64_t seed_of(const unsigned char *bytes, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Eight bytes are mostly the window's address, now and then one near its end or anything. */
+static void fill(struct random *random, const struct ptx_kernel *kernel, const unsigned char *window,
+                 unsigned char *parameters)
+{
+    static const uint64_t numbers[] = {0, 1, 4, 31, 32, 64, 1000, INT32_MAX, UINT32_MAX, UINT64_MAX};
+    for (size_t i = 0; i < ptx_kernel_parameter_count(kernel); i++) {
+        size_t offset, bytes;
+        ptx_kernel_parameter(kernel, i, &offset, &bytes);
+        for (size_t at = 0; at < bytes; at += 8) {
+            uint64_t value = (uint64_t)(uintptr_t)window;
+            if (random_one_in(random, 8))
+                value += WINDOW - random_below(random, 64);
+            if (bytes < 8 || random_one_in(random, 8))
+                value = numbers[random_below(random, sizeof numbers / sizeof *numbers)];
+            memcpy(parameters + offset + at, &value, bytes - at < 8 ? bytes - at : 8);
+        }
+    }
+}
+
+static unsigned run(const struct ptx_kernel *kernel, struct memory *memory, const unsigned char *window,
+                    struct random *random)
+{
+    struct ptx_diagnostic diagnostic = {0};
+    struct ptx_kernel_attributes attributes;
+    ptx_kernel_attributes(kernel, &attributes);
+    if (attributes.shared_bytes > SHARED_MAX)
+        return PTX_OUT_OF_RESOURCES; /* as the driver answers */
+    const size_t bytes = ptx_kernel_parameter_bytes(kernel);
+    unsigned char *parameters = malloc(bytes != 0 ? bytes : 1);
+    if (parameters == NULL)
+        finding("no memory for %zu bytes of parameters", bytes);
+    memset(parameters, 0, bytes);
+    fill(random, kernel, window, parameters);
+    struct ptx_launch launch = {.kernel = kernel,
+                                .grid = {1, 1, 1},
+                                .block = {random_one_in(random, 4) ? 72 : 32, 1, 1},
+                                .shared_bytes = random_one_in(random, 2) ? 256 : 0,
+                                .parameters = parameters,
+                                .memory = {find, memory},
+                                .timeout_ns = 10 * 1000 * 1000,
+                                .workers = 1};
+    const enum ptx_status status = ptx_run(&launch, &diagnostic);
+    free(parameters);
+    if (status != PTX_OK && status != PTX_OUT_OF_RESOURCES && diagnostic.text[0] == 0)
+        finding("%s without a reason", target_outcomes[status]);
+    return (unsigned)status;
+}
+
+static unsigned place_and_run(struct ptx_module *module, struct random *random)
+{
+    struct memory memory = {.next = arena};
+    unsigned char *window = allocate(WINDOW, 256, &memory);
+    unsigned outcome = NO_KERNEL;
+    memset(window, 0, WINDOW);
+    if (ptx_module_place(module, allocate, &memory) != 0)
+        outcome = NOT_PLACED;
+    const size_t count = ptx_module_kernel_count(module);
+    for (size_t i = 0; outcome != NOT_PLACED && i < count && i < KERNELS_MAX; i++)
+        outcome = run(ptx_module_kernel(module, i), &memory, window, random);
+    ASAN_POISON_MEMORY_REGION(arena, (size_t)(memory.next - arena));
+    return outcome;
+}
+
+/* What kernels print is not wanted; the stream's buffer is made before anybody counts what is allocated. */
+__attribute__((constructor)) static void silence(void)
+{
+    static char buffer[BUFSIZ];
+    if (getenv("FUZZ_SILENT") != NULL && freopen("/dev/null", "w", stdout) != NULL)
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+}
+
+unsigned target_take(const unsigned char *bytes, size_t size)
+{
+    struct ptx_module *module = NULL;
+    struct ptx_diagnostic diagnostic = {0};
+    struct random random = {seed_of(bytes, size)};
+    if (ptx_module_parse((const char *)bytes, size, &module, &diagnostic) != 0)
+        return NOT_ACCEPTED;
+    make_arena();
+    const unsigned outcome = place_and_run(module, &random);
+    ptx_module_free(module);
+    return outcome;
+}

@@ -1,0 +1,119 @@
+"""Fuzz the CPU driver's readers and its interpreter.
+
+    python tests/fuzz/run.py ptx --count 1000000
+    python tests/fuzz/run.py run --count 100000 --seed 7
+    python tests/fuzz/run.py ptx --input build/fuzz/findings/ptx/1-4711
+
+Inputs are made of checked-in texts, and the same seed and number always give the same bytes. Everything runs under
+AddressSanitizer and UndefinedBehaviorSanitizer. An error that they report, memory that is not freed, an input that
+takes longer than a second or more than 3 GB is a finding: its input is kept. Ends with 1 if there were any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))  # run as a script, from anywhere
+
+from tests.fuzz.campaign import ENVIRONMENT, Campaign  # noqa: E402
+from tests.fuzz.targets import ROOT, TARGETS, FuzzError, build, corpus_of  # noqa: E402
+
+
+class Display:
+    """One line that is written over on a terminal; elsewhere a line a minute."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.began = time.monotonic()
+        self.shown = self.began
+        self.terminal = sys.stderr.isatty()
+
+    def __call__(self, outcomes: list[int], findings: int) -> None:
+        now = time.monotonic()
+        if now - self.shown < (0.5 if self.terminal else 60):
+            return
+        self.shown = now
+        self.write(outcomes, findings, end="" if self.terminal else "\n")
+
+    def write(self, outcomes: list[int], findings: int, end: str = "\n") -> None:
+        done, spent = sum(outcomes) + findings, time.monotonic() - self.began
+        rate = done / spent if spent > 0 else 0.0
+        left = f", {(self.total - done) / rate:.0f} s left" if 0 < done < self.total and rate > 0 else ""
+        line = f"{done} of {self.total} inputs, {rate:.0f} a second{left}, {findings} findings"
+        print(("\r\033[K" if self.terminal else "") + line, end=end, file=sys.stderr, flush=True)
+
+
+def reproduce(program: Path, file: Path, seconds: int) -> int:
+    """Give the target one file; its report goes to the terminal."""
+    environment = {**os.environ, **ENVIRONMENT, "FUZZ_SECONDS": str(seconds)}
+    del environment["FUZZ_SILENT"]
+    status = subprocess.run([program, file], env=environment, check=False).returncode
+    print("nothing found" if status == 0 else f"ended with {status}", file=sys.stderr)
+    return 0 if status == 0 else 1
+
+
+def report(campaign: Campaign, name: str) -> None:
+    for kind, count in campaign.kinds.most_common():
+        first = next(each for each in campaign.findings if each.kind == kind)
+        print(f"\n{count} times: {first.headline}\n  in {first.place}")
+        print(f"  python tests/fuzz/run.py {name} --input {first.file}")
+
+
+def fuzz(name: str, options: argparse.Namespace) -> int:
+    program = build(name, options.out)
+    if options.input is not None:
+        return reproduce(program, options.input, options.seconds)
+    folder = options.out / "findings" / name
+    campaign = Campaign(program, corpus_of(TARGETS[name]), options.seed, folder, options.seconds)
+    display = Display(options.count)
+    outcomes = campaign.run(options.first, options.count, options.workers, display)
+    display.write(outcomes, len(campaign.findings))
+    names = subprocess.run([program, "--outcomes"], capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    print(", ".join(f"{count} {word}" for word, count in zip(names, outcomes, strict=False) if count))
+    report(campaign, name)
+    return 1 if campaign.findings else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "target", choices=TARGETS, help="; ".join(f"{n}: {t.what}" for n, t in TARGETS.items())
+    )
+    parser.add_argument("--count", type=int, default=100_000, help="inputs to make (default: 100000)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first (default: 0)")
+    parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
+    parser.add_argument(
+        "--workers", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
+    )
+    parser.add_argument(
+        "--seconds", type=int, default=1, help="processor time that an input may take (default: 1)"
+    )
+    parser.add_argument("--input", type=Path, help="give the target this one file instead")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=ROOT / "build" / "fuzz",
+        help="programs and findings (default: build/fuzz)",
+    )
+    options = parser.parse_args()
+    try:
+        return fuzz(options.target, options)
+    except (FuzzError, RuntimeError) as error:
+        print(f"run.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""What can be fuzzed: the sources of each program, the texts it begins from, and how it is built."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PROGRAMS = HERE / "programs"
+ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "corpus.c", "tokens.c")
+FLAGS = (
+    "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off",
+    "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all",
+)  # fmt: skip
+
+
+class FuzzError(Exception):
+    """What was asked for cannot be done; the message says why."""
+
+
+@dataclass(frozen=True)
+class Target:
+    program: str
+    what: str
+    sources: tuple[str, ...]
+    """Globs below the root: what is fuzzed."""
+    corpora: tuple[str, ...]
+    includes: tuple[str, ...]
+
+
+_PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx")
+TARGETS = {
+    "ptx": Target("parse.c", "the PTX parser", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)),
+    "run": Target(
+        "run.c", "the PTX interpreter, on what the parser accepts", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)
+    ),
+    "control": Target("control.c", "what is wrong on purpose", (), ("tests/fuzz/control.txt",), ()),
+}
+
+
+def corpus_of(target: Target) -> list[Path]:
+    """Sorted, so that the same tree gives the same inputs."""
+    found = sorted({path for pattern in target.corpora for path in ROOT.glob(pattern)})
+    if not found:
+        raise FuzzError(f"no corpus: nothing matches {', '.join(target.corpora)}")
+    return found
+
+
+def build(name: str, folder: Path) -> Path:
+    """The target's program, made again only if a source is newer."""
+    target = TARGETS[name]
+    own = [PROGRAMS / source for source in (*ENGINE, target.program)]
+    sources = own + sorted(path for pattern in target.sources for path in ROOT.glob(pattern))
+    program = folder / name
+    headers = [path for source in sources for path in source.parent.glob("*.h")]
+    newest = max(path.stat().st_mtime for path in {*sources, *headers, Path(__file__)})
+    if program.exists() and program.stat().st_mtime >= newest:
+        return program
+    objects = folder / f"{name}-objects"
+    objects.mkdir(parents=True, exist_ok=True)
+    includes = [f"-I{path}" for path in (PROGRAMS, *(ROOT / each for each in target.includes))]
+
+    def compile_one(source: Path) -> str:
+        output = objects / f"{source.parent.name}-{source.stem}.o"
+        _cc([*FLAGS, *includes, "-c", str(source), "-o", str(output)])
+        return str(output)
+
+    with ThreadPoolExecutor() as pool:
+        made = list(pool.map(compile_one, sources))
+    fresh = program.with_suffix(".new")  # another run may be using the old one
+    _cc([*FLAGS, *made, "-o", str(fresh), "-lm", "-pthread"])
+    fresh.rename(program)
+    return program
+
+
+def _cc(arguments: Sequence[str]) -> None:
+    done = subprocess.run(["cc", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise FuzzError(f"the C compiler failed:\n{done.stderr.strip()}")

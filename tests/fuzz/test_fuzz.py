@@ -1,0 +1,69 @@
+"""The fuzzer finds what is wrong on purpose and makes it again; in the readers it finds nothing for a short while."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+def fuzz(out: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, HERE / "run.py", *words, "--out", out]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fuzz")
+
+
+@pytest.mark.parametrize(
+    ("letter", "said"),
+    [
+        ("o", "heap-buffer-overflow"),
+        ("l", "bytes were not freed"),
+        ("s", "takes too long"),
+        ("n", "null pointer"),
+        ("r", "the letter r"),
+    ],
+)
+def test_each_kind_of_mistake_is_found(folder: Path, letter: str, said: str) -> None:
+    file = folder / letter
+    file.write_text(letter)
+    done = fuzz(folder, "control", "--input", str(file))
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+def test_an_innocent_input_passes(folder: Path) -> None:
+    file = folder / "innocent"
+    file.write_text("?")
+    assert fuzz(folder, "control", "--input", str(file)).returncode == 0
+
+
+def test_a_campaign_keeps_what_it_found_and_says_how_to_see_it_again(folder: Path) -> None:
+    words = ("control", "--count", "2000", "--workers", "2")
+    first, second = fuzz(folder, *words), fuzz(folder, *words)
+    assert first.returncode == second.returncode == 1
+    assert first.stdout == second.stdout  # whatever the workers' turns
+    assert "the letter r" in first.stdout
+    again = next(line.split() for line in first.stdout.splitlines() if "--input" in line)
+    assert Path(again[-1]).is_file()
+    assert fuzz(folder, *again[2:]).returncode == 1
+
+
+@pytest.mark.parametrize("target", ["ptx", "run"])
+def test_nothing_is_found_in_the_readers(folder: Path, target: str) -> None:
+    done = fuzz(folder, target, "--count", "3000", "--seed", "2026")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3000 of 3000" in done.stderr
+    outcomes = {
+        word: int(count) for count, _, word in (each.partition(" ") for each in done.stdout.split(", "))
+    }
+    accepted = outcomes.get("accepted", 0) + outcomes.get("ok", 0)
+    assert accepted > 200, outcomes
