@@ -124,13 +124,17 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
 CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
                             unsigned int ElementSizeBytes)
 {
-    if (pPitch == NULL || WidthInBytes == 0 || Height == 0 || WidthInBytes > 0x7fffffff ||
+    struct sim_context *context;
+    CUresult result = sim_enter(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (dptr == NULL || pPitch == NULL || WidthInBytes == 0 || Height == 0 || WidthInBytes > 0x7fffffff ||
         (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16))
         return CUDA_ERROR_INVALID_VALUE;
     const size_t pitch = (WidthInBytes + SIM_ALIGNMENT - 1) & ~(size_t)(SIM_ALIGNMENT - 1);
     if (Height > SIZE_MAX / pitch)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    const CUresult result = cuMemAlloc_v2(dptr, pitch * Height);
+    result = cuMemAlloc_v2(dptr, pitch * Height);
     if (result == CUDA_SUCCESS)
         *pPitch = pitch;
     return result;

@@ -308,14 +308,24 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStre
     return allocate(dptr, bytesize, NULL, hStream, true);
 }
 
+static CUresult allocate_from(CUdeviceptr *dptr, size_t bytes, CUmemoryPool pool, CUstream stream,
+                              bool per_thread)
+{
+    struct sim_context *context;
+    const CUresult result = sim_enter(&context);
+    if (result == CUDA_SUCCESS && pool == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return result == CUDA_SUCCESS ? allocate(dptr, bytes, pool, stream, per_thread) : result;
+}
+
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
-    return pool == NULL ? CUDA_ERROR_INVALID_VALUE : allocate(dptr, bytesize, pool, hStream, false);
+    return allocate_from(dptr, bytesize, pool, hStream, false);
 }
 
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
-    return pool == NULL ? CUDA_ERROR_INVALID_VALUE : allocate(dptr, bytesize, pool, hStream, true);
+    return allocate_from(dptr, bytesize, pool, hStream, true);
 }
 
 static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)

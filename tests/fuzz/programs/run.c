@@ -45,13 +45,14 @@ static void make_arena(void)
     ASAN_POISON_MEMORY_REGION(arena, ARENA);
 }
 
-static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end)
+static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
 {
     const struct memory *known = context;
     for (size_t i = 0; i < known->count; i++)
         if (address >= known->ranges[i].begin && address < known->ranges[i].end) {
             *begin = known->ranges[i].begin;
             *end = known->ranges[i].end;
+            *writable = true;
             return true;
         }
     return false;
@@ -116,7 +117,7 @@ static unsigned run(const struct ptx_kernel *kernel, struct memory *memory, cons
                                 .block = {random_one_in(random, 4) ? 72 : 32, 1, 1},
                                 .shared_bytes = random_one_in(random, 2) ? 256 : 0,
                                 .parameters = parameters,
-                                .memory = {find, memory},
+                                .memory = {.find = find, .context = memory},
                                 .timeout_ns = 10 * 1000 * 1000,
                                 .workers = 1};
     const enum ptx_status status = ptx_run(&launch, &diagnostic);
