@@ -1,5 +1,6 @@
 /* Prefetches and advice about managed memory: there is one memory here, so that a valid hint has nothing to
  * do but keep its place in the stream. */
+#include "capture.h"
 #include "context.h"
 #include "range.h"
 #include "stream.h"
@@ -24,7 +25,10 @@ static CUresult prefetch(CUdeviceptr address, size_t bytes, CUstream hStream, bo
         result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
-    return result;
+    if (result != CUDA_SUCCESS || !sim_stream_is_capturing(stream))
+        return result;
+    sim_capture_spoil(stream);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)

@@ -10,7 +10,7 @@
 static CUresult allocate(void **pp, size_t bytes, unsigned flags)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     const unsigned known =
         CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if (result != CUDA_SUCCESS)
@@ -49,7 +49,7 @@ CUresult cuMemFreeHost(void *p)
 {
     struct sim_context *context;
     struct sim_range range;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS || p == NULL)
         return result;
     result = sim_context_synchronize(context);
@@ -63,7 +63,7 @@ static CUresult register_memory(void *p, size_t bytes, unsigned flags)
 {
     struct sim_context *context;
     struct sim_range range;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     const unsigned known =
         CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
     if (result != CUDA_SUCCESS)
@@ -102,7 +102,7 @@ CUresult cuMemHostUnregister(void *p)
 {
     struct sim_context *context;
     struct sim_range range;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     result = sim_context_synchronize(context);

@@ -23,7 +23,7 @@ uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags,
                                     .kind = kind,
                                     .accessible = true,
                                     .flags = flags,
-                                    .context = context,
+                                    .context = context == NULL ? NULL : sim_context_root(context),
                                     .pool = pool};
     if (address != 0 && !sim_range_add(&range)) {
         sim_heap_free(address, bytes);
@@ -86,7 +86,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr == NULL || bytesize == 0)
@@ -101,7 +101,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr == NULL || bytesize == 0 || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
@@ -132,7 +132,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
 CUresult cuMemFree_v2(CUdeviceptr dptr)
 {
     struct sim_context *context;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS || dptr == 0)
         return result;
     result = sim_context_synchronize(context);

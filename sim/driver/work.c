@@ -45,7 +45,7 @@ static void run_launch(struct sim_context *context, const struct sim_launch *lau
                                    .parameters = launch->parameters,
                                    .memory = {.find = sim_memory_find, .context = NULL},
                                    .timeout_ns = sim_environment()->kernel_timeout_ns,
-                                   .cancel = &context->cancel,
+                                   .cancel = &sim_context_root(context)->cancel,
                                    .workers = sim_environment()->workers};
     sim_count_launch(launch);
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
@@ -126,7 +126,7 @@ static void wait_value(struct sim_context *context, const struct sim_work *work)
     const struct timespec pause = {.tv_nsec = 20000};
     while (!value_is_there(read_value(work->value.address, work->value.bytes), work->value.value,
                            work->value.flags, work->value.bytes) &&
-           !atomic_load(&context->cancel) && sim_context_error(context) == CUDA_SUCCESS)
+           !atomic_load(&sim_context_root(context)->cancel) && sim_context_error(context) == CUDA_SUCCESS)
         nanosleep(&pause, NULL);
 }
 
