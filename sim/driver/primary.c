@@ -58,6 +58,8 @@ CUresult sim_primary_retain(struct sim_context **context)
     if (!is_active()) {
         set_flags(primary.flags);
         result = sim_context_begin(primary.context);
+    } else {
+        result = sim_context_error(primary.context);
     }
     if (result == CUDA_SUCCESS)
         primary.retained++;
