@@ -107,7 +107,6 @@ def test_calls_while_a_stream_captures(driver: Driver, call: str, mode: str, ans
         pytest.skip(ELSEWHERE[call])
     capture_mode, flags = MODES[mode]
     workshop, (name, *letters) = Workshop(driver), call.split()
-    before = driver.handle("cuCtxGetCurrent")
     arguments = {letter: workshop.make(letter) for letter in letters if letter not in "SC"}
     arguments["S"] = stream = driver.handle("cuStreamCreate", flags)
     driver("cuStreamBeginCapture_v2", stream, capture_mode)
@@ -120,4 +119,7 @@ def test_calls_while_a_stream_captures(driver: Driver, call: str, mode: str, ans
     ended = driver.result("cuStreamEndCapture", stream, ctypes.byref(graph))
     types = json.dumps(node_types(driver, graph)).replace(" ", "") if ended == 0 else ""
     assert f"{result} {status.value} {ended} {types}".strip() == answer
-    driver("cuCtxSetCurrent", before)
+    if name == "CtxCreate_v4":
+        driver("cuCtxDestroy_v2", driver.handle("cuCtxGetCurrent"))
+    if name == "DevicePrimaryCtxRetain":
+        driver("cuDevicePrimaryCtxRelease_v2", 0)

@@ -128,14 +128,17 @@ def test_a_context_that_another_thread_destroys(driver: Driver) -> None:
 @pytest.fixture
 def primary(loaded: Driver) -> Iterator[Driver]:
     """The driver with its primary context inactive and no context current."""
-    before = loaded.handle("cuCtxGetCurrent")
-    loaded("cuCtxSetCurrent", None)
+    leave(loaded)
     yield loaded
-    loaded("cuCtxSetCurrent", None)
-    while loaded.result("cuDevicePrimaryCtxRelease_v2", 0) == 0:
-        pass
+    leave(loaded)
     loaded("cuDevicePrimaryCtxSetFlags_v2", 0, 0)
-    loaded("cuCtxSetCurrent", before)
+
+
+def leave(driver: Driver) -> None:
+    while driver.result("cuCtxPopCurrent_v2", None) == 0:
+        pass
+    while driver.result("cuDevicePrimaryCtxRelease_v2", 0) == 0:
+        pass
 
 
 def state(driver: Driver) -> tuple[int, int]:
