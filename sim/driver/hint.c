@@ -2,6 +2,7 @@
  * remembered. */
 #include "hint.h"
 
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "range.h"
@@ -84,7 +85,12 @@ static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation locati
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
     if (result == CUDA_SUCCESS && flags != 0)
         result = CUDA_ERROR_INVALID_VALUE;
-    return result == CUDA_SUCCESS ? sim_hint_prefetch(address, bytes, location) : result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!sim_stream_is_capturing(stream))
+        return sim_hint_prefetch(address, bytes, location);
+    sim_capture_spoil(stream);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)

@@ -9,7 +9,7 @@
 static CUresult allocate(void **pp, size_t bytes, unsigned flags)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     const unsigned known =
         CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if (result != CUDA_SUCCESS)
@@ -48,7 +48,7 @@ CUresult cuMemFreeHost(void *p)
 {
     struct sim_context *context;
     struct sim_range range;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS || p == NULL)
         return result;
     result = sim_context_synchronize(context);
@@ -62,9 +62,9 @@ static CUresult register_memory(void *p, size_t bytes, unsigned flags)
 {
     struct sim_context *context;
     struct sim_range range;
-    const CUresult result = sim_enter(&context);
-    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
-                           CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+    const CUresult result = sim_enter_unsafe(&context);
+    const unsigned known =
+        CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
     if (result != CUDA_SUCCESS)
         return result;
     const uint64_t begin = (uint64_t)(uintptr_t)p;
@@ -102,7 +102,7 @@ CUresult cuMemHostUnregister(void *p)
 {
     struct sim_context *context;
     struct sim_range range;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     result = sim_context_synchronize(context);

@@ -1,5 +1,6 @@
 #include "pool.h"
 
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "heap.h"
@@ -276,6 +277,8 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
     CUresult result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
+    if (result == CUDA_SUCCESS && !sim_stream_is_capturing(stream))
+        result = sim_capture_permits_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr == NULL)

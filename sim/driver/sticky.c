@@ -4,6 +4,12 @@
 
 static struct sim_fault process_fault;
 
+/* A green context has its primary one's. */
+static struct sim_fault *fault_of(const struct sim_context *context)
+{
+    return context->primary == NULL ? context->fault : context->primary->fault;
+}
+
 void sim_context_clear_fault(struct sim_context *context)
 {
     atomic_store(&context->own.error, CUDA_SUCCESS);
@@ -14,18 +20,18 @@ void sim_context_clear_fault(struct sim_context *context)
 void sim_context_fault(struct sim_context *context, CUresult error)
 {
     int none = CUDA_SUCCESS;
-    if (atomic_compare_exchange_strong(&context->fault->error, &none, (int)error))
-        atomic_store(&context->fault->cancel, true); /* a fault ends everything that runs */
+    if (atomic_compare_exchange_strong(&fault_of(context)->error, &none, (int)error))
+        atomic_store(&fault_of(context)->cancel, true); /* a fault ends everything that runs */
 }
 
 CUresult sim_context_error(const struct sim_context *context)
 {
-    return (CUresult)atomic_load_explicit(&context->fault->error, memory_order_acquire);
+    return (CUresult)atomic_load_explicit(&fault_of(context)->error, memory_order_acquire);
 }
 
 const atomic_bool *sim_context_cancel(const struct sim_context *context)
 {
-    return &context->fault->cancel;
+    return &fault_of(context)->cancel;
 }
 
 CUresult sim_process_error(void)
