@@ -33,7 +33,7 @@ static bool side_is_valid(uint64_t address, CUmemorytype type, const struct sim_
         return false;
     for (size_t z = 0; z < copy->depth; z++)
         for (size_t y = 0; y < copy->height; y++)
-            if (!sim_range_accessible(address + z * slice + y * pitch, copy->width))
+            if (!sim_range_addressable(address + z * slice + y * pitch, copy->width))
                 return false;
     return true;
 }

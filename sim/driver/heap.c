@@ -47,14 +47,14 @@ static size_t rounded(size_t bytes)
     return (bytes + SIM_HEAP_ALIGNMENT - 1) & ~(size_t)(SIM_HEAP_ALIGNMENT - 1);
 }
 
-uint64_t sim_heap_allocate(size_t bytes)
+static uint64_t allocate(size_t bytes, bool charged)
 {
     const size_t size = rounded(bytes);
     uint64_t address = 0;
     if (size < bytes)
         return 0;
     pthread_mutex_lock(&heap.lock);
-    for (size_t i = 0; i < heap.count && size <= heap.limit - heap.used; i++) {
+    for (size_t i = 0; i < heap.count && (!charged || size <= heap.limit - heap.used); i++) {
         struct extent *extent = &heap.free[i];
         if (extent->end - extent->begin < size)
             continue;
@@ -62,11 +62,21 @@ uint64_t sim_heap_allocate(size_t bytes)
         extent->begin += size;
         if (extent->begin == extent->end)
             memmove(extent, extent + 1, (--heap.count - i) * sizeof(*extent));
-        heap.used += size;
+        heap.used += charged ? size : 0;
         break;
     }
     pthread_mutex_unlock(&heap.lock);
     return address;
+}
+
+uint64_t sim_heap_allocate(size_t bytes)
+{
+    return allocate(bytes, true);
+}
+
+uint64_t sim_heap_reserve(size_t bytes)
+{
+    return allocate(bytes, false);
 }
 
 static bool room_for_extent(void)
@@ -102,7 +112,7 @@ static void insert(uint64_t begin, uint64_t end)
     }
 }
 
-void sim_heap_free(uint64_t address, size_t bytes)
+static void give_back(uint64_t address, size_t bytes, bool charged)
 {
     const size_t size = rounded(bytes);
     if (size >= RELEASE_BYTES) {
@@ -112,8 +122,18 @@ void sim_heap_free(uint64_t address, size_t bytes)
     }
     pthread_mutex_lock(&heap.lock);
     insert(address, address + size);
-    heap.used -= size;
+    heap.used -= charged ? size : 0;
     pthread_mutex_unlock(&heap.lock);
+}
+
+void sim_heap_free(uint64_t address, size_t bytes)
+{
+    give_back(address, bytes, true);
+}
+
+void sim_heap_unreserve(uint64_t address, size_t bytes)
+{
+    give_back(address, bytes, false);
 }
 
 bool sim_heap_charge(size_t bytes)

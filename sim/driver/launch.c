@@ -101,6 +101,7 @@ CUresult sim_launch_prepare(struct sim_context *context, const struct sim_launch
                                          .grid = {request->grid[0], request->grid[1], request->grid[2]},
                                          .block = {request->block[0], request->block[1], request->block[2]},
                                          .shared_bytes = request->shared_bytes,
+                                         .cooperative = request->cooperative,
                                          .parameters = parameters}};
     return CUDA_SUCCESS;
 }

@@ -2,6 +2,7 @@
 
 #include "context.h"
 #include "device.h"
+#include "graph_memory.h"
 #include "heap.h"
 #include "pool.h"
 
@@ -136,6 +137,8 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
     if (result != CUDA_SUCCESS || dptr == 0)
         return result;
     result = sim_context_synchronize(context);
+    if (sim_graph_memory_free(dptr, NULL, &result))
+        return result;
     if (!sim_memory_free(dptr, FREEABLE))
         return CUDA_ERROR_INVALID_VALUE;
     return result;

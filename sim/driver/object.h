@@ -21,7 +21,8 @@ enum sim_kind {
     SIM_PHYSICAL,
     SIM_GRAPH,
     SIM_GRAPH_NODE,
-    SIM_GRAPH_EXEC
+    SIM_GRAPH_EXEC,
+    SIM_USER_OBJECT
 };
 
 /* First member of everything that a handle names. A handle is valid from publish to withdraw; the memory

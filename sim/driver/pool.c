@@ -2,6 +2,7 @@
 
 #include "context.h"
 #include "device.h"
+#include "graph_memory.h"
 #include "memory.h"
 #include "state.h"
 #include "stream.h"
@@ -245,7 +246,7 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
     if (result != CUDA_SUCCESS || pool == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     if (sim_stream_is_capturing(stream))
-        return CUDA_ERROR_NOT_SUPPORTED; /* allocation nodes of graphs */
+        return sim_graph_memory_capture(stream, bytes, dptr);
     if (bytes == 0) {
         *dptr = 0;
         return CUDA_SUCCESS;
@@ -295,10 +296,11 @@ static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
     if (result != CUDA_SUCCESS || dptr == 0)
         return result;
-    if (!sim_range_find(dptr, &range) || range.begin != dptr || range.kind != SIM_MEMORY_DEVICE)
+    if (sim_graph_memory_free(dptr, stream, &result))
+        return result;
+    if (!sim_range_find(dptr, &range) || range.begin != dptr || range.kind != SIM_MEMORY_DEVICE ||
+        sim_stream_is_capturing(stream)) /* a graph frees only what a graph has allocated */
         return CUDA_ERROR_INVALID_VALUE;
-    if (sim_stream_is_capturing(stream))
-        return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_work work = {.kind = SIM_WORK_FREE, .freed = dptr};
     return sim_stream_submit(stream, &work, NULL);
 }

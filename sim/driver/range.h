@@ -16,7 +16,8 @@ enum sim_memory {
     SIM_MEMORY_MANAGED,
     SIM_MEMORY_HOST,       /* cuMemHostAlloc */
     SIM_MEMORY_REGISTERED, /* cuMemHostRegister */
-    SIM_MEMORY_MAPPED      /* cuMemMap */
+    SIM_MEMORY_MAPPED,     /* cuMemMap */
+    SIM_MEMORY_GRAPH       /* an allocation node's; accessible while allocated */
 };
 
 struct sim_range {
@@ -38,6 +39,12 @@ bool sim_range_find(uint64_t address, struct sim_range *range);
 
 /* Whether all of [address, address + bytes) may be touched by the device. */
 bool sim_range_accessible(uint64_t address, size_t bytes);
+
+/* The same for an address that is put into a graph: a graph's allocation counts before it is made. */
+bool sim_range_addressable(uint64_t address, size_t bytes);
+
+/* Make a graph's allocation that begins at `address` accessible or not. */
+void sim_range_set_live(uint64_t address, bool live);
 
 /* Take out the range that begins at `address` and is of a kind in the bit set `kinds`. */
 bool sim_range_remove(uint64_t address, unsigned kinds, struct sim_range *range);

@@ -18,7 +18,7 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
         (wanted->height > 1 && (wanted->pitch < row || wanted->pitch % wanted->element_bytes != 0)))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t y = 0; y < wanted->height && row != 0; y++)
-        if (!sim_range_accessible(wanted->destination + y * wanted->pitch, row))
+        if (!sim_range_addressable(wanted->destination + y * wanted->pitch, row))
             return CUDA_ERROR_INVALID_VALUE;
     struct sim_work work = {.kind = SIM_WORK_SET, .set = *wanted};
     return sim_stream_submit(stream, &work, NULL);

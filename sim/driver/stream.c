@@ -2,7 +2,7 @@
 
 #include "capture.h"
 #include "event.h"
-#include "graph.h"
+#include "graph_plan.h"
 #include "thread.h"
 
 #include <signal.h>
