@@ -82,6 +82,11 @@ bool sim_graph_handles_are_used(const struct sim_graph *graph)
     return used;
 }
 
+CUdeviceptr sim_graph_condition_handle(const struct sim_graph_condition *condition)
+{
+    return condition->value->address;
+}
+
 const struct sim_graph *sim_graph_condition_choose(const struct sim_graph_condition *condition)
 {
     const uint32_t value = atomic_load(word(condition->value));
@@ -216,7 +221,7 @@ CUresult sim_graph_condition_make(const CUDA_CONDITIONAL_NODE_PARAMS *parameters
 void sim_graph_condition_describe(const struct sim_graph_node *node, CUDA_CONDITIONAL_NODE_PARAMS *parameters)
 {
     const struct sim_graph_condition *condition = node->work.condition;
-    *parameters = (CUDA_CONDITIONAL_NODE_PARAMS){.handle = condition->value->address,
+    *parameters = (CUDA_CONDITIONAL_NODE_PARAMS){.handle = sim_graph_condition_handle(condition),
                                                  .type = (CUgraphConditionalNodeType)condition->type,
                                                  .size = condition->size,
                                                  .phGraph_out = (CUgraph *)condition->bodies,

@@ -14,6 +14,8 @@ struct sim_graph_condition {
     struct sim_graph *bodies[];
 };
 
+CUdeviceptr sim_graph_condition_handle(const struct sim_graph_condition *condition);
+
 /* The body to run now, or NULL. */
 const struct sim_graph *sim_graph_condition_choose(const struct sim_graph_condition *condition);
 
