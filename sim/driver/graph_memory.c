@@ -1,5 +1,6 @@
 #include "graph_memory.h"
 
+#include "context.h"
 #include "heap.h"
 #include "range.h"
 #include "stream.h"
@@ -9,6 +10,7 @@
 struct sim_graph_memory {
     struct sim_object object; /* nodes, queued frees and itself while allocated hold references */
     struct sim_graph_memory *next;
+    struct sim_context *context; /* where it was made; to be compared */
     uint64_t address;
     size_t bytes;
     unsigned owner;       /* id of the graph that allocates it */
@@ -72,6 +74,7 @@ CUresult sim_graph_memory_make(size_t bytes, struct sim_work *work)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     sim_object_init(&memory->object, SIM_GRAPH, NULL, dispose);
+    memory->context = sim_context_current();
     memory->address = address;
     memory->bytes = bytes;
     pthread_mutex_lock(&all.lock);
@@ -290,4 +293,27 @@ void sim_graph_memory_trim(void)
         if (!memory->live && memory->pending == 0)
             unback(memory);
     pthread_mutex_unlock(&all.lock);
+}
+
+/* Any memory of the context that is still allocated, with a reference. */
+static struct sim_graph_memory *find_live(const struct sim_context *context)
+{
+    pthread_mutex_lock(&all.lock);
+    struct sim_graph_memory *memory = all.first;
+    while (memory != NULL && (memory->context != context || !memory->live))
+        memory = memory->next;
+    if (memory != NULL) {
+        sim_object_retain(memory);
+        memory->allocated = false;
+    }
+    pthread_mutex_unlock(&all.lock);
+    return memory;
+}
+
+void sim_graph_memory_free_context(const struct sim_context *context)
+{
+    for (struct sim_graph_memory *memory = find_live(context); memory != NULL; memory = find_live(context)) {
+        sim_graph_memory_end(memory);
+        sim_object_release(memory);
+    }
 }

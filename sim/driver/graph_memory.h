@@ -41,6 +41,9 @@ size_t sim_graph_memory_used(bool high);
 void sim_graph_memory_reset_high(void);
 void sim_graph_memory_trim(void);
 
+/* What a context that ends leaves allocated. */
+void sim_graph_memory_free_context(const struct sim_context *context);
+
 /* cuMemAllocAsync on a stream that captures. */
 CUresult sim_graph_memory_capture(struct sim_stream *stream, size_t bytes, CUdeviceptr *address);
 

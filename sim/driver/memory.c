@@ -58,6 +58,7 @@ void sim_memory_free_context(struct sim_context *context)
         munmap((void *)(uintptr_t)range.begin, range.end - range.begin);
     while (sim_range_remove_any(context, 1u << SIM_MEMORY_REGISTERED, &range))
         ; /* the pages are the program's */
+    sim_graph_memory_free_context(context);
 }
 
 bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end)

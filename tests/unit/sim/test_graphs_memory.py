@@ -236,3 +236,18 @@ def test_a_graph_with_memory_moves_into_another(graph: Graph) -> None:
     driver("cuGraphExecDestroy", executable)
     driver("cuGraphDestroy", parent.handle)
     assert driver.result("cuGraphDestroy", graph.handle) == INVALID_VALUE, "it went with its parent"
+
+
+def test_memory_that_is_left_goes_with_its_context(loaded: Driver) -> None:
+    driver = loaded
+    context = driver.handle("cuCtxCreate_v4", None, 0, 0)
+    graph = Graph.make(driver)
+    _, address = graph.allocate()
+    executable = graph.instantiate()
+    assert graph.launch(executable) == 0
+    driver("cuGraphExecDestroy", executable)
+    driver("cuGraphDestroy", graph.handle)
+    driver("cuCtxDestroy_v2", context)
+    again = driver.handle("cuCtxCreate_v4", None, 0, 0)
+    assert driver.result("cuMemFree_v2", ctypes.c_uint64(address)) == INVALID_VALUE
+    driver("cuCtxDestroy_v2", again)
