@@ -2,6 +2,7 @@
 
 #include "context.h"
 #include "graph.h"
+#include "graph_attribute.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -129,7 +130,9 @@ CUresult sim_capture_add(struct sim_stream *stream, struct sim_work *work)
         sim_work_clear(work);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    const CUresult result = sim_graph_add(capture->graph, self->tail, self->tail_count, work, &node);
+    CUresult result = sim_graph_add(capture->graph, self->tail, self->tail_count, work, &node);
+    if (result == CUDA_SUCCESS && node->work.kind == SIM_WORK_LAUNCH)
+        result = sim_graph_attribute_set_priority(node, stream->priority);
     if (result == CUDA_SUCCESS && !sim_capture_set_tail(self, &node, 1))
         return CUDA_ERROR_OUT_OF_MEMORY;
     return result;

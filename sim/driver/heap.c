@@ -44,22 +44,32 @@ bool sim_heap_start(size_t bytes)
     return true;
 }
 
-uint64_t sim_heap_allocate(size_t bytes)
+static uint64_t allocate(size_t bytes, bool charged)
 {
     const size_t size = sim_extents_rounded(bytes);
     uint64_t address = 0;
     if (size < bytes)
         return 0;
     pthread_mutex_lock(&heap.lock);
-    if (size <= available())
+    if (!charged || size <= available())
         address = sim_extents_take(&heap.extents, size);
-    if (address != 0)
+    if (address != 0 && charged)
         heap.used += size;
     pthread_mutex_unlock(&heap.lock);
     return address;
 }
 
-void sim_heap_free(uint64_t address, size_t bytes)
+uint64_t sim_heap_allocate(size_t bytes)
+{
+    return allocate(bytes, true);
+}
+
+uint64_t sim_heap_reserve(size_t bytes)
+{
+    return allocate(bytes, false);
+}
+
+static void give_back(uint64_t address, size_t bytes, bool charged)
 {
     const size_t size = sim_extents_rounded(bytes);
     if (size >= RELEASE_BYTES) {
@@ -69,8 +79,18 @@ void sim_heap_free(uint64_t address, size_t bytes)
     }
     pthread_mutex_lock(&heap.lock);
     sim_extents_give(&heap.extents, address, size);
-    heap.used -= size;
+    heap.used -= charged ? size : 0;
     pthread_mutex_unlock(&heap.lock);
+}
+
+void sim_heap_free(uint64_t address, size_t bytes)
+{
+    give_back(address, bytes, true);
+}
+
+void sim_heap_unreserve(uint64_t address, size_t bytes)
+{
+    give_back(address, bytes, false);
 }
 
 bool sim_heap_charge(size_t bytes)

@@ -13,6 +13,10 @@ bool sim_heap_start(size_t bytes);
 uint64_t sim_heap_allocate(size_t bytes);
 void sim_heap_free(uint64_t address, size_t bytes);
 
+/* The same for addresses whose memory sim_heap_charge and sim_heap_refund count. */
+uint64_t sim_heap_reserve(size_t bytes);
+void sim_heap_unreserve(uint64_t address, size_t bytes);
+
 /* Count memory that lies elsewhere (cuMemCreate) against the device's size. */
 bool sim_heap_charge(size_t bytes);
 void sim_heap_refund(size_t bytes);

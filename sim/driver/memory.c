@@ -4,6 +4,7 @@
 #include "context.h"
 #include "device.h"
 #include "extents.h"
+#include "graph_memory.h"
 #include "heap.h"
 #include "pool.h"
 #include "residency.h"
@@ -64,6 +65,7 @@ void sim_memory_free_context(struct sim_context *context)
         munmap((void *)(uintptr_t)range.begin, range.end - range.begin);
     while (sim_range_remove_any(context, 1u << SIM_MEMORY_REGISTERED, &range))
         ; /* the pages are the program's */
+    sim_graph_memory_free_context(context);
 }
 
 bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
@@ -148,6 +150,8 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
     if (result != CUDA_SUCCESS || dptr == 0)
         return result;
     result = sim_context_synchronize(context);
+    if (sim_graph_memory_free(dptr, NULL, &result))
+        return result;
     if (!sim_memory_free(dptr, FREEABLE))
         return CUDA_ERROR_INVALID_VALUE;
     return result;

@@ -25,7 +25,8 @@ enum sim_kind {
     SIM_GRAPH_NODE,
     SIM_GRAPH_EXEC,
     SIM_GREEN,
-    SIM_DESCRIPTION
+    SIM_DESCRIPTION,
+    SIM_USER_OBJECT
 };
 
 /* First member of everything that a handle names. A handle is valid from publish to withdraw; the memory

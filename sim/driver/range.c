@@ -129,6 +129,23 @@ bool sim_range_readable(uint64_t address, size_t bytes)
     return may(address, bytes, SIM_ACCESS_READ);
 }
 
+bool sim_range_addressable(uint64_t address, size_t bytes)
+{
+    struct sim_range range;
+    if (sim_range_find(address, &range) && range.kind == SIM_MEMORY_GRAPH)
+        return bytes <= range.end - address;
+    return sim_range_accessible(address, bytes);
+}
+
+void sim_range_set_live(uint64_t address, bool live)
+{
+    pthread_rwlock_wrlock(&lock);
+    const size_t at = search(address);
+    if (at < range_count && ranges[at].begin == address && ranges[at].kind == SIM_MEMORY_GRAPH)
+        ranges[at].access = live ? SIM_ACCESS_READ_WRITE : SIM_ACCESS_NONE;
+    pthread_rwlock_unlock(&lock);
+}
+
 static void take(size_t at, struct sim_range *range)
 {
     *range = ranges[at];

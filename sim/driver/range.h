@@ -17,7 +17,8 @@ enum sim_memory {
     SIM_MEMORY_HOST,       /* cuMemHostAlloc */
     SIM_MEMORY_REGISTERED, /* cuMemHostRegister */
     SIM_MEMORY_MAPPED,     /* cuMemMap */
-    SIM_MEMORY_KERNEL      /* malloc in a kernel */
+    SIM_MEMORY_KERNEL,     /* malloc in a kernel */
+    SIM_MEMORY_GRAPH       /* an allocation node's; accessible while allocated */
 };
 
 /* What kernels and copies may do; the values of CUmemAccess_flags. */
@@ -53,6 +54,12 @@ bool sim_range_nearest(uint64_t address, struct sim_range *range);
 /* Whether the device may read and write, or only has to read, all of [address, address + bytes). */
 bool sim_range_accessible(uint64_t address, size_t bytes);
 bool sim_range_readable(uint64_t address, size_t bytes);
+
+/* The same for an address that is put into a graph: a graph's allocation counts before it is made. */
+bool sim_range_addressable(uint64_t address, size_t bytes);
+
+/* Make a graph's allocation that begins at `address` accessible or not. */
+void sim_range_set_live(uint64_t address, bool live);
 
 /* Take out the range that begins at `address` and is of a kind in the bit set `kinds`. */
 bool sim_range_remove(uint64_t address, unsigned kinds, struct sim_range *range);

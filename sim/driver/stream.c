@@ -3,6 +3,7 @@
 #include "capture.h"
 #include "event.h"
 #include "graph.h"
+#include "graph_plan.h"
 #include "state.h"
 #include "thread.h"
 

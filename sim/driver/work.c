@@ -6,6 +6,10 @@
 #include "event.h"
 #include "fault.h"
 #include "graph.h"
+#include "graph_batch.h"
+#include "graph_condition.h"
+#include "graph_memory.h"
+#include "graph_plan.h"
 #include "kernel_heap.h"
 #include "memory.h"
 #include "memory_page.h"
@@ -138,7 +142,7 @@ static void write_value(const struct sim_work *work)
 static bool runs_after_fault(enum sim_work_kind kind)
 {
     return kind == SIM_WORK_RECORD || kind == SIM_WORK_WAIT || kind == SIM_WORK_CALLBACK ||
-           kind == SIM_WORK_FREE;
+           kind == SIM_WORK_FREE || kind == SIM_WORK_GRAPH_FREE;
 }
 
 void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
@@ -185,7 +189,17 @@ void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64
     case SIM_WORK_PLAN:
         sim_graph_plan_run(context, stream, number, work->plan);
         break;
-    case SIM_WORK_CHILD: /* a plan has its child's nodes in place of it */
+    case SIM_WORK_CHILD: /* both are run by the plan */
+    case SIM_WORK_CONDITION:
+        break;
+    case SIM_WORK_BATCH:
+        sim_graph_batch_run(context, work->batch);
+        break;
+    case SIM_WORK_GRAPH_ALLOCATE:
+        sim_graph_memory_begin(work->memory);
+        break;
+    case SIM_WORK_GRAPH_FREE:
+        sim_graph_memory_end(work->memory);
         break;
     }
 }
@@ -217,8 +231,15 @@ bool sim_work_clone(struct sim_work *copy, const struct sim_work *work)
     case SIM_WORK_PLAN:
         sim_object_retain(work->plan);
         return true;
-    case SIM_WORK_CHILD:
-        sim_object_retain(work->child);
+    case SIM_WORK_CHILD: /* graphs are cloned with their nodes */
+    case SIM_WORK_CONDITION:
+        return false;
+    case SIM_WORK_BATCH:
+        copy->batch = sim_graph_batch_clone(work->batch);
+        return copy->batch != NULL;
+    case SIM_WORK_GRAPH_ALLOCATE:
+    case SIM_WORK_GRAPH_FREE:
+        sim_object_retain(work->memory);
         return true;
     default:
         return true;
@@ -246,7 +267,17 @@ void sim_work_clear(struct sim_work *work)
         sim_object_release(work->plan);
         break;
     case SIM_WORK_CHILD:
-        sim_object_release(work->child);
+        sim_graph_close(work->child);
+        break;
+    case SIM_WORK_BATCH:
+        free(work->batch);
+        break;
+    case SIM_WORK_CONDITION:
+        sim_graph_condition_free(work->condition);
+        break;
+    case SIM_WORK_GRAPH_ALLOCATE:
+    case SIM_WORK_GRAPH_FREE:
+        sim_object_release(work->memory);
         break;
     default:
         break;
