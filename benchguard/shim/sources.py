@@ -55,7 +55,7 @@ def sim_library(generated: Path, headers: Headers) -> Library:
         includes=(sim, sim / "driver", sim / "ptx", generated),
         system_includes=(headers.folder,),
         defines=(INTERNAL,),
-        libraries=("-lm", "-pthread"),
+        libraries=("-lm", "-pthread", "-ldl"),
     )
 
 

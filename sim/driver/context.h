@@ -21,6 +21,7 @@ struct sim_context {
     atomic_bool cancel; /* running kernels are to stop */
     atomic_int error;   /* CUresult of the first fault: every later call returns it */
     _Atomic size_t limits[SIM_LIMITS];
+    _Atomic size_t kernel_heap_used;
     atomic_int cache_config;
     atomic_int shared_config;
 

@@ -1,39 +1,60 @@
 #include "copy.h"
 
+#include "array.h"
 #include "context.h"
 #include "memory.h"
 #include "stream.h"
 
-#include <stdlib.h>
-#include <string.h>
+#define PITCH_MAX 0x7fffffffu /* CU_DEVICE_ATTRIBUTE_MAX_PITCH */
 
-static bool is_known(uint64_t address)
-{
-    struct sim_range range;
-    return sim_range_find(address, &range);
-}
-
-/* What an address of unified addressing is. Page-locked host memory counts as the device's: copies with it
- * need no staging. */
+/* What an address is to a copy. Page-locked host memory counts as the device's: copies with it need no
+ * staging. A device address given as the host's is still one, as with unified addressing. */
 static CUmemorytype settle(uint64_t address, CUmemorytype type)
 {
-    if (type != CU_MEMORYTYPE_UNIFIED)
+    struct sim_range range;
+    if (type == CU_MEMORYTYPE_ARRAY || type == CU_MEMORYTYPE_DEVICE)
         return type;
-    return is_known(address) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    if (!sim_range_find(address, &range))
+        return CU_MEMORYTYPE_HOST;
+    const bool page_locked = range.kind == SIM_MEMORY_HOST || range.kind == SIM_MEMORY_REGISTERED;
+    return type == CU_MEMORYTYPE_HOST && page_locked ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 }
 
-static bool side_is_valid(uint64_t address, CUmemorytype type, const struct sim_copy *copy, size_t pitch,
-                          size_t slice)
+struct side {
+    uint64_t address;
+    CUmemorytype type;
+    size_t pitch, slice;
+    bool (*may)(uint64_t address, size_t bytes);
+};
+
+/* Bytes from the first to behind the last. False: more than there are addresses. */
+static bool span(const struct sim_copy *copy, const struct side *side, size_t *bytes)
 {
-    if (type == CU_MEMORYTYPE_HOST)
-        return address != 0 || copy->width * copy->height * copy->depth == 0;
-    if (copy->width * copy->height * copy->depth == 0)
+    size_t slices;
+    size_t rows;
+    return !__builtin_mul_overflow(copy->depth - 1, side->slice, &slices) &&
+           !__builtin_mul_overflow(copy->height - 1, side->pitch, &rows) &&
+           !__builtin_add_overflow(slices, rows, bytes) &&
+           !__builtin_add_overflow(*bytes, copy->width, bytes) && side->address + *bytes >= side->address;
+}
+
+static bool side_is_valid(const struct sim_copy *copy, const struct side *side)
+{
+    size_t bytes;
+    if (copy->width == 0 || copy->height == 0 || copy->depth == 0 || side->type == CU_MEMORYTYPE_ARRAY)
         return true;
-    if ((copy->height > 1 && pitch < copy->width))
+    if ((copy->height > 1 && side->pitch < copy->width) || !span(copy, side, &bytes))
+        return false;
+    if (side->type == CU_MEMORYTYPE_HOST)
+        return side->address != 0;
+    if (side->may(side->address, bytes))
+        return true;
+    /* Rows with gaps may lie in several allocations. Each is looked at, so no more than memory can hold. */
+    if (side->pitch == 0 || copy->depth > SIZE_MAX / copy->height)
         return false;
     for (size_t z = 0; z < copy->depth; z++)
         for (size_t y = 0; y < copy->height; y++)
-            if (!sim_range_accessible(address + z * slice + y * pitch, copy->width))
+            if (!side->may(side->address + z * side->slice + y * side->pitch, copy->width))
                 return false;
     return true;
 }
@@ -42,11 +63,12 @@ static CUresult check(struct sim_copy *copy)
 {
     copy->destination_type = settle(copy->destination, copy->destination_type);
     copy->source_type = settle(copy->source, copy->source_type);
-    if (!side_is_valid(copy->destination, copy->destination_type, copy, copy->destination_pitch,
-                       copy->destination_slice) ||
-        !side_is_valid(copy->source, copy->source_type, copy, copy->source_pitch, copy->source_slice))
-        return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_SUCCESS;
+    const struct side destination = {copy->destination, copy->destination_type, copy->destination_pitch,
+                                     copy->destination_slice, sim_range_accessible};
+    const struct side source = {copy->source, copy->source_type, copy->source_pitch, copy->source_slice,
+                                sim_range_readable};
+    return side_is_valid(copy, &destination) && side_is_valid(copy, &source) ? CUDA_SUCCESS
+                                                                             : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_copy_linear(uint64_t destination, CUmemorytype destination_type, uint64_t source,
@@ -62,284 +84,131 @@ CUresult sim_copy_linear(uint64_t destination, CUmemorytype destination_type, ui
     return check(copy);
 }
 
-CUresult sim_copy_3d(const CUDA_MEMCPY3D *p, struct sim_copy *copy)
-{
-    if (p == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (p->srcMemoryType == CU_MEMORYTYPE_ARRAY || p->dstMemoryType == CU_MEMORYTYPE_ARRAY)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    const size_t source_pitch = p->srcPitch != 0 ? p->srcPitch : p->WidthInBytes;
-    const size_t destination_pitch = p->dstPitch != 0 ? p->dstPitch : p->WidthInBytes;
-    const size_t source_slice = source_pitch * (p->srcHeight != 0 ? p->srcHeight : p->Height);
-    const size_t destination_slice = destination_pitch * (p->dstHeight != 0 ? p->dstHeight : p->Height);
-    const uint64_t source =
-        p->srcMemoryType == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)p->srcHost : p->srcDevice;
-    const uint64_t destination =
-        p->dstMemoryType == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)p->dstHost : p->dstDevice;
-    *copy =
-        (struct sim_copy){.destination = destination + p->dstZ * destination_slice +
-                                         p->dstY * destination_pitch + p->dstXInBytes,
-                          .source = source + p->srcZ * source_slice + p->srcY * source_pitch + p->srcXInBytes,
-                          .destination_pitch = destination_pitch,
-                          .destination_slice = destination_slice,
-                          .source_pitch = source_pitch,
-                          .source_slice = source_slice,
-                          .width = p->WidthInBytes,
-                          .height = p->Height,
-                          .depth = p->Depth,
-                          .destination_type = p->dstMemoryType,
-                          .source_type = p->srcMemoryType};
-    return check(copy);
-}
-
-/* When a call that copies may come back. */
-enum return_when {
-    RETURN_DONE,  /* copied */
-    RETURN_QUEUED /* queued, and the program may change or read host memory as CUDA says it may */
+/* One side of CUDA_MEMCPY3D. */
+struct place {
+    size_t x, y, z, lod;
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    const void *reserved;
+    size_t pitch, height;
 };
 
-static bool is_pageable(uint64_t address, CUmemorytype type)
+/* Settle where a side begins and how it goes on; `array` gets a reference or NULL. */
+static CUresult resolve(const CUDA_MEMCPY3D *p, const struct place *place, struct side *side,
+                        struct sim_array **array)
 {
-    return type == CU_MEMORYTYPE_HOST && !is_known(address);
-}
-
-/* A pageable source may be changed as soon as an asynchronous copy has returned: keep what it held. */
-static bool stage(struct sim_copy *copy)
-{
-    if (copy->width == 0)
-        return true;
-    copy->staging = malloc(copy->width);
-    if (copy->staging == NULL)
-        return false;
-    memcpy(copy->staging, (const void *)(uintptr_t)copy->source, copy->width);
-    copy->source = (uint64_t)(uintptr_t)copy->staging;
-    return true;
-}
-
-static CUresult submit(const struct sim_copy *copy, CUstream hStream, bool per_thread, enum return_when when)
-{
-    struct sim_context *context;
-    struct sim_stream *stream;
-    CUresult result = sim_enter(&context);
-    if (result == CUDA_SUCCESS)
-        result = sim_stream_resolve(context, hStream, per_thread, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct sim_work work = {.kind = SIM_WORK_COPY, .copy = *copy};
-    if (when == RETURN_DONE)
-        return sim_stream_submit_and_wait(stream, &work);
-    const bool linear = copy->height == 1 && copy->depth == 1;
-    const bool pageable_source = is_pageable(copy->source, copy->source_type);
-    const bool pageable_destination = is_pageable(copy->destination, copy->destination_type);
-    if (!sim_stream_is_capturing(stream)) {
-        if (pageable_destination || (pageable_source && !linear))
-            return sim_stream_submit_and_wait(stream, &work);
-        if (pageable_source && !stage(&work.copy))
-            return CUDA_ERROR_OUT_OF_MEMORY;
+    size_t offset;
+    *array = NULL;
+    if (place->lod != 0 || place->reserved != NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (place->type == CU_MEMORYTYPE_ARRAY) {
+        struct sim_array *found = sim_object_find(place->array, SIM_ARRAY);
+        if (found == NULL || !sim_array_locate(found, place->x, place->y, place->z, p->WidthInBytes,
+                                               p->Height, p->Depth, &side->address))
+            return CUDA_ERROR_INVALID_VALUE;
+        side->pitch = found->row_bytes;
+        side->slice = found->row_bytes * found->rows;
+        *array = sim_object_retain(found);
+        return CUDA_SUCCESS;
     }
-    return sim_stream_submit(stream, &work, NULL);
+    if (place->type != CU_MEMORYTYPE_HOST && place->type != CU_MEMORYTYPE_DEVICE &&
+        place->type != CU_MEMORYTYPE_UNIFIED)
+        return CUDA_ERROR_INVALID_VALUE;
+    /* "If specified, srcPitch must be greater than or equal to WidthInBytes + srcXInBytes" (cuda.h) */
+    if (place->pitch > PITCH_MAX ||
+        (place->pitch != 0 && (place->x > place->pitch || p->WidthInBytes > place->pitch - place->x)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (place->height != 0 && (place->y > place->height || p->Height > place->height - place->y))
+        return CUDA_ERROR_INVALID_VALUE;
+    side->pitch = place->pitch != 0 ? place->pitch : p->WidthInBytes;
+    size_t down;
+    if (__builtin_mul_overflow(side->pitch, place->height != 0 ? place->height : p->Height, &side->slice) ||
+        __builtin_mul_overflow(place->z, side->slice, &offset) ||
+        __builtin_mul_overflow(place->y, side->pitch, &down) ||
+        __builtin_add_overflow(offset, down, &offset) || __builtin_add_overflow(offset, place->x, &offset))
+        return CUDA_ERROR_INVALID_VALUE;
+    const uint64_t base =
+        place->type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)place->host : place->device;
+    if (place->type == CU_MEMORYTYPE_HOST && base == 0 && p->WidthInBytes * p->Height * p->Depth != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return __builtin_add_overflow(base, offset, &side->address) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-static CUresult linear(uint64_t destination, CUmemorytype destination_type, uint64_t source,
-                       CUmemorytype source_type, size_t bytes, CUstream stream, bool per_thread,
-                       enum return_when when)
+CUresult sim_copy_3d(const CUDA_MEMCPY3D *p, struct sim_copy *copy)
 {
-    struct sim_context *context;
-    struct sim_copy copy;
-    CUresult result = sim_enter(&context);
-    if (result == CUDA_SUCCESS)
-        result = sim_copy_linear(destination, destination_type, source, source_type, bytes, &copy);
-    return result == CUDA_SUCCESS ? submit(&copy, stream, per_thread, when) : result;
-}
-
-static CUresult to_device(CUdeviceptr to, const void *from, size_t bytes, CUstream stream, bool per_thread,
-                          enum return_when when)
-{
-    return linear(to, CU_MEMORYTYPE_DEVICE, (uint64_t)(uintptr_t)from, CU_MEMORYTYPE_HOST, bytes, stream,
-                  per_thread, when);
-}
-
-static CUresult to_host(void *to, CUdeviceptr from, size_t bytes, CUstream stream, bool per_thread,
-                        enum return_when when)
-{
-    return linear((uint64_t)(uintptr_t)to, CU_MEMORYTYPE_HOST, from, CU_MEMORYTYPE_DEVICE, bytes, stream,
-                  per_thread, when);
-}
-
-static CUresult on_device(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream, bool per_thread)
-{
-    return linear(to, CU_MEMORYTYPE_DEVICE, from, CU_MEMORYTYPE_DEVICE, bytes, stream, per_thread,
-                  RETURN_QUEUED);
-}
-
-static CUresult anywhere(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream, bool per_thread,
-                         enum return_when when)
-{
-    return linear(to, CU_MEMORYTYPE_UNIFIED, from, CU_MEMORYTYPE_UNIFIED, bytes, stream, per_thread, when);
-}
-
-CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
-{
-    return anywhere(dst, src, ByteCount, NULL, false, RETURN_DONE);
-}
-
-CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
-{
-    return anywhere(dst, src, ByteCount, NULL, true, RETURN_DONE);
-}
-
-CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
-{
-    return anywhere(dst, src, ByteCount, hStream, false, RETURN_QUEUED);
-}
-
-CUresult cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
-{
-    return anywhere(dst, src, ByteCount, hStream, true, RETURN_QUEUED);
-}
-
-CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
-{
-    return to_device(dstDevice, srcHost, ByteCount, NULL, false, RETURN_DONE);
-}
-
-CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
-{
-    return to_device(dstDevice, srcHost, ByteCount, NULL, true, RETURN_DONE);
-}
-
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
-{
-    return to_device(dstDevice, srcHost, ByteCount, hStream, false, RETURN_QUEUED);
-}
-
-CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
-                                   CUstream hStream)
-{
-    return to_device(dstDevice, srcHost, ByteCount, hStream, true, RETURN_QUEUED);
-}
-
-CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
-{
-    return to_host(dstHost, srcDevice, ByteCount, NULL, false, RETURN_DONE);
-}
-
-CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
-{
-    return to_host(dstHost, srcDevice, ByteCount, NULL, true, RETURN_DONE);
-}
-
-CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
-{
-    return to_host(dstHost, srcDevice, ByteCount, hStream, false, RETURN_QUEUED);
-}
-
-CUresult cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
-{
-    return to_host(dstHost, srcDevice, ByteCount, hStream, true, RETURN_QUEUED);
-}
-
-CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
-{
-    return on_device(dstDevice, srcDevice, ByteCount, NULL, false);
-}
-
-CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
-{
-    return on_device(dstDevice, srcDevice, ByteCount, NULL, true);
-}
-
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
-                              CUstream hStream)
-{
-    return on_device(dstDevice, srcDevice, ByteCount, hStream, false);
-}
-
-CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
-                                   CUstream hStream)
-{
-    return on_device(dstDevice, srcDevice, ByteCount, hStream, true);
-}
-
-static CUresult volume(const CUDA_MEMCPY3D *parameters, CUstream stream, bool per_thread,
-                       enum return_when when)
-{
-    struct sim_context *context;
-    struct sim_copy copy;
-    CUresult result = sim_enter(&context);
-    if (result == CUDA_SUCCESS)
-        result = sim_copy_3d(parameters, &copy);
-    return result == CUDA_SUCCESS ? submit(&copy, stream, per_thread, when) : result;
-}
-
-static CUresult plane(const CUDA_MEMCPY2D *p, CUstream stream, bool per_thread, enum return_when when)
-{
+    struct side from = {0};
+    struct side to = {0};
+    struct sim_array *source = NULL;
+    struct sim_array *destination = NULL;
     if (p == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const CUDA_MEMCPY3D parameters = {.srcXInBytes = p->srcXInBytes,
-                                      .srcY = p->srcY,
-                                      .srcMemoryType = p->srcMemoryType,
-                                      .srcHost = p->srcHost,
-                                      .srcDevice = p->srcDevice,
-                                      .srcPitch = p->srcPitch,
-                                      .dstXInBytes = p->dstXInBytes,
-                                      .dstY = p->dstY,
-                                      .dstMemoryType = p->dstMemoryType,
-                                      .dstHost = p->dstHost,
-                                      .dstDevice = p->dstDevice,
-                                      .dstPitch = p->dstPitch,
-                                      .WidthInBytes = p->WidthInBytes,
-                                      .Height = p->Height,
-                                      .Depth = 1};
-    return volume(&parameters, stream, per_thread, when);
+    const struct place source_place = {p->srcXInBytes,   p->srcY,     p->srcZ,      p->srcLOD,
+                                       p->srcMemoryType, p->srcHost,  p->srcDevice, p->srcArray,
+                                       p->reserved0,     p->srcPitch, p->srcHeight};
+    const struct place destination_place = {p->dstXInBytes,   p->dstY,     p->dstZ,      p->dstLOD,
+                                            p->dstMemoryType, p->dstHost,  p->dstDevice, p->dstArray,
+                                            p->reserved1,     p->dstPitch, p->dstHeight};
+    CUresult result = resolve(p, &source_place, &from, &source);
+    if (result == CUDA_SUCCESS)
+        result = resolve(p, &destination_place, &to, &destination);
+    if (result == CUDA_SUCCESS && source != NULL && destination != NULL &&
+        source->element_bytes != destination->element_bytes)
+        result = CUDA_ERROR_INVALID_VALUE;
+    *copy = (struct sim_copy){.destination = to.address,
+                              .source = from.address,
+                              .destination_pitch = to.pitch,
+                              .destination_slice = to.slice,
+                              .source_pitch = from.pitch,
+                              .source_slice = from.slice,
+                              .width = p->WidthInBytes,
+                              .height = p->Height,
+                              .depth = p->Depth,
+                              .destination_type = p->dstMemoryType,
+                              .source_type = p->srcMemoryType,
+                              .destination_array = destination,
+                              .source_array = source};
+    if (result == CUDA_SUCCESS)
+        result = check(copy);
+    if (result != CUDA_SUCCESS)
+        sim_copy_clear(copy);
+    return result;
 }
 
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
+static void describe_array(const struct sim_array *array, uint64_t address, size_t *x, size_t *y, size_t *z)
 {
-    return plane(pCopy, NULL, false, RETURN_DONE);
+    const uint64_t offset = address - array->storage;
+    const size_t slice = array->row_bytes * array->rows;
+    *z = offset / slice;
+    *y = offset % slice / array->row_bytes;
+    *x = offset % slice % array->row_bytes;
 }
 
-CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy)
+void sim_copy_describe(const struct sim_copy *copy, CUDA_MEMCPY3D *p)
 {
-    return plane(pCopy, NULL, true, RETURN_DONE);
-}
-
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
-{
-    return plane(pCopy, NULL, false, RETURN_DONE);
-}
-
-CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy)
-{
-    return plane(pCopy, NULL, true, RETURN_DONE);
-}
-
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
-{
-    return plane(pCopy, hStream, false, RETURN_QUEUED);
-}
-
-CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
-{
-    return plane(pCopy, hStream, true, RETURN_QUEUED);
-}
-
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
-{
-    return volume(pCopy, NULL, false, RETURN_DONE);
-}
-
-CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy)
-{
-    return volume(pCopy, NULL, true, RETURN_DONE);
-}
-
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
-{
-    return volume(pCopy, hStream, false, RETURN_QUEUED);
-}
-
-CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
-{
-    return volume(pCopy, hStream, true, RETURN_QUEUED);
+    *p = (CUDA_MEMCPY3D){.srcMemoryType = copy->source_type,
+                         .dstMemoryType = copy->destination_type,
+                         .WidthInBytes = copy->width,
+                         .Height = copy->height,
+                         .Depth = copy->depth};
+    if (copy->source_array != NULL) {
+        p->srcArray = (CUarray)copy->source_array;
+        describe_array(copy->source_array, copy->source, &p->srcXInBytes, &p->srcY, &p->srcZ);
+    } else {
+        p->srcHost = copy->source_type == CU_MEMORYTYPE_HOST ? (const void *)(uintptr_t)copy->source : NULL;
+        p->srcDevice = copy->source_type == CU_MEMORYTYPE_HOST ? 0 : copy->source;
+        p->srcPitch = copy->source_pitch;
+        p->srcHeight = copy->source_pitch == 0 ? 0 : copy->source_slice / copy->source_pitch;
+    }
+    if (copy->destination_array != NULL) {
+        p->dstArray = (CUarray)copy->destination_array;
+        describe_array(copy->destination_array, copy->destination, &p->dstXInBytes, &p->dstY, &p->dstZ);
+    } else {
+        p->dstHost =
+            copy->destination_type == CU_MEMORYTYPE_HOST ? (void *)(uintptr_t)copy->destination : NULL;
+        p->dstDevice = copy->destination_type == CU_MEMORYTYPE_HOST ? 0 : copy->destination;
+        p->dstPitch = copy->destination_pitch;
+        p->dstHeight = copy->destination_pitch == 0 ? 0 : copy->destination_slice / copy->destination_pitch;
+    }
 }

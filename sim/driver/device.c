@@ -1,14 +1,13 @@
 #include "device.h"
 
 #include "api.h"
+#include "model.h"
 #include "pool.h"
 #include "state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char device_name[] = "Neutrino CPU sm_90";
-static const unsigned char device_uuid[16] = "neutrino-cpu-dev";
 static const char pci_bus_id[] = "0000:01:00.0";
 
 size_t sim_device_memory(void)
@@ -49,16 +48,19 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
         return result;
     if (len <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    (void)snprintf(name, (size_t)len, "%s", device_name);
+    (void)snprintf(name, (size_t)len, "%s", sim_model()->name);
     return CUDA_SUCCESS;
 }
 
 static CUresult get_uuid(CUuuid *uuid, CUdevice dev)
 {
     const CUresult result = check(dev, uuid);
-    if (result == CUDA_SUCCESS)
-        memcpy(uuid->bytes, device_uuid, sizeof uuid->bytes);
-    return result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    char text[sizeof uuid->bytes + 1]; /* made of the model's name, as devices have no two alike */
+    (void)snprintf(text, sizeof text, "neutrino:%-7.7s", sim_model()->key);
+    memcpy(uuid->bytes, text, sizeof uuid->bytes);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
@@ -106,8 +108,8 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
         return result;
     if (minor == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *major = SIM_COMPUTE_MAJOR;
-    *minor = SIM_COMPUTE_MINOR;
+    *major = sim_model()->major;
+    *minor = sim_model()->minor;
     return CUDA_SUCCESS;
 }
 
@@ -123,7 +125,7 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
                             .SIMDWidth = SIM_WARP,
                             .memPitch = 0x7fffffff,
                             .regsPerBlock = SIM_SM_REGISTERS,
-                            .clockRate = 1000000,
+                            .clockRate = sim_model()->clock_khz,
                             .textureAlign = 512};
     return result;
 }

@@ -1,4 +1,4 @@
-/* The one device: numbers of a small Hopper-class GPU. */
+/* The one device: the limits that all models (model.h) share. */
 #ifndef NEUTRINO_SIM_DEVICE_H
 #define NEUTRINO_SIM_DEVICE_H
 
@@ -6,27 +6,28 @@
 
 #define SIM_DEVICE 0
 
-/* Compute capability 9.0: PTX for it is what current compilers emit by default for their newest common
- * target, and programs that ask for sm_90 do not then use anything that sm_80 lacks unless told to. */
-#define SIM_COMPUTE_MAJOR 9
-#define SIM_COMPUTE_MINOR 0
+/* The same for every compute capability from 7.5 on. */
+#define SIM_WARP              32
+#define SIM_BLOCK_THREADS     1024
+#define SIM_BLOCK_Z           64
+#define SIM_GRID_X            2147483647
+#define SIM_GRID_YZ           65535
+#define SIM_SM_REGISTERS      65536
+#define SIM_BLOCK_SHARED      49152
+#define SIM_CONSTANT_BYTES    65536
+#define SIM_PRIORITY_LEAST    0
+#define SIM_PRIORITY_GREATEST (-5)
 
-#define SIM_MULTIPROCESSORS       16
-#define SIM_WARP                  32
-#define SIM_BLOCK_THREADS         1024
-#define SIM_BLOCK_Z               64
-#define SIM_GRID_X                2147483647
-#define SIM_GRID_YZ               65535
-#define SIM_SM_THREADS            2048
-#define SIM_SM_BLOCKS             32
-#define SIM_SM_REGISTERS          65536
-#define SIM_SM_SHARED             233472
-#define SIM_BLOCK_SHARED          49152
-#define SIM_BLOCK_SHARED_OPTIN    232448
-#define SIM_BLOCK_SHARED_RESERVED 1024
-#define SIM_CONSTANT_BYTES        65536
-#define SIM_PRIORITY_LEAST        0
-#define SIM_PRIORITY_GREATEST     (-5)
+/* Extents of arrays, in elements: CUDA C++ Programming Guide, technical specifications of 9.0. */
+#define SIM_TEXTURE_1D             131072
+#define SIM_TEXTURE_2D_WIDTH       131072
+#define SIM_TEXTURE_2D_HEIGHT      65536
+#define SIM_TEXTURE_3D             16384
+#define SIM_TEXTURE_GATHER         32768
+#define SIM_TEXTURE_LAYERED_WIDTH  32768
+#define SIM_TEXTURE_LAYERS         2048
+#define SIM_TEXTURE_CUBEMAP_LAYERS 2046
+#define SIM_SURFACE_1D             32768
 
 /* Bytes of device memory. */
 size_t sim_device_memory(void);

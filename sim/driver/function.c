@@ -1,11 +1,10 @@
 /* Functions and kernels: what may be asked and set of them. */
 #include "context.h"
 #include "device.h"
+#include "model.h"
 #include "module.h"
+#include "occupancy.h"
 #include "state.h"
-
-/* Virtual registers of PTX are more than any device has; a compiler would spill the rest. */
-#define REGISTERS_MAX 255u
 
 CUresult sim_function_resolve(struct sim_context *context, CUfunction handle, struct sim_function **function)
 {
@@ -45,7 +44,7 @@ static CUresult get(int *pi, CUfunction_attribute attribute, const struct ptx_ke
     ptx_kernel_attributes(ptx, &known);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *pi = (int)known.max_threads;
+        *pi = known.required[0] != 0 ? SIM_BLOCK_THREADS : (int)known.max_threads; /* as an H200 */
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
         *pi = (int)known.shared_bytes;
@@ -57,13 +56,13 @@ static CUresult get(int *pi, CUfunction_attribute attribute, const struct ptx_ke
         *pi = (int)known.local_bytes;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *pi = (int)(known.registers > REGISTERS_MAX ? REGISTERS_MAX : known.registers);
+        *pi = (int)sim_registers(&known);
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
         *pi = (int)known.target;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *pi = SIM_COMPUTE_MAJOR * 10 + SIM_COMPUTE_MINOR;
+        *pi = (int)sim_model_target();
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *pi = atomic_load(&settings->max_dynamic_shared);
@@ -96,7 +95,7 @@ static CUresult set(CUfunction_attribute attribute, int value, const struct ptx_
     ptx_kernel_attributes(ptx, &known);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || (uint32_t)value + known.shared_bytes > SIM_BLOCK_SHARED_OPTIN)
+        if (value < 0 || value > sim_model()->block_shared_optin - (int)known.shared_bytes)
             return CUDA_ERROR_INVALID_VALUE;
         atomic_store(&settings->max_dynamic_shared, value);
         return CUDA_SUCCESS;

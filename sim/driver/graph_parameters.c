@@ -1,8 +1,7 @@
 /* Parameters of memset, memcpy and host nodes, read back. */
 #include "context.h"
+#include "copy.h"
 #include "graph.h"
-
-#include <string.h>
 
 static CUresult find(CUgraphNode handle, const void *out, enum sim_work_kind kind,
                      struct sim_graph_node **node)
@@ -32,38 +31,14 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *
     return result;
 }
 
-static void side(CUmemorytype type, uint64_t address, void **host, CUdeviceptr *device)
-{
-    if (type == CU_MEMORYTYPE_HOST)
-        *host = (void *)(uintptr_t)address;
-    else
-        *device = address;
-}
-
-/* Positions are already in the addresses. */
+/* Positions are already in the addresses, except those in arrays. */
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
 {
     struct sim_graph_node *node;
     const CUresult result = find(hNode, nodeParams, SIM_WORK_COPY, &node);
-    if (result != CUDA_SUCCESS)
-        return result;
-    const struct sim_copy *copy = &node->work.copy;
-    void *source_host = NULL;
-    memset(nodeParams, 0, sizeof *nodeParams);
-    side(copy->source_type, copy->source, &source_host, &nodeParams->srcDevice);
-    side(copy->destination_type, copy->destination, &nodeParams->dstHost, &nodeParams->dstDevice);
-    nodeParams->srcHost = source_host;
-    nodeParams->srcMemoryType = copy->source_type;
-    nodeParams->dstMemoryType = copy->destination_type;
-    nodeParams->srcPitch = copy->source_pitch;
-    nodeParams->dstPitch = copy->destination_pitch;
-    nodeParams->srcHeight = copy->source_pitch == 0 ? 0 : copy->source_slice / copy->source_pitch;
-    nodeParams->dstHeight =
-        copy->destination_pitch == 0 ? 0 : copy->destination_slice / copy->destination_pitch;
-    nodeParams->WidthInBytes = copy->width;
-    nodeParams->Height = copy->height;
-    nodeParams->Depth = copy->depth;
-    return CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        sim_copy_describe(&node->work.copy, nodeParams);
+    return result;
 }
 
 CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)

@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Alignment of every allocation; a power of two. */
-#define SIM_HEAP_ALIGNMENT 512u
-
 /* Reserve the range, `bytes` of which may be allocated at a time. */
 bool sim_heap_start(size_t bytes);
 

@@ -24,7 +24,7 @@ static CUresult allocate(void **pp, size_t bytes, unsigned flags)
     const struct sim_range range = {.begin = address,
                                     .end = address + bytes,
                                     .kind = SIM_MEMORY_HOST,
-                                    .accessible = true,
+                                    .access = SIM_ACCESS_READ_WRITE,
                                     .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP,
                                     .context = context};
     if (!sim_range_add(&range)) {
@@ -82,7 +82,7 @@ static CUresult register_memory(void *p, size_t bytes, unsigned flags)
     range = (struct sim_range){.begin = begin,
                                .end = begin + bytes,
                                .kind = SIM_MEMORY_REGISTERED,
-                               .accessible = true,
+                               .access = SIM_ACCESS_READ_WRITE,
                                .flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP,
                                .context = context};
     return sim_range_add(&range) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;

@@ -1,115 +1,95 @@
 #include "image.h"
 
-#include <stdbool.h>
+#include "header.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WRAPPER_MAGIC 0x466243b1u
-#define FATBIN_MAGIC  0xba55ed50u
-#define KIND_PTX      1u
-#define FLAG_LZ4      0x2000u
-#define FLAG_ZSTD     0x8000u
+#define ELF_MAGIC     0x464c457fu
 
+/* fatbinary_section.h, __fatBinC_Wrapper_t */
 struct wrapper {
     uint32_t magic, version;
     const void *data;
-    const void *filename;
+    const void *filename_or_fatbins;
 };
 
-struct fatbin {
-    uint32_t magic;
-    uint16_t version, header_bytes;
-    uint64_t bytes; /* of the entries */
-};
-
-struct entry {
-    uint16_t kind, version;
-    uint32_t header_bytes;
-    uint64_t payload_bytes;
-    uint32_t compressed_bytes;
-    uint32_t unknown[2];
-    uint32_t target, unknown2[2];
-    uint64_t flags;
-    uint64_t unknown3;
-    uint64_t uncompressed_bytes;
-};
-
-_Static_assert(offsetof(struct entry, target) == 28, "format of others");
-_Static_assert(offsetof(struct entry, flags) == 40, "format of others");
-_Static_assert(offsetof(struct entry, uncompressed_bytes) == 56, "format of others");
-
-#define DEVICE_TARGET 90u
-
-static CUresult from_fatbin(const unsigned char *image, const char **text, size_t *bytes, const char **reason)
+static CUresult from_fatbin(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text)
 {
-    struct fatbin header;
-    memcpy(&header, image, sizeof header);
-    uint32_t best = 0;
-    CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;
-    *reason = "the fat binary holds no PTX, and this device runs no machine code; compile with PTX";
-    for (uint64_t at = 0; header.bytes - at >= 40;) {
-        struct entry entry = {0};
-        const unsigned char *where = image + header.header_bytes + at;
-        memcpy(&entry, where, header.bytes - at < sizeof entry ? 40 : sizeof entry);
-        const uint64_t rest = header.bytes - at;
-        if (entry.header_bytes < 40 || entry.header_bytes > rest ||
-            entry.payload_bytes > rest - entry.header_bytes) {
-            *reason = "an entry of the fat binary does not fit into it";
-            return CUDA_ERROR_INVALID_IMAGE;
-        }
-        const bool compressed = (entry.flags & (FLAG_LZ4 | FLAG_ZSTD)) != 0;
-        if (entry.kind == KIND_PTX && compressed && result != CUDA_SUCCESS) {
-            result = CUDA_ERROR_NOT_SUPPORTED;
-            *reason = (entry.flags & FLAG_ZSTD) != 0
-                          ? "the PTX is compressed (flag 0x8000, zstd); compile with nvcc --no-compress"
-                          : "the PTX is compressed (flag 0x2000, LZ4); compile with nvcc --no-compress";
-        } else if (entry.kind == KIND_PTX && !compressed && entry.target <= DEVICE_TARGET &&
-                   entry.target >= best) {
-            best = entry.target;
-            *text = (const char *)where + entry.header_bytes;
-            *bytes = strnlen(*text, (size_t)entry.payload_bytes);
-            result = CUDA_SUCCESS;
-        }
-        at += entry.header_bytes + entry.payload_bytes;
+    const char *reason;
+    const enum sim_fatbin result = sim_fatbin_text(image, bytes, jit->target, text, &reason);
+    switch (result) {
+    case SIM_FATBIN_TEXT:
+        return CUDA_SUCCESS;
+    case SIM_FATBIN_NO_LIBRARY:
+        sim_jit_error(jit, "error   : the PTX in the fat binary is compressed; install %s", reason);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+        sim_jit_error(jit, "error   : %s", reason);
+        return result == SIM_FATBIN_NOTHING     ? CUDA_ERROR_NO_BINARY_FOR_GPU
+               : result == SIM_FATBIN_CORRUPT   ? CUDA_ERROR_UNKNOWN
+               : result == SIM_FATBIN_NO_MEMORY ? CUDA_ERROR_OUT_OF_MEMORY
+                                                : CUDA_ERROR_INVALID_IMAGE;
     }
+}
+
+/* The first four bytes, of which no more are touched than a text of fewer has. */
+static uint32_t magic_of(const unsigned char *image, size_t bytes)
+{
+    uint32_t magic = 0;
+    for (size_t i = 0; i < 4 && i < bytes && image[i] != '\0'; i++)
+        magic |= (uint32_t)image[i] << (8 * i);
+    return magic;
+}
+
+static CUresult from_image(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text)
+{
+    const uint32_t magic = magic_of(image, bytes);
+    const bool unsized = bytes == SIM_IMAGE_UNSIZED;
+    if (magic == WRAPPER_MAGIC && unsized) {
+        struct wrapper wrapper;
+        memcpy(&wrapper, image, sizeof wrapper);
+        if (wrapper.data != NULL && magic_of(wrapper.data, SIM_IMAGE_UNSIZED) == SIM_FATBIN_MAGIC)
+            return from_fatbin(wrapper.data, sim_fatbin_bytes(wrapper.data), jit, text);
+    } else if (magic == SIM_FATBIN_MAGIC) {
+        return from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
+    } else if (magic == ELF_MAGIC) {
+        sim_jit_error(jit, "error   : the image is machine code (ELF), and this device runs PTX only");
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    } else {
+        text->text = image;
+        text->bytes = strnlen(image, bytes);
+        if (sim_header_is_ptx(text->text, text->bytes))
+            return CUDA_SUCCESS;
+    }
+    sim_jit_error(jit, "error   : the binary format is not recognized: neither PTX, which begins with "
+                       ".version, nor a fat binary");
+    return CUDA_ERROR_INVALID_IMAGE;
+}
+
+CUresult sim_image_text(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text)
+{
+    *text = (struct sim_text){NULL, 0, NULL};
+    CUresult result = from_image(image, bytes, jit, text);
+    if (result == CUDA_SUCCESS)
+        result = sim_header_check(text->text, text->bytes, jit);
+    if (result != CUDA_SUCCESS)
+        sim_image_release(text);
     return result;
 }
 
-CUresult sim_image_text(const void *image, const char **text, size_t *bytes, const char **reason)
+void sim_image_release(struct sim_text *text)
 {
-    uint32_t magic = 0;
-    const unsigned char *start = image;
-    if (start[0] == '\0') {
-        *reason = "the image is empty";
-        return CUDA_ERROR_INVALID_IMAGE;
-    }
-    for (size_t i = 0; i < 4 && start[i] != '\0'; i++)
-        magic |= (uint32_t)start[i] << (8 * i);
-    if (magic == WRAPPER_MAGIC) {
-        struct wrapper wrapper;
-        memcpy(&wrapper, image, sizeof wrapper);
-        start = wrapper.data;
-        memcpy(&magic, start, sizeof magic);
-    }
-    if (magic == FATBIN_MAGIC)
-        return from_fatbin(start, text, bytes, reason);
-    if (magic == 0x464c457fu) {
-        *reason = "the image is machine code (ELF), and this device runs PTX only";
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    }
-    for (const unsigned char *byte = start; *byte != '\0'; byte++)
-        if (*byte >= 0x80 || (*byte < ' ' && strchr("\t\n\v\f\r", *byte) == NULL)) {
-            *reason = "the image is neither PTX text nor a fat binary";
-            return CUDA_ERROR_INVALID_IMAGE;
-        }
-    *text = (const char *)start;
-    *bytes = strlen(*text);
-    return CUDA_SUCCESS;
+    free(text->owned);
+    *text = (struct sim_text){NULL, 0, NULL};
 }
 
-CUresult sim_image_read(const char *path, void **image)
+/* What cannot be opened is not there; what cannot be read, such as a folder, has no size that memory would
+ * hold (CUDA_ERROR_OUT_OF_MEMORY, seen with 580.159). */
+CUresult sim_image_read(const char *path, void **image, size_t *size)
 {
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
@@ -134,7 +114,7 @@ CUresult sim_image_read(const char *path, void **image)
             break;
     }
     if (result == CUDA_SUCCESS && ferror(file))
-        result = CUDA_ERROR_FILE_NOT_FOUND;
+        result = CUDA_ERROR_OUT_OF_MEMORY;
     (void)fclose(file);
     if (result != CUDA_SUCCESS) {
         free(bytes);
@@ -142,5 +122,6 @@ CUresult sim_image_read(const char *path, void **image)
     }
     bytes[used] = '\0';
     *image = bytes;
+    *size = used;
     return CUDA_SUCCESS;
 }

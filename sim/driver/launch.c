@@ -2,6 +2,8 @@
 
 #include "context.h"
 #include "device.h"
+#include "launch_attribute.h"
+#include "model.h"
 #include "module.h"
 #include "occupancy.h"
 #include "stream.h"
@@ -22,18 +24,25 @@ static CUresult check_shape(const struct sim_launch_request *request, const stru
     const uint32_t threads = request->block[0] * request->block[1] * request->block[2];
     if (threads > SIM_BLOCK_THREADS || threads > known.max_threads)
         return CUDA_ERROR_INVALID_VALUE;
+    if (known.required[0] != 0 && memcmp(known.required, request->block, sizeof known.required) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
     if (request->shared_bytes > (uint32_t)atomic_load(&function->settings->max_dynamic_shared))
         return CUDA_ERROR_INVALID_VALUE;
+    const CUresult result = sim_cluster_check(request, function);
+    if (result != CUDA_SUCCESS)
+        return result;
     if (request->cooperative) {
         const uint64_t blocks = (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
         const int held = sim_occupancy(function, threads, request->shared_bytes);
-        if (blocks > (uint64_t)held * SIM_MULTIPROCESSORS)
+        if (blocks > (uint64_t)held * (uint64_t)sim_model()->multiprocessors)
             return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     }
     return CUDA_SUCCESS;
 }
 
-/* `extra`: a list of tags, each with a value, up to CU_LAUNCH_PARAM_END. */
+/* Fewer bytes than the kernel has parameters are taken, as an H200's driver does; the rest is 0.
+ *
+ * `extra`: a list of tags, each with a value, up to CU_LAUNCH_PARAM_END. */
 static CUresult packed_parameters(void **extra, const void **buffer, size_t *bytes)
 {
     *buffer = NULL;
@@ -57,7 +66,11 @@ static CUresult copy_parameters(const struct sim_launch_request *request, const 
         const void *buffer;
         size_t bytes;
         const CUresult result = packed_parameters(request->extra, &buffer, &bytes);
-        if (result != CUDA_SUCCESS || bytes > total)
+        if (result != CUDA_SUCCESS)
+            return result;
+        if (bytes > total)
+            return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+        if (bytes == 0 && total != 0)
             return CUDA_ERROR_INVALID_VALUE;
         if (bytes != 0)
             memcpy(to, buffer, bytes);
@@ -101,6 +114,7 @@ CUresult sim_launch_prepare(struct sim_context *context, const struct sim_launch
                                          .grid = {request->grid[0], request->grid[1], request->grid[2]},
                                          .block = {request->block[0], request->block[1], request->block[2]},
                                          .shared_bytes = request->shared_bytes,
+                                         .cooperative = request->cooperative,
                                          .parameters = parameters}};
     return CUDA_SUCCESS;
 }
@@ -173,50 +187,16 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, uns
     return launch(&request, hStream, true);
 }
 
-/* Attributes that only say how fast are accepted; those that change what is computed are honoured or refused.
- */
-static CUresult read_attributes(const CUlaunchConfig *config, bool *cooperative)
-{
-    if (config->numAttrs != 0 && config->attrs == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < config->numAttrs; i++) {
-        const CUlaunchAttributeValue *value = &config->attrs[i].value;
-        switch (config->attrs[i].id) {
-        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-            *cooperative = value->cooperative != 0;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            if (value->clusterDim.x > 1 || value->clusterDim.y > 1 || value->clusterDim.z > 1)
-                return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-            return CUDA_ERROR_NOT_SUPPORTED;
-        default:
-            break;
-        }
-    }
-    return CUDA_SUCCESS;
-}
-
 static CUresult launch_config(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra,
                               bool per_thread)
 {
-    bool cooperative = false;
-    if (config == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    const CUresult result = read_attributes(config, &cooperative);
+    struct sim_launch_request request;
+    const CUresult result = sim_launch_configure(config, &request);
     if (result != CUDA_SUCCESS)
         return result;
-    const struct sim_launch_request request = {
-        .function = f,
-        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-        .shared_bytes = config->sharedMemBytes,
-        .cooperative = cooperative,
-        .parameters = kernelParams,
-        .extra = extra};
+    request.function = f;
+    request.parameters = kernelParams;
+    request.extra = extra;
     return launch(&request, config->hStream, per_thread);
 }
 

@@ -15,6 +15,9 @@ struct sim_launch_request {
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t shared_bytes;
+    uint32_t cluster[3];           /* 0: none asked for */
+    uint32_t preferred_cluster[3]; /* likewise */
+    int cluster_mode;              /* CUlaunchAttributePortableClusterMode */
     bool cooperative;
     void **parameters;
     void **extra;

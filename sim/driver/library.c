@@ -6,7 +6,6 @@
 #include "state.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,34 +93,31 @@ static CUresult make(const char *text, size_t bytes, struct sim_library **made,
     return CUDA_SUCCESS;
 }
 
-static CUresult load(CUlibrary *handle, const void *image, CUjit_option *options, void **values,
+static CUresult load(CUlibrary *handle, const void *image, size_t bytes, CUjit_option *options, void **values,
                      unsigned count)
 {
-    struct sim_jit_log log;
+    struct sim_jit jit;
+    struct sim_text text;
     CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
     if (handle == NULL || image == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    result = sim_jit_options(&log, count, options, values);
+    result = sim_jit_options(&jit, count, options, values);
     if (result != CUDA_SUCCESS)
         return result;
     struct ptx_diagnostic diagnostic = {0};
     struct sim_library *library = NULL;
-    const char *text;
-    const char *reason = NULL;
-    size_t bytes;
-    char message[sizeof diagnostic.text + 64] = "";
-    result = sim_image_text(image, &text, &bytes, &reason);
+    result = sim_image_text(image, bytes, &jit, &text);
     if (result == CUDA_SUCCESS) {
-        result = make(text, bytes, &library, &diagnostic);
-        if (result == CUDA_ERROR_INVALID_PTX)
-            (void)snprintf(message, sizeof message, "ptx application ptx input, line %u; error: %s\n",
-                           diagnostic.line, diagnostic.text);
-    } else {
-        (void)snprintf(message, sizeof message, "error: %s\n", reason);
+        result = make(text.text, text.bytes, &library, &diagnostic);
+        sim_image_release(&text);
     }
-    sim_jit_report(&log, message);
+    if (diagnostic.text[0] != '\0')
+        sim_jit_refused(&jit, &diagnostic);
+    if (result == CUDA_SUCCESS)
+        sim_jit_describe(&jit, library->ptx);
+    sim_jit_finish(&jit);
     if (result != CUDA_SUCCESS)
         return result;
     if (!sim_object_publish(library)) {
@@ -152,7 +148,7 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j
     (void)libraryOptionValues;
     if (!options_are_known(libraryOptions, numLibraryOptions))
         return CUDA_ERROR_INVALID_VALUE;
-    return load(library, code, jitOptions, jitOptionsValues, numJitOptions);
+    return load(library, code, SIM_IMAGE_UNSIZED, jitOptions, jitOptionsValues, numJitOptions);
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions,
@@ -161,13 +157,14 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
                                unsigned int numLibraryOptions)
 {
     void *image;
+    size_t bytes;
     (void)libraryOptionValues;
     if (fileName == NULL || !options_are_known(libraryOptions, numLibraryOptions))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = sim_image_read(fileName, &image);
+    CUresult result = sim_image_read(fileName, &image, &bytes);
     if (result != CUDA_SUCCESS)
         return result;
-    result = load(library, image, jitOptions, jitOptionsValues, numJitOptions);
+    result = load(library, image, bytes, jitOptions, jitOptionsValues, numJitOptions);
     free(image);
     return result;
 }

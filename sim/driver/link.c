@@ -5,13 +5,12 @@
 #include "image.h"
 #include "jit.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct sim_link {
     struct sim_object object;
-    struct sim_jit_log log;
+    struct sim_jit jit;
     char *text; /* NUL-terminated */
     size_t bytes;
 };
@@ -26,20 +25,20 @@ static void dispose(struct sim_object *object)
 static CUresult create(unsigned numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
 {
     struct sim_context *context;
-    struct sim_jit_log log;
+    struct sim_jit jit;
     CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (stateOut == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    result = sim_jit_options(&log, numOptions, options, optionValues);
+    result = sim_jit_options(&jit, numOptions, options, optionValues);
     if (result != CUDA_SUCCESS)
         return result;
     struct sim_link *link = calloc(1, sizeof(*link));
     if (link == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     sim_object_init(&link->object, SIM_LINK, context, dispose);
-    link->log = log;
+    link->jit = jit;
     if (!sim_object_publish(link)) {
         sim_object_release(link);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -58,14 +57,6 @@ CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **
                          CUlinkState *stateOut)
 {
     return create(numOptions, options, optionValues, stateOut);
-}
-
-static CUresult fail(const struct sim_link *link, CUresult result, const char *name, const char *reason)
-{
-    char message[640];
-    (void)snprintf(message, sizeof message, "%s: %s\n", name == NULL ? "input" : name, reason);
-    sim_jit_report(&link->log, message);
-    return result;
 }
 
 /* Position of the first directive after .version, .target and .address_size. */
@@ -93,6 +84,7 @@ static size_t header_end(const char *text, size_t bytes)
 
 static CUresult add(CUlinkState state, CUjitInputType type, const void *data, size_t size, const char *name)
 {
+    (void)name;
     struct sim_context *context;
     const CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
@@ -102,16 +94,14 @@ static CUresult add(CUlinkState state, CUjitInputType type, const void *data, si
         return CUDA_ERROR_INVALID_HANDLE;
     if (data == NULL || size == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    const char *text = data;
-    size_t bytes = strnlen(text, size);
-    if (type == CU_JIT_INPUT_FATBINARY) {
-        const char *reason = NULL;
-        const CUresult found = sim_image_text(data, &text, &bytes, &reason);
-        if (found != CUDA_SUCCESS)
-            return fail(link, found, name, reason);
-    } else if (type != CU_JIT_INPUT_PTX) {
-        return fail(link, CUDA_ERROR_NO_BINARY_FOR_GPU, name, "only PTX can be linked for this device");
-    }
+    struct sim_text image;
+    if (type != CU_JIT_INPUT_FATBINARY && type != CU_JIT_INPUT_PTX)
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    const CUresult found = sim_image_text(data, size, &link->jit, &image);
+    if (found != CUDA_SUCCESS)
+        return found;
+    const char *text = image.text;
+    size_t bytes = image.bytes;
     const size_t skipped = link->bytes == 0 ? 0 : header_end(text, bytes);
     char *longer = realloc(link->text, link->bytes + bytes - skipped + 2);
     if (longer == NULL)
@@ -121,34 +111,36 @@ static CUresult add(CUlinkState state, CUjitInputType type, const void *data, si
     link->bytes += bytes - skipped;
     longer[link->bytes++] = '\n';
     longer[link->bytes] = '\0';
+    sim_image_release(&image);
     return CUDA_SUCCESS;
 }
 
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
                        unsigned int numOptions, CUjit_option *options, void **optionValues)
 {
-    struct sim_jit_log log;
-    const CUresult result = sim_jit_options(&log, numOptions, options, optionValues);
+    struct sim_jit jit;
+    const CUresult result = sim_jit_options(&jit, numOptions, options, optionValues);
     return result == CUDA_SUCCESS ? add(state, type, data, size, name) : result;
 }
 
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
                           unsigned int numOptions, CUjit_option *options, void **optionValues)
 {
-    struct sim_jit_log log;
-    const CUresult result = sim_jit_options(&log, numOptions, options, optionValues);
+    struct sim_jit jit;
+    const CUresult result = sim_jit_options(&jit, numOptions, options, optionValues);
     return result == CUDA_SUCCESS ? add(state, type, data, size, name) : result;
 }
 
 static CUresult add_file(CUlinkState state, CUjitInputType type, const char *path)
 {
     void *image;
+    size_t bytes;
     if (path == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = sim_image_read(path, &image);
+    CUresult result = sim_image_read(path, &image, &bytes);
     if (result != CUDA_SUCCESS)
         return result;
-    result = add(state, type, image, strlen(image), path);
+    result = add(state, type, image, bytes, path);
     free(image);
     return result;
 }
@@ -156,16 +148,16 @@ static CUresult add_file(CUlinkState state, CUjitInputType type, const char *pat
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions,
                        CUjit_option *options, void **optionValues)
 {
-    struct sim_jit_log log;
-    const CUresult result = sim_jit_options(&log, numOptions, options, optionValues);
+    struct sim_jit jit;
+    const CUresult result = sim_jit_options(&jit, numOptions, options, optionValues);
     return result == CUDA_SUCCESS ? add_file(state, type, path) : result;
 }
 
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions,
                           CUjit_option *options, void **optionValues)
 {
-    struct sim_jit_log log;
-    const CUresult result = sim_jit_options(&log, numOptions, options, optionValues);
+    struct sim_jit jit;
+    const CUresult result = sim_jit_options(&jit, numOptions, options, optionValues);
     return result == CUDA_SUCCESS ? add_file(state, type, path) : result;
 }
 
@@ -183,12 +175,11 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
     struct ptx_module *module;
     struct ptx_diagnostic diagnostic;
     if (ptx_module_parse(link->text, link->bytes, &module, &diagnostic) != 0) {
-        char message[560];
-        (void)snprintf(message, sizeof message, "line %u; error: %s", diagnostic.line, diagnostic.text);
-        return fail(link, CUDA_ERROR_INVALID_PTX, "ptx", message);
+        sim_jit_refused(&link->jit, &diagnostic);
+        return CUDA_ERROR_INVALID_PTX;
     }
     ptx_module_free(module);
-    sim_jit_report(&link->log, NULL);
+    sim_jit_finish(&link->jit);
     *cubinOut = link->text;
     if (sizeOut != NULL)
         *sizeOut = link->bytes + 1;

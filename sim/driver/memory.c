@@ -1,9 +1,12 @@
 #include "memory.h"
 
+#include "array.h"
 #include "context.h"
 #include "device.h"
+#include "extents.h"
 #include "heap.h"
 #include "pool.h"
+#include "residency.h"
 
 #include <sys/mman.h>
 
@@ -21,7 +24,7 @@ uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags,
     const struct sim_range range = {.begin = address,
                                     .end = address + bytes,
                                     .kind = kind,
-                                    .accessible = true,
+                                    .access = SIM_ACCESS_READ_WRITE,
                                     .flags = flags,
                                     .context = context,
                                     .pool = pool};
@@ -34,9 +37,12 @@ uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags,
 
 static void give_back(const struct sim_range *range)
 {
+    if (range->kind == SIM_MEMORY_MANAGED)
+        sim_residency_forget(range->begin, range->end);
     if (range->pool != NULL)
-        sim_pool_gave_back(range->pool, range->end - range->begin);
-    sim_heap_free(range->begin, range->end - range->begin);
+        sim_pool_gave_back(range->pool, range);
+    else
+        sim_heap_free(range->begin, range->end - range->begin);
 }
 
 bool sim_memory_free(uint64_t address, unsigned kinds)
@@ -51,7 +57,8 @@ bool sim_memory_free(uint64_t address, unsigned kinds)
 void sim_memory_free_context(struct sim_context *context)
 {
     struct sim_range range;
-    while (sim_range_remove_any(context, FREEABLE, &range))
+    sim_array_free_context(context);
+    while (sim_range_remove_any(context, FREEABLE | 1u << SIM_MEMORY_KERNEL, &range))
         give_back(&range);
     while (sim_range_remove_any(context, 1u << SIM_MEMORY_HOST, &range))
         munmap((void *)(uintptr_t)range.begin, range.end - range.begin);
@@ -59,12 +66,13 @@ void sim_memory_free_context(struct sim_context *context)
         ; /* the pages are the program's */
 }
 
-bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end)
+bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
 {
     struct sim_range range;
     (void)unused;
-    if (!sim_range_find(address, &range) || !range.accessible)
+    if (!sim_range_find(address, &range) || range.access == SIM_ACCESS_NONE)
         return false;
+    *writable = range.access == SIM_ACCESS_READ_WRITE;
     *begin = range.begin;
     *end = range.end;
     return true;
@@ -119,7 +127,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
     if (pPitch == NULL || WidthInBytes == 0 || Height == 0 || WidthInBytes > 0x7fffffff ||
         (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16))
         return CUDA_ERROR_INVALID_VALUE;
-    const size_t pitch = (WidthInBytes + SIM_HEAP_ALIGNMENT - 1) & ~(size_t)(SIM_HEAP_ALIGNMENT - 1);
+    const size_t pitch = (WidthInBytes + SIM_ALIGNMENT - 1) & ~(size_t)(SIM_ALIGNMENT - 1);
     if (Height > SIZE_MAX / pitch)
         return CUDA_ERROR_OUT_OF_MEMORY;
     const CUresult result = cuMemAlloc_v2(dptr, pitch * Height);

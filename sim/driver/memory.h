@@ -22,6 +22,6 @@ bool sim_memory_free(uint64_t address, unsigned kinds);
 void sim_memory_free_context(struct sim_context *context);
 
 /* ptx_memory.find */
-bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end);
+bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable);
 
 #endif

@@ -5,7 +5,6 @@
 #include "jit.h"
 #include "memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,39 +94,36 @@ void sim_module_close(struct sim_module *module)
     sim_object_release(module);
 }
 
-static CUresult load(CUmodule *handle, const void *image, unsigned count, CUjit_option *options,
+static CUresult load(CUmodule *handle, const void *image, size_t bytes, unsigned count, CUjit_option *options,
                      void **values)
 {
     struct sim_context *context;
-    struct sim_jit_log log;
+    struct sim_jit jit;
+    struct sim_text text;
     CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (handle == NULL || image == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    result = sim_jit_options(&log, count, options, values);
+    result = sim_jit_options(&jit, count, options, values);
     if (result != CUDA_SUCCESS)
         return result;
     struct ptx_diagnostic diagnostic = {0};
-    const char *text;
-    const char *reason = NULL;
-    size_t bytes;
-    char message[sizeof diagnostic.text + 64] = "";
     struct sim_module *module = NULL;
-    result = sim_image_text(image, &text, &bytes, &reason);
+    result = sim_image_text(image, bytes, &jit, &text);
     if (result == CUDA_SUCCESS) {
-        result = sim_module_make(context, text, bytes, &module, &diagnostic);
-        if (result == CUDA_ERROR_INVALID_PTX)
-            (void)snprintf(message, sizeof message, "ptx application ptx input, line %u; error: %s\n",
-                           diagnostic.line, diagnostic.text);
-    } else {
-        (void)snprintf(message, sizeof message, "error: %s\n", reason);
+        result = sim_module_make(context, text.text, text.bytes, &module, &diagnostic);
+        sim_image_release(&text);
     }
+    if (diagnostic.text[0] != '\0')
+        sim_jit_refused(&jit, &diagnostic);
+    if (result == CUDA_SUCCESS)
+        sim_jit_describe(&jit, module->ptx);
     if (result == CUDA_SUCCESS && !sim_object_publish(module)) {
         sim_module_close(module);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }
-    sim_jit_report(&log, message);
+    sim_jit_finish(&jit);
     if (result == CUDA_SUCCESS)
         *handle = (CUmodule)module;
     return result;
@@ -135,33 +131,34 @@ static CUresult load(CUmodule *handle, const void *image, unsigned count, CUjit_
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
-    return load(module, image, 0, NULL, NULL);
+    return load(module, image, SIM_IMAGE_UNSIZED, 0, NULL, NULL);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                             CUjit_option *options, void **optionValues)
 {
-    return load(module, image, numOptions, options, optionValues);
+    return load(module, image, SIM_IMAGE_UNSIZED, numOptions, options, optionValues);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 {
-    return load(module, fatCubin, 0, NULL, NULL);
+    return load(module, fatCubin, SIM_IMAGE_UNSIZED, 0, NULL, NULL);
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *fname)
 {
     struct sim_context *context;
     void *image;
+    size_t bytes;
     CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (fname == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    result = sim_image_read(fname, &image);
+    result = sim_image_read(fname, &image, &bytes);
     if (result != CUDA_SUCCESS)
         return result;
-    result = load(module, image, 0, NULL, NULL);
+    result = load(module, image, bytes, 0, NULL, NULL);
     free(image);
     return result;
 }

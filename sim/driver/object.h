@@ -19,6 +19,8 @@ enum sim_kind {
     SIM_LINK,
     SIM_POOL,
     SIM_PHYSICAL,
+    SIM_ARRAY,
+    SIM_MIPMAPPED_ARRAY,
     SIM_GRAPH,
     SIM_GRAPH_NODE,
     SIM_GRAPH_EXEC

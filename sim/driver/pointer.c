@@ -56,8 +56,7 @@ static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr ptr, 
         *(unsigned long long *)data = 0;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        *(unsigned *)data = range->accessible ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
-                                              : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE;
+        *(unsigned *)data = range->access; /* the same values */
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         *(CUmemoryPool *)data = (CUmemoryPool)range->pool;

@@ -2,21 +2,15 @@
 
 #include "context.h"
 #include "device.h"
+#include "heap.h"
 #include "memory.h"
+#include "shareable.h"
 #include "state.h"
 #include "stream.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-
-struct sim_pool {
-    struct sim_object object; /* an allocation holds a reference */
-    size_t limit;             /* bytes; 0: the device's */
-    atomic_int reuse[3];
-    atomic_ullong release_threshold;
-    atomic_ullong used;
-    atomic_ullong used_high;
-};
+#include <sys/mman.h>
+#include <unistd.h>
 
 static struct {
     pthread_mutex_t lock;
@@ -26,70 +20,84 @@ static struct {
 
 static void dispose(struct sim_object *object)
 {
-    free(object);
+    struct sim_pool *pool = (struct sim_pool *)object;
+    sim_heap_refund(pool->kept);
+    if (pool->base != 0)
+        munmap((void *)(uintptr_t)pool->base, pool->bytes);
+    if (pool->descriptor >= 0)
+        close(pool->descriptor);
+    sim_extents_end(&pool->extents);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
 }
 
-static struct sim_pool *make(size_t limit)
+/* Takes the descriptor. */
+static struct sim_pool *make(size_t limit, int descriptor, size_t bytes, bool imported)
 {
     struct sim_pool *pool = calloc(1, sizeof(*pool));
-    if (pool == NULL)
+    if (pool == NULL) {
+        if (descriptor >= 0)
+            close(descriptor);
         return NULL;
+    }
     sim_object_init(&pool->object, SIM_POOL, NULL, dispose);
+    pthread_mutex_init(&pool->lock, NULL);
     pool->limit = limit;
+    pool->descriptor = descriptor;
+    pool->bytes = bytes;
+    pool->imported = imported;
     for (size_t i = 0; i < 3; i++)
         atomic_store(&pool->reuse[i], 1);
-    if (!sim_object_publish(pool)) {
-        free(pool);
+    bool ready = true;
+    if (descriptor >= 0) {
+        void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+        pool->base = base == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)base;
+        ready = pool->base != 0 && sim_extents_start(&pool->extents, pool->base, pool->base + bytes);
+        if (ready)
+            (void)madvise(base, bytes, MADV_DONTFORK); /* a forked child has no device memory */
+    }
+    if (!ready || !sim_object_publish(pool)) {
+        sim_object_release(pool);
         return NULL;
     }
     return pool;
 }
 
-static CUresult standard_pool(bool current, CUmemoryPool *pool)
+struct sim_pool *sim_pool_make(size_t limit, bool shareable)
+{
+    if (!shareable)
+        return make(limit, -1, 0, false);
+    const size_t page = 4096;
+    const size_t bytes =
+        limit != 0 && limit < sim_device_memory() ? (limit + page - 1) / page * page : sim_device_memory();
+    const int descriptor = sim_shareable_make(SIM_SHAREABLE_POOL, bytes);
+    return descriptor < 0 ? NULL : make(limit, descriptor, bytes, false);
+}
+
+struct sim_pool *sim_pool_make_imported(int descriptor, size_t bytes)
+{
+    return make(0, descriptor, bytes, true);
+}
+
+struct sim_pool *sim_pool_find(CUmemoryPool handle)
+{
+    return sim_object_find(handle, SIM_POOL);
+}
+
+CUresult sim_pool_of_device(bool current, CUmemoryPool *pool)
 {
     pthread_mutex_lock(&pools.lock);
     if (pools.standard == NULL)
-        pools.current = pools.standard = make(0);
+        pools.current = pools.standard = sim_pool_make(0, false);
     *pool = (CUmemoryPool)(current ? pools.current : pools.standard);
     pthread_mutex_unlock(&pools.lock);
     return *pool == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-void sim_pool_gave_back(struct sim_pool *pool, size_t bytes)
+CUresult sim_pool_set_current(CUmemoryPool pool)
 {
-    atomic_fetch_sub(&pool->used, bytes);
-    sim_object_release(pool);
-}
-
-static CUresult check(CUdevice dev, const void *out)
-{
-    const CUresult result = sim_check_initialized();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (out == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    return dev == SIM_DEVICE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
-{
-    const CUresult result = check(dev, pool_out);
-    return result == CUDA_SUCCESS ? standard_pool(false, pool_out) : result;
-}
-
-CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
-{
-    const CUresult result = check(dev, pool);
-    return result == CUDA_SUCCESS ? standard_pool(true, pool) : result;
-}
-
-CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
-{
-    const CUresult result = check(dev, pool);
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct sim_pool *chosen = sim_object_find(pool, SIM_POOL);
-    if (chosen == NULL)
+    struct sim_pool *chosen = sim_pool_find(pool);
+    if (chosen == NULL || chosen->imported)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&pools.lock);
     pools.current = chosen;
@@ -97,19 +105,147 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+/* Under the pool's lock: keep no more than that beyond what is used. */
+static void keep_at_most(struct sim_pool *pool, unsigned long long bytes)
 {
-    const CUresult result = check(SIM_DEVICE, pool);
+    if (pool->kept > bytes) {
+        sim_heap_refund(pool->kept - bytes);
+        pool->kept = bytes;
+    }
+}
+
+void sim_pool_trim(struct sim_pool *pool, unsigned long long bytes)
+{
+    pthread_mutex_lock(&pool->lock);
+    keep_at_most(pool, bytes > pool->used ? bytes - pool->used : 0);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* The memory itself, in the heap or the pool's own. */
+static uint64_t take(struct sim_pool *pool, size_t bytes)
+{
+    if (pool->descriptor < 0)
+        return sim_memory_allocate(SIM_MEMORY_DEVICE, bytes, 0, NULL, pool);
+    const size_t size = sim_extents_rounded(bytes);
+    if (size < bytes || !sim_heap_charge(size))
+        return 0;
+    const uint64_t address = sim_extents_take(&pool->extents, size);
+    const struct sim_range range = {.begin = address,
+                                    .end = address + bytes,
+                                    .kind = SIM_MEMORY_DEVICE,
+                                    .access = SIM_ACCESS_READ_WRITE,
+                                    .pool = pool};
+    if (address != 0 && sim_range_add(&range))
+        return address;
+    if (address != 0)
+        sim_extents_give(&pool->extents, address, size);
+    sim_heap_refund(size);
+    return 0;
+}
+
+/* Under the pool's lock. What it keeps is used up first, and given up if the device has no more. */
+static uint64_t take_kept_first(struct sim_pool *pool, size_t bytes)
+{
+    const unsigned long long before = pool->kept;
+    keep_at_most(pool, before > bytes ? before - bytes : 0);
+    const uint64_t address = take(pool, bytes);
+    if (address != 0 || pool->kept == 0)
+        return address;
+    keep_at_most(pool, 0);
+    return take(pool, bytes);
+}
+
+static uint64_t take_counted(struct sim_pool *pool, size_t bytes)
+{
+    uint64_t address = 0;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->limit == 0 || (bytes <= pool->limit && pool->used <= pool->limit - bytes))
+        address = take_kept_first(pool, bytes);
+    if (address != 0) {
+        pool->used += bytes;
+        if (pool->used > pool->used_high)
+            pool->used_high = pool->used;
+        if (pool->used + pool->kept > pool->reserved_high)
+            pool->reserved_high = pool->used + pool->kept;
+        sim_object_retain(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return address;
+}
+
+void sim_pool_gave_back(struct sim_pool *pool, const struct sim_range *range)
+{
+    const size_t bytes = range->end - range->begin;
+    const size_t size = sim_extents_rounded(bytes);
+    if (!pool->imported) {
+        pthread_mutex_lock(&pool->lock);
+        if (pool->descriptor >= 0) {
+            sim_extents_give(&pool->extents, range->begin, size);
+            sim_heap_refund(size);
+        } else {
+            sim_heap_free(range->begin, bytes);
+        }
+        pool->used -= bytes;
+        const unsigned long long may_keep =
+            pool->release_threshold > pool->used ? pool->release_threshold - pool->used : 0;
+        if (pool->kept + bytes <= may_keep && sim_heap_charge(bytes))
+            pool->kept += bytes;
+        else
+            keep_at_most(pool, may_keep);
+        pthread_mutex_unlock(&pool->lock);
+    }
+    sim_object_release(pool);
+}
+
+CUresult sim_pool_check(CUdevice device, const void *out)
+{
+    const CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
-    if (poolProps == NULL || poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+    if (out == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    if (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+    return device == SIM_DEVICE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+/* What a pool may be: "currently must be specified as CU_MEM_ALLOCATION_TYPE_PINNED" (cuda.h); managed pools
+ * and those of the host came later and need device attributes that are 0 here. */
+static CUresult check_properties(const CUmemPoolProps *properties)
+{
+    const unsigned kinds = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
+                           CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
+    const unsigned wanted = (unsigned)properties->handleTypes;
+    if ((wanted & ~kinds) != 0 || properties->win32SecurityAttributes != NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return (int)properties->allocType == 2 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    switch ((int)properties->location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        if (properties->location.id != SIM_DEVICE)
+            return CUDA_ERROR_INVALID_DEVICE;
+        break;
+    case CU_MEM_LOCATION_TYPE_HOST:
+        return wanted != 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return CUDA_ERROR_NOT_SUPPORTED;
-    if (poolProps->location.id != SIM_DEVICE)
-        return CUDA_ERROR_INVALID_DEVICE;
-    struct sim_pool *made = make(poolProps->maxSize);
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return (wanted & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0 ? CUDA_ERROR_NOT_SUPPORTED
+                                                                               : CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+    CUresult result = sim_pool_check(SIM_DEVICE, pool);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (poolProps == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    result = check_properties(poolProps);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct sim_pool *made =
+        sim_pool_make(poolProps->maxSize, poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE);
     if (made == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *pool = (CUmemoryPool)made;
@@ -118,7 +254,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
-    const CUresult result = check(SIM_DEVICE, pool);
+    const CUresult result = sim_pool_check(SIM_DEVICE, pool);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&pools.lock);
@@ -129,101 +265,6 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
     if (standard || !sim_object_withdraw(pool, SIM_POOL))
         return CUDA_ERROR_INVALID_VALUE;
     sim_object_release(pool);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
-{
-    (void)minBytesToKeep; /* nothing is kept beyond what is in use */
-    const CUresult result = check(SIM_DEVICE, pool);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return sim_object_find(pool, SIM_POOL) == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
-{
-    const CUresult result = check(SIM_DEVICE, value);
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct sim_pool *self = sim_object_find(pool, SIM_POOL);
-    if (self == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    switch (attr) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-        atomic_store(&self->reuse[attr - 1], *(const int *)value);
-        return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-        atomic_store(&self->release_threshold, *(const cuuint64_t *)value);
-        return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-        if (*(const cuuint64_t *)value != 0)
-            return CUDA_ERROR_INVALID_VALUE;
-        atomic_store(&self->used_high, atomic_load(&self->used));
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-}
-
-CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
-{
-    const CUresult result = check(SIM_DEVICE, value);
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct sim_pool *self = sim_object_find(pool, SIM_POOL);
-    if (self == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    switch (attr) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-        *(int *)value = atomic_load(&self->reuse[attr - 1]);
-        return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-        *(cuuint64_t *)value = atomic_load(&self->release_threshold);
-        return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-        *(cuuint64_t *)value = atomic_load(&self->used);
-        return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-        *(cuuint64_t *)value = atomic_load(&self->used_high);
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-}
-
-CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
-{
-    const CUresult result = check(SIM_DEVICE, map);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (sim_object_find(pool, SIM_POOL) == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count; i++) {
-        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-            return CUDA_ERROR_NOT_SUPPORTED;
-        if (map[i].location.id != SIM_DEVICE || map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            return CUDA_ERROR_INVALID_DEVICE; /* a device always has its own pool */
-    }
-    return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
-{
-    const CUresult result = check(SIM_DEVICE, flags);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (sim_object_find(memPool, SIM_POOL) == NULL || location == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    const bool here = location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id == SIM_DEVICE;
-    *flags = here ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
 }
 
@@ -240,9 +281,9 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
     if (dptr == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     if (handle == NULL)
-        result = standard_pool(true, &handle);
-    struct sim_pool *pool = sim_object_find(handle, SIM_POOL);
-    if (result != CUDA_SUCCESS || pool == NULL)
+        result = sim_pool_of_device(true, &handle);
+    struct sim_pool *pool = sim_pool_find(handle);
+    if (result != CUDA_SUCCESS || pool == NULL || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
     if (sim_stream_is_capturing(stream))
         return CUDA_ERROR_NOT_SUPPORTED; /* allocation nodes of graphs */
@@ -250,17 +291,9 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
         *dptr = 0;
         return CUDA_SUCCESS;
     }
-    const unsigned long long used = atomic_fetch_add(&pool->used, bytes) + bytes;
-    const bool fits = pool->limit == 0 || used <= pool->limit;
-    const uint64_t address = fits ? sim_memory_allocate(SIM_MEMORY_DEVICE, bytes, 0, NULL, pool) : 0;
-    if (address == 0) {
-        atomic_fetch_sub(&pool->used, bytes);
+    const uint64_t address = take_counted(pool, bytes);
+    if (address == 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    sim_object_retain(pool);
-    unsigned long long high = atomic_load(&pool->used_high);
-    while (high < used && !atomic_compare_exchange_weak(&pool->used_high, &high, used))
-        ;
     *dptr = address;
     return CUDA_SUCCESS;
 }

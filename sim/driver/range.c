@@ -66,7 +66,7 @@ bool sim_range_find(uint64_t address, struct sim_range *range)
     return found;
 }
 
-bool sim_range_accessible(uint64_t address, size_t bytes)
+static bool may(uint64_t address, size_t bytes, enum sim_access access)
 {
     if (bytes == 0)
         return true;
@@ -76,7 +76,7 @@ bool sim_range_accessible(uint64_t address, size_t bytes)
     uint64_t next = address;
     for (size_t at = search(address); next < address + bytes; at++) {
         /* Neighbouring mappings are one memory; neighbouring allocations are not. */
-        const bool joins = at < range_count && ranges[at].begin <= next && ranges[at].accessible &&
+        const bool joins = at < range_count && ranges[at].begin <= next && ranges[at].access >= access &&
                            (next == address || ranges[at].kind == SIM_MEMORY_MAPPED);
         if (!joins)
             break;
@@ -84,6 +84,16 @@ bool sim_range_accessible(uint64_t address, size_t bytes)
     }
     pthread_rwlock_unlock(&lock);
     return next >= address + bytes;
+}
+
+bool sim_range_accessible(uint64_t address, size_t bytes)
+{
+    return may(address, bytes, SIM_ACCESS_READ_WRITE);
+}
+
+bool sim_range_readable(uint64_t address, size_t bytes)
+{
+    return may(address, bytes, SIM_ACCESS_READ);
 }
 
 static void take(size_t at, struct sim_range *range)
@@ -118,7 +128,7 @@ bool sim_range_remove_any(const struct sim_context *context, unsigned kinds, str
     return found;
 }
 
-bool sim_range_set_access(uint64_t begin, uint64_t end, bool accessible, unsigned flags)
+bool sim_range_set_access(uint64_t begin, uint64_t end, enum sim_access access)
 {
     pthread_rwlock_wrlock(&lock);
     uint64_t next = begin;
@@ -128,10 +138,19 @@ bool sim_range_set_access(uint64_t begin, uint64_t end, bool accessible, unsigne
            ranges[at].kind == SIM_MEMORY_MAPPED)
         next = ranges[at++].end;
     const bool covers = next == end;
-    for (size_t i = first; covers && i < at; i++) {
-        ranges[i].accessible = accessible;
-        ranges[i].flags = flags;
-    }
+    for (size_t i = first; covers && i < at; i++)
+        ranges[i].access = access;
     pthread_rwlock_unlock(&lock);
     return covers;
+}
+
+bool sim_range_set_synchronous(uint64_t address, bool synchronous)
+{
+    pthread_rwlock_wrlock(&lock);
+    const size_t at = search(address);
+    const bool found = at < range_count && ranges[at].begin <= address;
+    if (found)
+        ranges[at].synchronous = synchronous;
+    pthread_rwlock_unlock(&lock);
+    return found;
 }

@@ -16,14 +16,19 @@ enum sim_memory {
     SIM_MEMORY_MANAGED,
     SIM_MEMORY_HOST,       /* cuMemHostAlloc */
     SIM_MEMORY_REGISTERED, /* cuMemHostRegister */
-    SIM_MEMORY_MAPPED      /* cuMemMap */
+    SIM_MEMORY_MAPPED,     /* cuMemMap */
+    SIM_MEMORY_KERNEL      /* malloc in a kernel */
 };
+
+/* What kernels and copies may do; the values of CUmemAccess_flags. */
+enum sim_access { SIM_ACCESS_NONE = 0, SIM_ACCESS_READ = 1, SIM_ACCESS_READ_WRITE = 3 };
 
 struct sim_range {
     uint64_t begin, end;
     enum sim_memory kind;
-    bool accessible; /* by kernels and copies */
-    unsigned flags;  /* of the call that made it */
+    enum sim_access access;
+    bool synchronous; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+    unsigned flags;   /* of the call that made it */
     unsigned long long id;
     struct sim_context *context;   /* NULL: of no context (pools, mappings) */
     struct sim_pool *pool;         /* NULL: of none */
@@ -36,8 +41,9 @@ bool sim_range_add(const struct sim_range *range);
 /* The range that holds `address`. */
 bool sim_range_find(uint64_t address, struct sim_range *range);
 
-/* Whether all of [address, address + bytes) may be touched by the device. */
+/* Whether the device may read and write, or only has to read, all of [address, address + bytes). */
 bool sim_range_accessible(uint64_t address, size_t bytes);
+bool sim_range_readable(uint64_t address, size_t bytes);
 
 /* Take out the range that begins at `address` and is of a kind in the bit set `kinds`. */
 bool sim_range_remove(uint64_t address, unsigned kinds, struct sim_range *range);
@@ -46,6 +52,9 @@ bool sim_range_remove(uint64_t address, unsigned kinds, struct sim_range *range)
 bool sim_range_remove_any(const struct sim_context *context, unsigned kinds, struct sim_range *range);
 
 /* Set access for all mappings that lie in [begin, end). False if these do not cover it. */
-bool sim_range_set_access(uint64_t begin, uint64_t end, bool accessible, unsigned flags);
+bool sim_range_set_access(uint64_t begin, uint64_t end, enum sim_access access);
+
+/* Set `synchronous` of the range that holds `address`. False: there is none. */
+bool sim_range_set_synchronous(uint64_t address, bool synchronous);
 
 #endif

@@ -1,6 +1,7 @@
 #include "state.h"
 
 #include "context.h"
+#include "model.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -51,16 +52,19 @@ const struct sim_environment *sim_environment(void)
 static bool read_environment(void)
 {
     const char *path = getenv("SIM_LAUNCH_LOG");
-    environment =
-        (struct sim_environment){.kernel_timeout_ns = setting("SIM_KERNEL_TIMEOUT_MS", 0) * 1000000u,
-                                 .workers = (unsigned)setting("SIM_WORKERS", 0),
-                                 .memory_bytes = (size_t)setting("SIM_MEMORY_BYTES", 8ull << 30),
-                                 .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path)};
+    environment = (struct sim_environment){
+        .kernel_timeout_ns = setting("SIM_KERNEL_TIMEOUT_MS", 0) * 1000000u,
+        .workers = (unsigned)setting("SIM_WORKERS", 0),
+        .memory_bytes = (size_t)setting("SIM_MEMORY_BYTES", sim_model()->memory_bytes),
+        .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path)};
     return path == NULL || *path == '\0' || environment.launch_log != NULL;
 }
 
 static CUresult initialize(void)
 {
+    const CUresult result = sim_model_select();
+    if (result != CUDA_SUCCESS)
+        return result;
     if (!read_environment())
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_context_start())

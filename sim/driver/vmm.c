@@ -1,27 +1,13 @@
-/* Virtual memory management: reserved addresses, physical memory (a memfd) and mappings of one to the other.
+/* Reserved addresses and what is mapped there.
  * Mapping the same physical memory at two addresses, or other memory behind one address, really does so. */
+#include "vmm.h"
 #include "context.h"
 #include "device.h"
-#include "heap.h"
 #include "memory.h"
 #include "state.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#define GRANULARITY (2u << 20)
-
-struct sim_physical {
-    struct sim_object object; /* a mapping holds a reference */
-    CUmemAllocationProp properties;
-    size_t bytes;
-    int descriptor;
-    unsigned handles; /* cuMemCreate and cuMemRetainAllocationHandle less cuMemRelease; under `lock` */
-};
 
 struct reservation {
     struct reservation *next;
@@ -29,24 +15,7 @@ struct reservation {
 };
 
 static struct reservation *reservations;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of reservations and of changing mappings */
-
-static bool is_granular(uint64_t value)
-{
-    return value % GRANULARITY == 0;
-}
-
-CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
-                                       CUmemAllocationGranularity_flags option)
-{
-    const CUresult result = sim_check_initialized();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (granularity == NULL || prop == NULL || (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
-        return CUDA_ERROR_INVALID_VALUE;
-    *granularity = GRANULARITY;
-    return CUDA_SUCCESS;
-}
+pthread_mutex_t sim_vmm_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Inaccessible pages at the hint, else anywhere, aligned. */
 static uint64_t reserve_pages(size_t size, size_t alignment, uint64_t hint)
@@ -77,29 +46,44 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
     const CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
-    if (ptr == NULL || size == 0 || !is_granular(size) || flags != 0 || (alignment & (alignment - 1)) != 0)
+    if (ptr == NULL || size == 0 || !sim_is_granular(size) || flags != 0 ||
+        (alignment & (alignment - 1)) != 0)
         return CUDA_ERROR_INVALID_VALUE;
     struct reservation *made = malloc(sizeof(*made));
     if (made == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    made->begin = reserve_pages(size, alignment < GRANULARITY ? GRANULARITY : alignment, addr);
+    made->begin = reserve_pages(size, alignment < SIM_GRANULARITY ? SIM_GRANULARITY : alignment, addr);
     made->end = made->begin + size;
     if (made->begin == 0) {
         free(made);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&sim_vmm_lock);
     made->next = reservations;
     reservations = made;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&sim_vmm_lock);
     *ptr = made->begin;
     return CUDA_SUCCESS;
+}
+
+bool sim_vmm_reservation(uint64_t address, uint64_t *begin, uint64_t *end)
+{
+    pthread_mutex_lock(&sim_vmm_lock);
+    const struct reservation *at = reservations;
+    while (at != NULL && (address < at->begin || address >= at->end))
+        at = at->next;
+    if (at != NULL) {
+        *begin = at->begin;
+        *end = at->end;
+    }
+    pthread_mutex_unlock(&sim_vmm_lock);
+    return at != NULL;
 }
 
 static bool is_mapped(uint64_t begin, uint64_t end)
 {
     struct sim_range range;
-    for (uint64_t address = begin; address < end; address += GRANULARITY)
+    for (uint64_t address = begin; address < end; address += SIM_GRANULARITY)
         if (sim_range_find(address, &range))
             return true;
     return false;
@@ -110,7 +94,7 @@ CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
     CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&sim_vmm_lock);
     struct reservation **link = &reservations;
     while (*link != NULL && ((*link)->begin != ptr || (*link)->end != ptr + size))
         link = &(*link)->next;
@@ -122,100 +106,7 @@ CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
         munmap((void *)(uintptr_t)ptr, size);
         free(found);
     }
-    pthread_mutex_unlock(&lock);
-    return result;
-}
-
-static void dispose(struct sim_object *object)
-{
-    struct sim_physical *physical = (struct sim_physical *)object;
-    close(physical->descriptor);
-    sim_heap_refund(physical->bytes);
-    free(physical);
-}
-
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
-                     unsigned long long flags)
-{
-    const CUresult result = sim_check_initialized();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (handle == NULL || prop == NULL || size == 0 || !is_granular(size) || flags != 0 ||
-        prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (prop->location.id != SIM_DEVICE)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (!sim_heap_charge(size))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    struct sim_physical *physical = calloc(1, sizeof(*physical));
-    const int descriptor = (int)syscall(SYS_memfd_create, "device memory", 1u /* MFD_CLOEXEC */);
-    const bool sized = descriptor >= 0 && ftruncate(descriptor, (off_t)size) == 0;
-    if (physical == NULL || !sized) {
-        if (descriptor >= 0)
-            close(descriptor);
-        free(physical);
-        sim_heap_refund(size);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    sim_object_init(&physical->object, SIM_PHYSICAL, NULL, dispose);
-    physical->properties = *prop;
-    physical->bytes = size;
-    physical->handles = 1;
-    physical->descriptor = descriptor;
-    if (!sim_object_publish(physical)) {
-        sim_object_release(physical);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    *handle = (CUmemGenericAllocationHandle)(uintptr_t)physical;
-    return CUDA_SUCCESS;
-}
-
-static struct sim_physical *find_physical(CUmemGenericAllocationHandle handle)
-{
-    return sim_object_find((const void *)(uintptr_t)handle, SIM_PHYSICAL);
-}
-
-/* The handle stays valid while cuMemRetainAllocationHandle's are out; mappings have references of their own.
- */
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
-{
-    const CUresult result = sim_check_initialized();
-    if (result != CUDA_SUCCESS)
-        return result;
-    pthread_mutex_lock(&lock);
-    struct sim_physical *physical = find_physical(handle);
-    const bool last = physical != NULL && --physical->handles == 0;
-    if (last)
-        (void)sim_object_withdraw(physical, SIM_PHYSICAL);
-    pthread_mutex_unlock(&lock);
-    if (last)
-        sim_object_release(physical);
-    return physical == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
-{
-    struct sim_range range;
-    CUresult result = sim_check_initialized();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (handle == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    if (!sim_range_find((uint64_t)(uintptr_t)addr, &range) || range.kind != SIM_MEMORY_MAPPED) {
-        result = CUDA_ERROR_INVALID_VALUE;
-    } else if (range.physical->handles == 0 && !sim_object_publish(range.physical)) {
-        result = CUDA_ERROR_OUT_OF_MEMORY;
-    } else {
-        if (range.physical->handles++ == 0)
-            sim_object_retain(range.physical);
-        *handle = (CUmemGenericAllocationHandle)(uintptr_t)range.physical;
-    }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&sim_vmm_lock);
     return result;
 }
 
@@ -225,11 +116,11 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
-    struct sim_physical *physical = find_physical(handle);
-    if (physical == NULL || size == 0 || !is_granular(size) || !is_granular(ptr) || flags != 0 ||
-        !is_granular(offset) || offset > physical->bytes || size > physical->bytes - offset)
+    struct sim_physical *physical = sim_physical_find(handle);
+    if (physical == NULL || size == 0 || !sim_is_granular(size) || !sim_is_granular(ptr) || flags != 0 ||
+        !sim_is_granular(offset) || offset > physical->bytes || size > physical->bytes - offset)
         return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&sim_vmm_lock);
     const struct reservation *inside = reservations;
     while (inside != NULL && (ptr < inside->begin || ptr >= inside->end || size > inside->end - ptr))
         inside = inside->next;
@@ -245,7 +136,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     } else {
         sim_object_retain(physical);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&sim_vmm_lock);
     return result;
 }
 
@@ -270,8 +161,8 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
     struct sim_context *context = sim_context_current();
     if (context != NULL)
         (void)sim_context_synchronize(context); /* nothing that runs may lose its memory */
-    pthread_mutex_lock(&lock);
-    if (size == 0 || !covers_mappings(ptr, ptr + size))
+    pthread_mutex_lock(&sim_vmm_lock);
+    if (size == 0 || ptr + size < ptr || !covers_mappings(ptr, ptr + size))
         result = CUDA_ERROR_INVALID_VALUE;
     for (uint64_t address = ptr; result == CUDA_SUCCESS && address < ptr + size;) {
         struct sim_range range;
@@ -284,7 +175,7 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
         mmap((void *)(uintptr_t)ptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
              -1, 0) == MAP_FAILED)
         result = CUDA_ERROR_OPERATING_SYSTEM;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&sim_vmm_lock);
     return result;
 }
 
@@ -293,21 +184,27 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
     CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
-    if (desc == NULL || count == 0 || size == 0)
+    if (desc == NULL || count == 0 || size == 0 || !sim_is_granular(ptr) || !sim_is_granular(size) ||
+        ptr + size < ptr)
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count; i++)
-        if (desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || desc[i].location.id != SIM_DEVICE)
+    for (size_t i = 0; i < count; i++) {
+        if (desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+            (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+             desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+             desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+            return CUDA_ERROR_INVALID_VALUE;
+        if (desc[i].location.id != SIM_DEVICE)
             return CUDA_ERROR_INVALID_DEVICE;
-    const CUmemAccess_flags flags = desc[count - 1].flags;
-    const bool accessible = flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    /* Read-only mappings are readable here and not checked for writes: the engine knows one kind of access.
-     */
-    const int protection = accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
-    pthread_mutex_lock(&lock);
-    if (!sim_range_set_access(ptr, ptr + size, accessible, flags) ||
+    }
+    const enum sim_access access = (enum sim_access)desc[count - 1].flags;
+    /* The pages of a read-only mapping stay writable: a kernel that runs already remembers that it may write
+     * there, and must not end the process. */
+    const int protection = access == SIM_ACCESS_NONE ? PROT_NONE : PROT_READ | PROT_WRITE;
+    pthread_mutex_lock(&sim_vmm_lock);
+    if (!sim_range_set_access(ptr, ptr + size, access) ||
         mprotect((void *)(uintptr_t)ptr, size, protection) != 0)
         result = CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&sim_vmm_lock);
     return result;
 }
 
@@ -319,20 +216,9 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
         return result;
     if (flags == NULL || location == NULL || !sim_range_find(ptr, &range) || range.kind != SIM_MEMORY_MAPPED)
         return CUDA_ERROR_INVALID_VALUE;
-    const bool here = location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id == SIM_DEVICE;
-    *flags = here ? range.flags : 0;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
-                                                CUmemGenericAllocationHandle handle)
-{
-    const CUresult result = sim_check_initialized();
-    if (result != CUDA_SUCCESS)
-        return result;
-    const struct sim_physical *physical = find_physical(handle);
-    if (physical == NULL || prop == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    *prop = physical->properties;
+    const bool here = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    if (here && location->id != SIM_DEVICE)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *flags = here ? (unsigned long long)range.access : 0;
     return CUDA_SUCCESS;
 }

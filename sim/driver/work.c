@@ -1,9 +1,11 @@
 #include "work.h"
 
 #include "context.h"
+#include "copy.h"
 #include "counter.h"
 #include "event.h"
 #include "graph.h"
+#include "kernel_heap.h"
 #include "memory.h"
 #include "module.h"
 #include "state.h"
@@ -25,8 +27,12 @@ static CUresult result_of(enum ptx_status status)
         return CUDA_ERROR_MISALIGNED_ADDRESS;
     case PTX_TRAP:
         return CUDA_ERROR_LAUNCH_FAILED;
+    case PTX_ASSERT:
+        return CUDA_ERROR_ASSERT;
     case PTX_TIMEOUT:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case PTX_INVALID_PC:
+        return CUDA_ERROR_INVALID_PC;
     case PTX_ILLEGAL_INSTRUCTION:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case PTX_OUT_OF_RESOURCES:
@@ -42,8 +48,12 @@ static void run_launch(struct sim_context *context, const struct sim_launch *lau
                                    .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
                                    .block = {launch->block[0], launch->block[1], launch->block[2]},
                                    .shared_bytes = launch->shared_bytes,
+                                   .cooperative = launch->cooperative,
                                    .parameters = launch->parameters,
-                                   .memory = {.find = sim_memory_find, .context = NULL},
+                                   .memory = {.find = sim_memory_find,
+                                              .allocate = sim_kernel_heap_allocate,
+                                              .release = sim_kernel_heap_release,
+                                              .context = context},
                                    .timeout_ns = sim_environment()->kernel_timeout_ns,
                                    .cancel = &context->cancel,
                                    .workers = sim_environment()->workers};
@@ -51,30 +61,6 @@ static void run_launch(struct sim_context *context, const struct sim_launch *lau
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
     if (result != CUDA_SUCCESS)
         sim_context_fault(context, result);
-}
-
-static bool is_device_address(CUmemorytype type)
-{
-    return type == CU_MEMORYTYPE_DEVICE;
-}
-
-static void run_copy(struct sim_context *context, const struct sim_copy *copy)
-{
-    const size_t rows = copy->height * copy->depth;
-    if (rows == 0 || copy->width == 0)
-        return;
-    for (size_t z = 0; z < copy->depth; z++)
-        for (size_t y = 0; y < copy->height; y++) {
-            const uint64_t to = copy->destination + z * copy->destination_slice + y * copy->destination_pitch;
-            const uint64_t from = copy->source + z * copy->source_slice + y * copy->source_pitch;
-            /* Asked again now: the memory may have been freed since the call. */
-            if ((is_device_address(copy->destination_type) && !sim_range_accessible(to, copy->width)) ||
-                (is_device_address(copy->source_type) && !sim_range_accessible(from, copy->width))) {
-                sim_context_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
-                return;
-            }
-            memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, copy->width);
-        }
 }
 
 static void fill_row(unsigned char *row, const struct sim_set *set)
@@ -160,7 +146,7 @@ void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64
         run_launch(context, &work->launch);
         break;
     case SIM_WORK_COPY:
-        run_copy(context, &work->copy);
+        sim_copy_run(context, &work->copy);
         break;
     case SIM_WORK_SET:
         run_set(context, &work->set);
@@ -211,14 +197,7 @@ bool sim_work_clone(struct sim_work *copy, const struct sim_work *work)
         return true;
     }
     case SIM_WORK_COPY:
-        if (work->copy.staging == NULL)
-            return true;
-        copy->copy.staging = malloc(work->copy.width);
-        if (copy->copy.staging == NULL)
-            return false;
-        memcpy(copy->copy.staging, work->copy.staging, work->copy.width);
-        copy->copy.source = (uint64_t)(uintptr_t)copy->copy.staging;
-        return true;
+        return sim_copy_clone(&copy->copy, &work->copy);
     case SIM_WORK_RECORD:
         sim_object_retain(work->event);
         return true;
@@ -247,7 +226,7 @@ void sim_work_clear(struct sim_work *work)
         free(work->launch.parameters);
         break;
     case SIM_WORK_COPY:
-        free(work->copy.staging);
+        sim_copy_clear(&work->copy);
         break;
     case SIM_WORK_RECORD:
         sim_object_release(work->event);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sim_array;
 struct sim_context;
 struct sim_event;
 struct sim_function;
@@ -36,16 +37,18 @@ struct sim_launch {
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t shared_bytes;
+    bool cooperative;
     unsigned char *parameters; /* owned */
 };
 
-/* Rows of `width` bytes; pitch and slice in bytes. */
+/* Rows of `width` bytes; pitch and slice in bytes. A side in an array has its address inside that. */
 struct sim_copy {
     uint64_t destination, source;
     size_t destination_pitch, destination_slice;
     size_t source_pitch, source_slice;
     size_t width, height, depth;
     CUmemorytype destination_type, source_type;
+    struct sim_array *destination_array, *source_array; /* owned references; NULL: not in an array */
     void *staging; /* owned copy of a pageable source, which `source` then points to; NULL: none */
 };
 

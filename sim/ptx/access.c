@@ -1,5 +1,4 @@
-/* Loads, stores, atomics and calls: the instructions that name memory. */
-#include <stdlib.h>
+/* Loads, stores and atomics: the instructions that name memory. */
 #include <string.h>
 
 #include "statement.h"
@@ -49,6 +48,8 @@ bool decode_memory(struct statement *statement, const struct row *row)
 {
     const bool store = row->operation == OP_ST;
     take_hints(statement);
+    if (!take_cache_hint(statement))
+        return false;
     const enum space space = take_space(statement);
     const unsigned count = take_vector(statement);
     const enum type type = take_type(statement);
@@ -76,105 +77,84 @@ bool decode_memory(struct statement *statement, const struct row *row)
     return true;
 }
 
+struct atomic_words {
+    enum space space;
+    int operation;
+    enum type type;
+    struct operand base;
+    int64_t offset;
+};
+
+static bool emit_atomic(struct statement *statement, const struct atomic_words *words, struct operand to,
+                        struct operand value, struct operand swap)
+{
+    struct instruction *instruction = begin(statement, OP_ATOM, words->type);
+    if (instruction == NULL)
+        return false;
+    instruction->space = (uint8_t)words->space;
+    instruction->variant = (uint8_t)words->operation;
+    instruction->offset = words->offset;
+    instruction->to[0] = to;
+    instruction->from[0] = words->base;
+    instruction->from[1] = value;
+    instruction->from[2] = swap;
+    return true;
+}
+
+/* atom.global.v4.f32.add d, [a], b: not atomic as a whole, so one element after the other. The address is
+ * kept, as a result may overwrite it. */
+static bool decode_atomic_vector(struct statement *statement, struct atomic_words *words, unsigned count,
+                                 bool reduce)
+{
+    struct operand to[4] = {0}, values[4] = {0};
+    const struct operand kept = {.kind = OPERAND_REGISTER, .index = new_register(statement->parser)};
+    const unsigned value = reduce ? 1 : 2;
+    if (words->operation > ATOM_MAX || !type_is_float(words->type) || statement->operand_count != value + 1 ||
+        !elements(statement, value, count, true, words->type, values) ||
+        (!reduce && !elements(statement, 0, count, false, words->type, to)))
+        return refuse(statement, "is not executed");
+    struct instruction *keep = begin(statement, OP_MOV, T_U64);
+    if (keep == NULL)
+        return false;
+    keep->to[0] = kept;
+    keep->from[0] = words->base;
+    words->base = kept;
+    for (unsigned i = 0; i < count; i++, words->offset += type_bytes(words->type))
+        if (!emit_atomic(statement, words, to[i], values[i], (struct operand){0}))
+            return false;
+    return true;
+}
+
 bool decode_atomic(struct statement *statement, const struct row *row)
 {
-    static const char *const words[] = {".add", ".min", ".max",  ".and", ".or", ".xor",
+    static const char *const names[] = {".add", ".min", ".max",  ".and", ".or", ".xor",
                                         ".inc", ".dec", ".exch", ".cas", NULL};
     const bool reduce = token_is(statement->base, "red");
+    struct atomic_words words;
+    (void)row;
     take_hints(statement);
-    const enum space space = take_space(statement);
-    const int operation = take_one(statement, words);
-    const enum type type = take_type(statement);
-    const unsigned address = reduce ? 0 : 1, values = operation == ATOM_CAS ? 2 : 1;
-    struct operand to = {0}, base, from[2] = {0};
-    if (operation < 0 || type == T_NONE || statement->operand_count != address + 1 + values ||
+    if (!take_cache_hint(statement))
+        return false;
+    words.space = take_space(statement);
+    words.operation = take_one(statement, names);
+    const unsigned vector = take_vector(statement);
+    words.type = take_type(statement);
+    const unsigned address = reduce ? 0 : 1, values = words.operation == ATOM_CAS ? 2 : 1;
+    struct operand to = {0}, from[2] = {0};
+    if (words.operation < 0 || words.type == T_NONE || statement->operand_count != address + 1 + values ||
         statement->operands[address].form != FORM_ADDRESS)
         return refuse(statement, "is not executed");
-    if (type_bytes(type) < 4 && type != T_F16 && type != T_BF16 && type != T_B16)
+    if (type_bytes(words.type) < 4 && words.type != T_F16 && words.type != T_BF16 && words.type != T_B16)
         return refuse(statement, "has a type that is not executed");
-    if (!read_operand(statement->parser, &statement->operands[address].atoms[0], T_U64, &base))
+    words.offset = statement->operands[address].offset;
+    if (!read_operand(statement->parser, &statement->operands[address].atoms[0], T_U64, &words.base))
         return false;
+    if (vector > 1)
+        return decode_atomic_vector(statement, &words, vector, reduce);
     for (unsigned i = 0; i < values; i++)
-        if (!source(statement, address + 1 + i, type, &from[i]))
+        if (!source(statement, address + 1 + i, words.type, &from[i]))
             return false;
     if (!reduce && !destination(statement, 0, false, &to))
         return false;
-    struct instruction *instruction = begin(statement, row->operation, type);
-    if (instruction == NULL)
-        return false;
-    instruction->space = (uint8_t)space;
-    instruction->variant = (uint8_t)operation;
-    instruction->offset = statement->operands[address].offset;
-    instruction->to[0] = to;
-    instruction->from[0] = base;
-    instruction->from[1] = from[0];
-    instruction->from[2] = from[1];
-    return true;
-}
-
-/* (a, b): .param variables that were declared before the call. */
-static bool parse_list(struct statement *statement, struct slot **slots, uint32_t *count)
-{
-    struct parser *parser = statement->parser;
-    size_t room = 0;
-    if (!expect_text(parser, "("))
-        return false;
-    while (!accept_text(parser, ")")) {
-        struct written written;
-        if (!parse_written(parser, &written))
-            return false;
-        if (written.form != FORM_PLAIN || written.atoms[0].kind != ATOM_FRAME)
-            return refuse(statement, "passes what is no .param variable");
-        struct slot *grown = grow(*slots, *count, &room, sizeof *grown);
-        if (grown == NULL)
-            return refuse(statement, "needs more memory than there is");
-        *slots = grown;
-        grown[(*count)++] = (struct slot){written.atoms[0].index, written.atoms[0].bytes};
-        if (!accept_text(parser, ",") && !token_is(parser->at, ")"))
-            return expect_text(parser, ")");
-    }
-    return true;
-}
-
-static int builtin_of(const struct token *name)
-{
-    return token_is(name, "vprintf")        ? BUILTIN_VPRINTF
-           : token_is(name, "__assertfail") ? BUILTIN_ASSERT_FAIL
-                                            : -1;
-}
-
-bool decode_call(struct statement *statement, const struct row *row)
-{
-    struct parser *parser = statement->parser;
-    struct ptx_module *module = parser->module;
-    struct call *calls = grow(module->calls, module->call_count, &module->call_room, sizeof *calls);
-    if (calls == NULL)
-        return refuse(statement, "needs more memory than there is");
-    module->calls = calls;
-    struct call *call = &calls[module->call_count++]; /* the module's from here on, to be freed with it */
-    *call = (struct call){.caller = parser->function_index};
-    take(statement, ".uni");
-    if (token_is(parser->at, "(") &&
-        (!parse_list(statement, &call->results, &call->result_count) || !expect_text(parser, ",")))
-        return false;
-    const struct token *name = next_token(parser);
-    if (accept_text(parser, ",") && !parse_list(statement, &call->arguments, &call->argument_count))
-        return false;
-    if (!expect_text(parser, ";"))
-        return false;
-    const int builtin = builtin_of(name);
-    const int64_t function = find_function(parser, name);
-    if (builtin < 0 && function < 0)
-        return refuse(statement, "calls what is no function");
-    if (builtin >= 0 &&
-        (call->argument_count < 2 || call->arguments[0].bytes != 8 || call->arguments[1].bytes != 8))
-        return refuse(statement, "does not fit the function that it calls");
-    call->function = builtin < 0 ? (uint32_t)function : CALL_BUILTIN;
-    parser->function->calls = true;
-    struct instruction *instruction = begin(statement, builtin < 0 ? row->operation : OP_BUILTIN, T_NONE);
-    if (instruction == NULL)
-        return false;
-    instruction->variant = (uint8_t)(builtin < 0 ? 0 : builtin);
-    instruction->offset = (int64_t)(module->call_count - 1);
-    return true;
+    return emit_atomic(statement, &words, to, from[0], from[1]);
 }

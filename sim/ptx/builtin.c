@@ -11,7 +11,7 @@ static enum ptx_status read_string(struct warp *warp, const struct instruction *
 {
     enum ptx_status status = PTX_OK;
     for (size_t i = 0; i < room - 1; i++) {
-        const char *at = reach(warp, instruction, SPACE_GENERIC, address + i, 1, lane, &status);
+        const char *at = reach(warp, instruction, SPACE_GENERIC, address + i, 1, ACCESS_READ, lane, &status);
         if (at == NULL)
             return status;
         into[i] = *at;
@@ -27,7 +27,7 @@ static enum ptx_status read_argument(struct warp *warp, const struct instruction
 {
     enum ptx_status status = PTX_OK;
     *address = (*address + bytes - 1) / bytes * bytes;
-    const void *at = reach(warp, instruction, SPACE_GENERIC, *address, bytes, lane, &status);
+    const void *at = reach(warp, instruction, SPACE_GENERIC, *address, bytes, ACCESS_READ, lane, &status);
     *value = 0;
     if (at != NULL)
         memcpy(value, at, bytes);
@@ -109,26 +109,57 @@ static enum ptx_status print(struct warp *warp, const struct instruction *instru
     return status;
 }
 
+static enum ptx_status fail_assertion(struct warp *warp, const struct instruction *instruction,
+                                      uint64_t message, unsigned lane)
+{
+    char text[512] = "";
+    const enum ptx_status status = read_string(warp, instruction, message, lane, text, sizeof text);
+    if (status != PTX_OK)
+        return status;
+    fprintf(stderr, "assertion `%s' failed in a kernel\n", text);
+    return fault(warp, instruction, PTX_ASSERT, "assertion failed", 0);
+}
+
+static void allocate(struct warp *warp, const struct call *call, unsigned char *frame, uint64_t bytes)
+{
+    const struct ptx_memory *memory = &warp->block->grid->launch->memory;
+    const uint64_t address =
+        memory->allocate != NULL && bytes != 0 ? memory->allocate(memory->context, bytes) : 0;
+    memcpy(frame + call->results[0].offset, &address, sizeof address);
+}
+
+static void release(struct warp *warp, uint64_t address)
+{
+    const struct grid *grid = warp->block->grid;
+    const struct ptx_memory *memory = &grid->launch->memory;
+    if (memory->release == NULL || address == 0)
+        return;
+    memory->release(memory->context, address);
+    /* What this block remembers of it; other blocks may find it for a while, as on a GPU. */
+    for (uint32_t i = 0; i < warp->block->warp_count; i++)
+        memset(warp->block->warps[i].ranges, 0, sizeof warp->ranges);
+}
+
 enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct call *call = &warp->block->grid->module->calls[instruction->offset];
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const unsigned char *frame = warp->frames + (size_t)lane * warp->frame_room + warp->now->frame;
-        uint64_t first, second;
+        unsigned char *frame = warp->frames + (size_t)lane * warp->frame_room + warp->now->frame;
+        uint64_t first = 0, second = 0;
         memcpy(&first, frame + call->arguments[0].offset, sizeof first);
-        memcpy(&second, frame + call->arguments[1].offset, sizeof second);
-        if (instruction->variant == BUILTIN_ASSERT_FAIL) {
-            char text[512] = "";
-            const enum ptx_status status = read_string(warp, instruction, first, lane, text, sizeof text);
+        if (instruction->variant == BUILTIN_ASSERT_FAIL)
+            return fail_assertion(warp, instruction, first, lane);
+        if (instruction->variant == BUILTIN_MALLOC) {
+            allocate(warp, call, frame, first);
+        } else if (instruction->variant == BUILTIN_FREE) {
+            release(warp, first);
+        } else {
+            memcpy(&second, frame + call->arguments[1].offset, sizeof second);
+            const enum ptx_status status = print(warp, instruction, first, second, lane);
             if (status != PTX_OK)
                 return status;
-            fprintf(stderr, "assertion `%s' failed in a kernel\n", text);
-            return fault(warp, instruction, PTX_TRAP, "assertion failed", 0);
         }
-        const enum ptx_status status = print(warp, instruction, first, second, lane);
-        if (status != PTX_OK)
-            return status;
     }
     if (instruction->variant == BUILTIN_VPRINTF)
         fflush(stdout);

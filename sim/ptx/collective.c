@@ -1,11 +1,12 @@
-/* What the lanes of a warp tell each other: shfl, vote, match, redux, activemask. */
+/* What the lanes of a warp tell each other: shfl, vote, match, redux, elect, activemask. */
 #include "engine.h"
 
 static uint32_t members_of(const struct warp *warp, struct operand operand, uint32_t mask)
 {
     if (operand.kind == OPERAND_NONE)
         return mask;
-    return (uint32_t)operand_values(warp, operand)[__builtin_ctz(mask)] & mask;
+    const uint32_t members = (uint32_t)operand_values(warp, operand)[__builtin_ctz(mask)] & mask;
+    return members != 0 ? members : mask; /* lanes that leave themselves out: undefined, as on a GPU */
 }
 
 /* PTX ISA, shfl: c holds the clamp in its low five bits and the segment mask in bits 8 to 12. */
@@ -147,6 +148,13 @@ void run_collective(struct warp *warp, const struct instruction *instruction, ui
     case OP_REDUX:
         run_redux(warp, instruction, mask);
         break;
+    case OP_ELECT: {
+        const unsigned leader = (unsigned)__builtin_ctz(members_of(warp, instruction->from[1], mask));
+        uint64_t *d = result_values(warp, instruction->to[0]);
+        EACH_LANE(mask, lane, d[lane] = leader);
+        set_predicate(warp, instruction->to[1], mask, UINT32_C(1) << leader);
+        break;
+    }
     default: {
         uint64_t *d = result_values(warp, instruction->to[0]);
         EACH_LANE(mask, lane, d[lane] = mask);

@@ -91,6 +91,39 @@ static uint32_t compare(const struct instruction *instruction, uint32_t mask, co
     return result;
 }
 
+/* The same of each half of a pair; `half` 1: the upper. */
+static uint32_t compare_half(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
+                             const uint64_t *b, unsigned half)
+{
+    const uint8_t truth = truths[instruction->variant];
+    uint32_t result = 0;
+    EACH_LANE(mask, lane, {
+        const uint16_t left = (uint16_t)(a[lane] >> (16 * half)), right = (uint16_t)(b[lane] >> (16 * half));
+        const bool brain = instruction->source == T_BF16X2;
+        const float x = brain ? bf16_value(left) : f16_value(left);
+        const float y = brain ? bf16_value(right) : f16_value(right);
+        result |= (uint32_t)((truth & ORDER(x, y)) != 0) << lane;
+    });
+    return result;
+}
+
+/* What set gives for true; of one half, where there are two. */
+static uint64_t yes_of(enum type type, bool pair)
+{
+    switch (type) {
+    case T_F32:
+        return bits_f32(1.0f);
+    case T_F16:
+    case T_F16X2:
+        return 0x3c00;
+    case T_BF16:
+    case T_BF16X2:
+        return 0x3f80;
+    default:
+        return pair || type_bytes(type) == 2 ? UINT16_MAX : UINT32_MAX;
+    }
+}
+
 static uint32_t combine(uint8_t logic, uint32_t x, uint32_t y)
 {
     return logic == OP_AND ? x & y : logic == OP_OR ? x | y : logic == OP_XOR ? x ^ y : x;
@@ -140,7 +173,11 @@ void run_compare(struct warp *warp, const struct instruction *instruction, uint3
         return;
     }
     if (instruction->operation == OP_PRED_MOV) {
-        set_predicate(warp, instruction->to[0], mask, predicate_mask(warp, instruction->from[0]));
+        const bool literal = instruction->from[0].kind == OPERAND_CONSTANT;
+        const uint32_t values = !literal                   ? predicate_mask(warp, instruction->from[0])
+                                : instruction->offset != 0 ? ALL_LANES
+                                                           : 0;
+        set_predicate(warp, instruction->to[0], mask, values);
         return;
     }
     if (instruction->operation == OP_PRED_LOGIC) {
@@ -159,16 +196,24 @@ void run_compare(struct warp *warp, const struct instruction *instruction, uint3
         set_predicate(warp, instruction->to[0], mask, result);
         return;
     }
-    const uint32_t truth = compare(instruction, mask, a, operand_values(warp, instruction->from[1]));
+    const uint64_t *b = operand_values(warp, instruction->from[1]);
+    const bool pair = instruction->source == T_F16X2 || instruction->source == T_BF16X2;
+    const uint32_t truth = pair ? compare_half(instruction, mask, a, b, 0) : compare(instruction, mask, a, b);
+    const uint32_t upper = pair ? compare_half(instruction, mask, a, b, 1) : ~truth;
     const uint32_t third = instruction->logic != 0 ? predicate_mask(warp, instruction->from[2]) : 0;
     const uint32_t result = combine(instruction->logic, truth, third);
+    const uint32_t second = combine(instruction->logic, upper, third);
     if (instruction->operation == OP_SET) {
         uint64_t *d = result_values(warp, instruction->to[0]);
-        const uint64_t yes = instruction->type == T_F32 ? bits_f32(1.0f) : UINT32_MAX;
-        EACH_LANE(mask, lane, d[lane] = result >> lane & 1 ? yes : 0);
+        const uint64_t yes = yes_of((enum type)instruction->type, pair);
+        EACH_LANE(mask, lane, {
+            d[lane] = result >> lane & 1 ? yes : 0;
+            if (pair)
+                d[lane] |= (second >> lane & 1 ? yes : 0) << 16;
+        });
         return;
     }
     set_predicate(warp, instruction->to[0], mask, result);
     if (instruction->to[1].kind == OPERAND_PREDICATE)
-        set_predicate(warp, instruction->to[1], mask, combine(instruction->logic, ~truth, third));
+        set_predicate(warp, instruction->to[1], mask, second);
 }

@@ -137,22 +137,82 @@ static uint64_t convert(const struct instruction *instruction, uint64_t bits)
     return flush && to == T_F32 ? bits_f32(flush_f32(f32_of(packed))) : packed;
 }
 
+static uint64_t convert_one(const struct instruction *instruction, enum type to, double value)
+{
+    const bool finite = (instruction->flags & FLAG_FINITE) != 0;
+    if ((instruction->flags & FLAG_RELU) && value <= 0)
+        value = 0;
+    switch (to) {
+    case T_E4M3X2:
+        return e4m3_bits(value);
+    case T_E5M2X2:
+        return e5m2_bits(value);
+    case T_TF32:
+        return tf32_bits(value, (enum rounding)instruction->rounding);
+    case T_F16X2:
+        if (finite && isfinite(value))
+            value = value > 65504 ? 65504 : value < -65504 ? -65504 : value;
+        return f16_bits(value, (enum rounding)instruction->rounding);
+    default:
+        return bf16_bits(value, (enum rounding)instruction->rounding);
+    }
+}
+
+static double half_of_pair(enum type from, uint64_t bits, unsigned half)
+{
+    switch (from) {
+    case T_E4M3X2:
+        return (double)e4m3_value((uint8_t)(bits >> (8 * half)));
+    case T_E5M2X2:
+        return (double)e5m2_value((uint8_t)(bits >> (8 * half)));
+    case T_F16X2:
+        return (double)f16_value((uint16_t)(bits >> (16 * half)));
+    default:
+        return (double)bf16_value((uint16_t)(bits >> (16 * half)));
+    }
+}
+
+/* Two numbers in one register: the first source is the upper; or one pair becomes another. */
+static uint64_t convert_pair(const struct instruction *instruction, uint64_t a, uint64_t b)
+{
+    const enum type to = (enum type)instruction->type, from = (enum type)instruction->source;
+    if (to == T_TF32)
+        return convert_one(instruction, to, (double)f32_of(a));
+    const double high = from == T_F32 ? (double)f32_of(a) : half_of_pair(from, a, 1);
+    const double low = from == T_F32 ? (double)f32_of(b) : half_of_pair(from, a, 0);
+    const unsigned width = 4 * type_bytes(to);
+    return convert_one(instruction, to, high) << width | convert_one(instruction, to, low);
+}
+
+/* Two integers, saturated, in the low parts; the rest of c above them. */
+static uint64_t pack_integers(const struct instruction *instruction, uint64_t a, uint64_t b, uint64_t c)
+{
+    const enum type to = (enum type)instruction->type;
+    const unsigned bits = element_bits(to);
+    const bool is_signed = to == T_S4 || type_is_signed(to);
+    const int64_t most = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1, least = is_signed ? -most - 1 : 0;
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
+    const int64_t high = (int32_t)a, low = (int32_t)b;
+    const uint64_t upper = (uint64_t)(high > most ? most : high < least ? least : high) & mask;
+    const uint64_t lower = (uint64_t)(low > most ? most : low < least ? least : low) & mask;
+    const uint64_t kept = bits == 16 ? 0 : c << (2 * bits);
+    return (uint32_t)(kept | upper << bits | lower);
+}
+
 void run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
-    static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,
-                                [ROUND_NEAREST] = FE_TONEAREST,
-                                [ROUND_ZERO] = FE_TOWARDZERO,
-                                [ROUND_DOWN] = FE_DOWNWARD,
-                                [ROUND_UP] = FE_UPWARD};
+    static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,  [ROUND_NEAREST] = FE_TONEAREST,
+                                [ROUND_ZERO] = FE_TOWARDZERO, [ROUND_DOWN] = FE_DOWNWARD,
+                                [ROUND_UP] = FE_UPWARD,       [ROUND_AWAY] = FE_TONEAREST};
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
     uint64_t *d = result_values(warp, instruction->to[0]);
-    if (instruction->type == T_F16X2 || instruction->type == T_BF16X2) {
-        const enum type half = instruction->type == T_F16X2 ? T_F16 : T_BF16;
-        EACH_LANE(mask, lane, {
-            const uint64_t high = pack_float(half, (double)f32_of(a[lane]), instruction->rounding);
-            d[lane] = high << 16 | pack_float(half, (double)f32_of(b[lane]), instruction->rounding);
-        });
+    if (instruction->operation != OP_CVT) {
+        const uint64_t *c = operand_values(warp, instruction->from[2]);
+        if (instruction->operation == OP_CVT_PAIR)
+            EACH_LANE(mask, lane, d[lane] = convert_pair(instruction, a[lane], b[lane]));
+        else
+            EACH_LANE(mask, lane, d[lane] = pack_integers(instruction, a[lane], b[lane], c[lane]));
         return;
     }
     /* The host rounds what is narrowed to f32 or f64; halves and integers are rounded above, to nearest. */

@@ -27,7 +27,7 @@ static bool parse_declaration(struct parser *parser, struct declaration *declara
     while (parser->at->kind == TOKEN_DIRECTIVE) {
         uint64_t alignment;
         const enum type type = type_of(parser->at);
-        if (type != T_NONE) {
+        if (type != T_NONE && type <= T_F64) {
             declaration->type = type;
             next_token(parser);
         } else if (accept_text(parser, ".align")) {
@@ -149,6 +149,12 @@ static bool parse_initial_scalar(struct parser *parser, struct ptx_variable *var
             return false;
         if (accept_text(parser, "+"))
             addend = (int64_t)next_token(parser)->bits;
+        const int64_t function = target < 0 ? find_function(parser, token) : -1;
+        if (function >= 0 && bytes == 8) {
+            bits = CODE_ADDRESS(function) + (uint64_t)addend;
+            memcpy(variable->value + at, &bits, bytes);
+            return true;
+        }
         if (target < 0 || bytes != 8)
             return fail(parser, token->line, "%.*s is no variable whose address fits here",
                         (int)token->length, token->text);
@@ -166,6 +172,8 @@ static bool parse_initial_scalar(struct parser *parser, struct ptx_variable *var
             narrow = (float)wide;
             memcpy(&bits, &narrow, sizeof narrow);
         }
+        if (negative)
+            bits ^= UINT64_C(1) << (8 * bytes - 1);
     } else if (token->kind != TOKEN_INTEGER) {
         return fail(parser, token->line, "'%.*s' is no initial value", (int)token->length, token->text);
     } else if (negative) {
@@ -225,6 +233,8 @@ static bool add_variable(struct parser *parser, const struct token *token, enum 
         return fail(parser, token->line, "external variable %s: modules are not linked", variable->name);
     if (!accept_text(parser, "="))
         return true;
+    if (space == SPACE_SHARED) /* PTX ISA, "Initializers" */
+        return fail(parser, token->line, "shared variable %s has an initial value", variable->name);
     if (open)
         return fail(parser, token->line, "initial values of an array without a size");
     variable->value = calloc(1, variable->bytes != 0 ? variable->bytes : 1);

@@ -14,13 +14,22 @@ bool decode_arithmetic(struct statement *statement, const struct row *row)
     flags |= take(statement, ".sat") ? FLAG_SATURATE : 0;
     flags |= take(statement, ".NaN") ? FLAG_PROPAGATE_NAN : 0;
     flags |= take(statement, ".cc") ? FLAG_CARRY_OUT : 0;
+    flags |= take(statement, ".relu") ? FLAG_RELU : 0;
+    flags |= take(statement, ".xorsign") && take(statement, ".abs") ? FLAG_XOR_SIGN : 0;
     enum operation operation = row->operation;
     if (flags & FLAG_CARRY_OUT)
         operation = operation == OP_ADD ? OP_ADD_CARRY : operation == OP_SUB ? OP_SUB_CARRY : operation;
-    struct instruction *instruction =
-        simple(statement, operation, take_type(statement), row->sources, T_NONE);
+    const enum type type = take_any_type(statement);
+    if (type == T_S16X2 || type == T_U16X2) {
+        const bool known = operation == OP_ADD || operation == OP_MIN || operation == OP_MAX;
+        operation = known ? OP_PACKED : OP_NOP;
+    }
+    if (type > T_F64 && operation != OP_PACKED)
+        return refuse(statement, "has a type that is not executed");
+    struct instruction *instruction = simple(statement, operation, type, row->sources, T_NONE);
     if (instruction == NULL)
         return false;
+    instruction->variant = (uint8_t)row->operation;
     instruction->rounding = (uint8_t)rounding;
     instruction->flags = flags;
     return true;
@@ -143,15 +152,4 @@ bool decode_prmt(struct statement *statement, const struct row *row)
     if (instruction != NULL)
         instruction->variant = (uint8_t)(mode + 1);
     return instruction != NULL;
-}
-
-bool decode_dp4a(struct statement *statement, const struct row *row)
-{
-    const enum type left = take_type(statement), right = take_type(statement);
-    struct instruction *instruction = simple(statement, row->operation, T_B32, 3, T_NONE);
-    if (instruction == NULL)
-        return false;
-    instruction->type = (uint8_t)left;
-    instruction->source = (uint8_t)right;
-    return true;
 }

@@ -7,7 +7,7 @@ static bool decode_vector_move(struct statement *statement, enum type type)
 {
     const bool unpack = statement->operands[0].form == FORM_VECTOR;
     const struct written *vector = &statement->operands[unpack ? 0 : 1];
-    if (statement->operand_count != 2 || vector->form != FORM_VECTOR ||
+    if (statement->operand_count != 2 || vector->form != FORM_VECTOR || vector->count > 4 ||
         statement->operands[unpack].form != FORM_PLAIN)
         return refuse(statement, "needs a vector and a register");
     const unsigned bytes = type_bytes(type) / vector->count;
@@ -146,11 +146,29 @@ bool decode_collective(struct statement *statement, const struct row *row)
     return true;
 }
 
+/* A cluster is one block. Arriving there is not waited for; who waits, waits for all. */
+static bool decode_cluster_barrier(struct statement *statement)
+{
+    const bool wait = take(statement, ".wait");
+    take_hints(statement);
+    if (!wait && !take(statement, ".arrive"))
+        return refuse(statement, "is not executed");
+    struct instruction *instruction = begin(statement, wait ? OP_BAR : OP_NOP, T_NONE);
+    const uint32_t number = wait ? add_constant(statement->parser, BARRIER_CLUSTER) : 0;
+    if (instruction == NULL || number == UINT32_MAX)
+        return false;
+    instruction->from[0] = (struct operand){.kind = OPERAND_CONSTANT, .index = number};
+    instruction->vector = 1; /* its number is one that programs cannot name */
+    return true;
+}
+
 /* bar.sync a{, b}; barrier.cta.sync; bar.red.popc.u32 d, a{, b}, p; bar.warp.sync mask. */
 bool decode_barrier(struct statement *statement, const struct row *row)
 {
     static const char *const reductions[] = {".popc", ".and", ".or", NULL};
     take(statement, ".cta");
+    if (take(statement, ".cluster"))
+        return decode_cluster_barrier(statement);
     if (take(statement, ".warp")) {
         struct operand mask;
         take(statement, ".sync");
@@ -207,6 +225,26 @@ bool decode_plain(struct statement *statement, const struct row *row)
                                         ".tensormap",
                                         ".L2::evict_last",
                                         ".L2::evict_normal",
+                                        ".mbarrier_init",
+                                        ".release",
+                                        ".acquire",
+                                        ".relaxed",
+                                        ".cluster",
+                                        ".proxy::alias",
+                                        ".proxy::async",
+                                        ".proxy::async.global",
+                                        ".proxy::tensormap::generic",
+                                        ".global",
+                                        ".shared::cta",
+                                        ".shared::cluster",
+                                        ".sync_restrict::shared::cta",
+                                        ".sync_restrict::shared::cluster",
+                                        ".inc",
+                                        ".dec",
+                                        ".sync",
+                                        ".aligned",
+                                        ".launch_dependents",
+                                        ".wait",
                                         NULL};
     while (take_one(statement, words) >= 0)
         ;

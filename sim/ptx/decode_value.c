@@ -79,6 +79,49 @@ bool decode_select(struct statement *statement, const struct row *row)
     return true;
 }
 
+static bool is_pair(enum type type)
+{
+    return type == T_F16X2 || type == T_BF16X2 || type == T_E4M3X2 || type == T_E5M2X2;
+}
+
+/* cvt.rn.bf16x2.f32 d, high, low; cvt.rn.satfinite.e4m3x2.f32 d, high, low; cvt.rn.f16x2.e4m3x2 d, a;
+ * cvt.rna.tf32.f32 d, a */
+static bool decode_convert_pair(struct statement *statement, enum type type, enum type from,
+                                enum rounding rounding, uint16_t flags)
+{
+    const bool tiny = type == T_E4M3X2 || type == T_E5M2X2;
+    const bool from_tiny = from == T_E4M3X2 || from == T_E5M2X2;
+    const bool known = type == T_TF32 ? from == T_F32
+                       : tiny         ? from == T_F32 || from == T_F16X2 || from == T_BF16X2
+                                      : from == T_F32 || (type == T_F16X2 && from_tiny);
+    if (!known)
+        return refuse(statement, "is not executed");
+    const unsigned sources = from == T_F32 && type != T_TF32 ? 2 : 1;
+    struct instruction *instruction = simple(statement, OP_CVT_PAIR, from, sources, T_NONE);
+    if (instruction == NULL)
+        return false;
+    instruction->type = (uint8_t)type;
+    instruction->source = (uint8_t)from;
+    instruction->rounding = (uint8_t)rounding;
+    instruction->flags = flags;
+    return true;
+}
+
+/* cvt.pack.sat.s16.s32 d, a, b; cvt.pack.sat.u8.s32.b32 d, a, b, c; */
+static bool decode_pack(struct statement *statement)
+{
+    const enum type type = take_any_type(statement), from = take_type(statement), last = take_type(statement);
+    const bool bytes = type == T_U8 || type == T_S8, halves = type == T_U16 || type == T_S16;
+    const bool nibbles = type == T_U4 || type == T_S4;
+    if (from != T_S32 || (!bytes && !halves && !nibbles) || (last == T_B32) == halves)
+        return refuse(statement, "is not executed");
+    struct instruction *instruction = simple(statement, OP_CVT_PACK, T_S32, halves ? 2 : 3, T_NONE);
+    if (instruction == NULL)
+        return false;
+    instruction->type = (uint8_t)type;
+    return true;
+}
+
 bool decode_convert(struct statement *statement, const struct row *row)
 {
     static const char *const integer[] = {".rni", ".rzi", ".rmi", ".rpi", NULL};
@@ -86,17 +129,17 @@ bool decode_convert(struct statement *statement, const struct row *row)
     enum rounding rounding = take_rounding(statement);
     uint16_t flags = take(statement, ".ftz") ? FLAG_FLUSH : 0;
     flags |= take(statement, ".sat") ? FLAG_SATURATE : 0;
-    const enum type type = take_type(statement), from = take_type(statement);
+    flags |= take(statement, ".relu") ? FLAG_RELU : 0;
+    flags |= take(statement, ".satfinite") ? FLAG_FINITE : 0;
+    if (take(statement, ".pack"))
+        return decode_pack(statement);
+    const enum type type = take_any_type(statement), from = take_any_type(statement);
     if (from == T_NONE)
         return refuse(statement, "needs two types");
-    if (type == T_F16X2 || type == T_BF16X2) {
-        struct instruction *pair = simple(statement, row->operation, type, 2, T_NONE);
-        if (pair == NULL || from != T_F32)
-            return refuse(statement, "is not executed");
-        pair->source = T_F32;
-        pair->rounding = (uint8_t)rounding;
-        return true;
-    }
+    if (is_pair(type) || type == T_TF32)
+        return decode_convert_pair(statement, type, from, rounding, flags);
+    if (type > T_F64 || from > T_F64)
+        return refuse(statement, "is not executed");
     struct instruction *instruction = simple(statement, row->operation, type, 1, from);
     if (instruction == NULL)
         return false;

@@ -6,7 +6,7 @@
 
 #include "program.h"
 
-enum { DEPTH_MAX = 1024, BARRIERS = 16, RANGES = 8 };
+enum { DEPTH_MAX = 1024, RANGES = 8 };
 
 #define ALL_LANES UINT32_MAX
 
@@ -22,6 +22,7 @@ struct group {
     uint32_t predicates;
     uint32_t frame;
     uint32_t local;
+    uint32_t alloca;  /* bytes behind the function's own local memory */
     uint32_t barrier; /* that it waits at */
     uint8_t state;
     bool forced; /* nobody else can come to the collective it stands at */
@@ -29,7 +30,7 @@ struct group {
 
 /* Where a lane goes back to. */
 struct caller {
-    uint32_t pc, call, registers, predicates, frame, local;
+    uint32_t pc, call, callee, registers, predicates, frame, local, alloca;
 };
 
 struct grid;
@@ -51,7 +52,10 @@ struct block {
 
 struct range {
     uint64_t begin, end;
+    bool writable;
 };
+
+enum access { ACCESS_READ, ACCESS_WRITE };
 
 struct warp {
     struct block *block;
@@ -60,6 +64,7 @@ struct warp {
     uint32_t carry; /* the condition code, a bit a lane */
     struct group groups[LANES];
     uint32_t group_count;
+    uint32_t diverged; /* steps since it last was one group */
     uint64_t *registers;
     size_t register_room; /* in registers */
     uint32_t *predicates;
@@ -83,6 +88,7 @@ struct grid {
     const struct ptx_launch *launch;
     const struct ptx_module *module;
     const unsigned char *parameters; /* a copy: the caller's may go */
+    uint32_t workspace[2]; /* of a cooperative grid: its size, and the word that grid.sync() counts in */
     uint64_t start_ns;
     _Atomic uint64_t next_block;
     uint64_t block_count;
@@ -115,10 +121,17 @@ static inline void set_predicate(struct warp *warp, struct operand operand, uint
 }
 
 /* Runs the rest with `lane` set to each lane of `mask`; the loop over a whole warp is one that compilers
- * vectorise. */
+ * vectorise: one lane reads and writes nothing of another's. */
+#if defined(__clang__)
+#define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LANES_APART _Pragma("GCC ivdep")
+#endif
+
 #define EACH_LANE(mask, lane, ...)                                                                           \
     do {                                                                                                     \
         if ((mask) == ALL_LANES) {                                                                           \
+            LANES_APART                                                                                      \
             for (unsigned lane = 0; lane < LANES; lane++) {                                                  \
                 __VA_ARGS__;                                                                                 \
             }                                                                                                \
@@ -134,19 +147,33 @@ static inline void set_predicate(struct warp *warp, struct operand operand, uint
 enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
                       const char *what, uint64_t address);
 
+/* Whether every lane's address plus offset is aligned (has no bit of `misaligned`) and at most `last` beyond
+ * `begin`. */
+bool all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
+                uint64_t misaligned);
+
+/* False where the instruction is none of the few that are run in a fast form. */
+bool run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+
 /* The families; each runs one instruction for the lanes of `mask`. */
 void run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_float(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_compare(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_move(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+void run_packed(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+void run_mma(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_matrix_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_matrix8(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_copy_async(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 enum ptx_status run_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 
 /* Host address behind a device address, or NULL with a fault. */
 void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
-            unsigned bytes, unsigned lane, enum ptx_status *status);
+            unsigned bytes, enum access access, unsigned lane, enum ptx_status *status);
 
 /* Groups of a warp; both may move the others in memory. */
 struct group *add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc);
@@ -154,10 +181,19 @@ void remove_group(struct warp *warp, const struct group *group);
 
 /* Into a function and out of it, for all lanes of the group. */
 enum ptx_status enter_call(struct warp *warp, struct group *group, const struct instruction *instruction);
+enum ptx_status run_stack(struct warp *warp, struct group *group, const struct instruction *instruction);
 void leave_call(struct warp *warp, struct group *group);
 
-/* Until every lane has ended or waits at a barrier. */
-enum ptx_status run_warp(struct warp *warp);
+/* Until every lane has ended or waits at a barrier, or it has had its turn: `yielded` then. */
+enum ptx_status run_warp(struct warp *warp, bool *yielded);
+
+/* Whether the grid is to go on: not cancelled, in time, without a fault elsewhere. */
+enum ptx_status poll_grid(struct warp *warp, const struct instruction *instruction);
+
+struct block *make_block(const struct grid *grid); /* NULL without memory */
+void free_block(struct block *block);
+void start_block(struct block *block, uint64_t number);
+enum ptx_status run_block(struct block *block, bool *ended);
 
 uint64_t now_ns(void);
 

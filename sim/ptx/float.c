@@ -20,9 +20,19 @@ static double larger(double x, double y, bool propagate)
     return x > y || (x == y && signbit(y)) ? x : y;
 }
 
+/* min.xorsign.abs: of the sizes, with the product's sign. */
+static double of_sizes(const struct instruction *instruction, double x, double y, bool propagate)
+{
+    const double a = fabs(x), b = fabs(y);
+    const double size = instruction->operation == OP_MIN ? smaller(a, b, propagate) : larger(a, b, propagate);
+    return signbit(x) != signbit(y) ? -size : size;
+}
+
 static float apply_f32(const struct instruction *instruction, float x, float y, float z)
 {
     const bool propagate = (instruction->flags & FLAG_PROPAGATE_NAN) != 0;
+    if (instruction->flags & FLAG_XOR_SIGN)
+        return (float)of_sizes(instruction, (double)x, (double)y, propagate);
     switch (instruction->operation) {
     case OP_ADD:
         return x + y;
@@ -110,11 +120,13 @@ static uint16_t apply_half(const struct instruction *instruction, uint16_t x, ui
     case OP_NEG:
         return x ^ 0x8000;
     case OP_MIN:
-        value = smaller(a, b, (instruction->flags & FLAG_PROPAGATE_NAN) != 0);
+    case OP_MAX: {
+        const bool propagate = (instruction->flags & FLAG_PROPAGATE_NAN) != 0;
+        value = instruction->flags & FLAG_XOR_SIGN ? of_sizes(instruction, a, b, propagate)
+                : instruction->operation == OP_MIN ? smaller(a, b, propagate)
+                                                   : larger(a, b, propagate);
         break;
-    case OP_MAX:
-        value = larger(a, b, (instruction->flags & FLAG_PROPAGATE_NAN) != 0);
-        break;
+    }
     case OP_ADD:
         value = sum_to_odd(a, b);
         break;
@@ -136,16 +148,16 @@ static uint16_t apply_half(const struct instruction *instruction, uint16_t x, ui
     }
     if (instruction->flags & FLAG_SATURATE)
         value = !(value > 0) ? 0 : value > 1 ? 1 : value;
+    if ((instruction->flags & FLAG_RELU) && value <= 0)
+        value = 0; /* a NaN stays one */
     return brain ? bf16_bits(value, ROUND_NEAREST) : f16_bits(value, ROUND_NEAREST);
 }
 
 static void set_rounding(uint8_t rounding)
 {
-    static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,
-                                [ROUND_NEAREST] = FE_TONEAREST,
-                                [ROUND_ZERO] = FE_TOWARDZERO,
-                                [ROUND_DOWN] = FE_DOWNWARD,
-                                [ROUND_UP] = FE_UPWARD};
+    static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,  [ROUND_NEAREST] = FE_TONEAREST,
+                                [ROUND_ZERO] = FE_TOWARDZERO, [ROUND_DOWN] = FE_DOWNWARD,
+                                [ROUND_UP] = FE_UPWARD,       [ROUND_AWAY] = FE_TONEAREST};
     fesetround(modes[rounding]);
 }
 
@@ -155,38 +167,11 @@ static inline uint64_t arithmetic_f32(float value)
     return isnan(value) ? 0x7fffffff : bits_f32(value);
 }
 
-/* The four that inner loops are made of, without a call a lane. */
-static bool run_common_f32(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
-                           const uint64_t *b, const uint64_t *c, uint64_t *d)
-{
-    if (instruction->flags != 0)
-        return false;
-    switch (instruction->operation) {
-    case OP_ADD:
-        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) + f32_of(b[lane])));
-        return true;
-    case OP_SUB:
-        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) - f32_of(b[lane])));
-        return true;
-    case OP_MUL_LO:
-        EACH_LANE(mask, lane, d[lane] = arithmetic_f32(f32_of(a[lane]) * f32_of(b[lane])));
-        return true;
-    case OP_FMA:
-        EACH_LANE(mask, lane,
-                  d[lane] = arithmetic_f32(fmaf(f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]))));
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void run_f32(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
                     const uint64_t *b, const uint64_t *c, uint64_t *d)
 {
     const bool flush = (instruction->flags & FLAG_FLUSH) != 0,
                saturate = (instruction->flags & FLAG_SATURATE) != 0;
-    if (run_common_f32(instruction, mask, a, b, c, d))
-        return;
     EACH_LANE(mask, lane, {
         float x = f32_of(a[lane]), y = f32_of(b[lane]), z = f32_of(c[lane]);
         if (flush)

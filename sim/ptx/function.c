@@ -63,8 +63,9 @@ static bool parse_label(struct parser *parser)
         return false;
     if (accept_text(parser, ".branchtargets"))
         return parse_branch_targets(parser, label);
+    /* What an indirect call may reach: the callee's own parameters say that when it is made. */
     if (token_is(parser->at, ".callprototype") || token_is(parser->at, ".calltargets"))
-        return fail(parser, parser->at->line, "indirect calls are not executed");
+        return skip_statement(parser);
     if (parser->labels[label].target >= 0)
         return fail(parser, parser->at->line, "label %.*s twice", (int)parser->labels[label].name->length,
                     parser->labels[label].name->text);
@@ -157,11 +158,16 @@ static bool parse_function_attributes(struct parser *parser, struct ptx_kernel *
                                   parser->at->text);
             continue;
         }
-        next_token(parser);
+        const bool required = token_is(next_token(parser), ".reqntid");
         uint64_t product = 1, value;
+        unsigned axis = 0;
+        if (required)
+            function->required_threads[1] = function->required_threads[2] = 1;
         do {
             if (!parse_integer(parser, &value))
                 return false;
+            if (required && axis < 3)
+                function->required_threads[axis++] = value < 4096 ? (uint32_t)value : 4096;
             product *= value < 4096 ? value : 4096;
         } while (accept_text(parser, ","));
         if (threads)
@@ -207,10 +213,13 @@ bool parse_function(struct parser *parser, bool entry)
     good = good && parse_parameters(parser, &scratch.parameters, &scratch.parameter_count, entry);
     good = good && parse_function_attributes(parser, &scratch);
     struct ptx_kernel *function = good ? add_function(parser, token, entry) : NULL;
-    if (function == NULL || function->defined) {
+    const bool again = function != NULL && function->defined;
+    if (function == NULL || again) {
         free(scratch.parameters);
         free(scratch.results);
-        return function != NULL ? fail(parser, token->line, "function %s twice", function->name) : false;
+        if (again && accept_text(parser, ";"))
+            return true; /* declared once more */
+        return again ? fail(parser, token->line, "function %s twice", function->name) : false;
     }
     free(function->parameters);
     free(function->results);

@@ -108,15 +108,22 @@ static uint64_t saturated_sum(uint64_t x, int64_t y)
     return (uint32_t)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
 }
 
+/* min.relu.s32, max.relu.s32 */
+static uint64_t positive(uint64_t x, uint64_t y, bool larger)
+{
+    const int32_t a = (int32_t)x, b = (int32_t)y, chosen = (a > b) == larger ? a : b;
+    return chosen > 0 ? (uint32_t)chosen : 0;
+}
+
 static uint64_t shift_left(uint64_t value, uint64_t amount, unsigned width)
 {
-    return (uint32_t)amount >= width ? 0 : low_bits(value << amount, width);
+    return (uint32_t)amount >= width ? 0 : low_bits(value << (uint32_t)amount, width);
 }
 
 static uint64_t shift_right(const struct instruction *instruction, uint64_t value, uint64_t amount)
 {
     const unsigned width = width_of(instruction);
-    const unsigned by = (uint32_t)amount < width ? (unsigned)amount : width;
+    const unsigned by = (uint32_t)amount < width ? (uint32_t)amount : width;
     if (type_is_signed((enum type)instruction->type))
         return low_bits((uint64_t)(sign_extend(value, width) >> (by < 64 ? by : 63)), width);
     return by >= 64 ? 0 : low_bits(value, width) >> by;
@@ -216,17 +223,6 @@ static uint64_t permute(uint8_t mode, uint64_t a, uint64_t b, uint64_t selector)
         result |= byte << (8 * i);
     }
     return result;
-}
-
-static uint64_t dot_product(const struct instruction *instruction, uint64_t a, uint64_t b, uint64_t c)
-{
-    uint32_t sum = (uint32_t)c;
-    for (unsigned i = 0; i < 32; i += 8) {
-        const int x = instruction->type == T_S32 ? (int8_t)(a >> i) : (uint8_t)(a >> i);
-        const int y = instruction->source == T_S32 ? (int8_t)(b >> i) : (uint8_t)(b >> i);
-        sum += (uint32_t)(x * y);
-    }
-    return sum;
 }
 
 /* Addition chains through the condition code of each lane. */
@@ -337,10 +333,16 @@ void run_integer(struct warp *warp, const struct instruction *instruction, uint3
         EVERY_TYPE(-WRAP(x));
         break;
     case OP_MIN:
-        EVERY_TYPE(x < y ? x : y);
+        if (instruction->flags & FLAG_RELU)
+            PLAIN(positive(a[lane], b[lane], false));
+        else
+            EVERY_TYPE(x < y ? x : y);
         break;
     case OP_MAX:
-        EVERY_TYPE(x > y ? x : y);
+        if (instruction->flags & FLAG_RELU)
+            PLAIN(positive(a[lane], b[lane], true));
+        else
+            EVERY_TYPE(x > y ? x : y);
         break;
     case OP_AND:
         PLAIN(a[lane] & b[lane]);
@@ -395,7 +397,7 @@ void run_integer(struct warp *warp, const struct instruction *instruction, uint3
         PLAIN(permute(instruction->variant, a[lane], b[lane], c[lane]));
         break;
     default:
-        PLAIN(dot_product(instruction, a[lane], b[lane], c[lane]));
+        run_packed(warp, instruction, mask);
         break;
     }
 }

@@ -7,25 +7,28 @@ static bool in_range(const struct range *range, uint64_t address, unsigned bytes
     return address >= range->begin && address < range->end && bytes <= range->end - address;
 }
 
-static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes)
+static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes, enum access access)
 {
     for (unsigned i = 0; i < RANGES; i++)
         if (in_range(&warp->ranges[i], address, bytes))
-            return true;
+            return access == ACCESS_READ || warp->ranges[i].writable;
     const struct grid *grid = warp->block->grid;
     const struct ptx_memory *memory = &grid->launch->memory;
     const uint64_t parameters = (uint64_t)(uintptr_t)grid->parameters;
-    struct range found = {parameters, parameters + grid->launch->kernel->parameter_bytes};
+    const uint64_t workspace = (uint64_t)(uintptr_t)grid->workspace;
+    struct range found = {parameters, parameters + grid->launch->kernel->parameter_bytes, true};
+    if (grid->launch->cooperative && address >= workspace && address < workspace + sizeof grid->workspace)
+        found = (struct range){workspace, workspace + sizeof grid->workspace, true};
     if (!in_range(&found, address, bytes) &&
-        (!memory->find(memory->context, address, &found.begin, &found.end) ||
+        (!memory->find(memory->context, address, &found.begin, &found.end, &found.writable) ||
          !in_range(&found, address, bytes)))
         return false;
     warp->ranges[warp->next_range++ % RANGES] = found;
-    return true;
+    return access == ACCESS_READ || found.writable;
 }
 
 void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
-            unsigned bytes, unsigned lane, enum ptx_status *status)
+            unsigned bytes, enum access access, unsigned lane, enum ptx_status *status)
 {
     if (space == SPACE_GENERIC && (address & WINDOW_MASK) == SHARED_WINDOW)
         space = SPACE_SHARED, address &= ~WINDOW_MASK;
@@ -41,13 +44,13 @@ void *reach(struct warp *warp, const struct instruction *instruction, enum space
         if (address < room && bytes <= room - address)
             return space == SPACE_SHARED ? warp->block->shared + address
                                          : warp->locals + (size_t)lane * warp->local_room + address;
-    } else if (may_touch(warp, address, bytes)) {
+    } else if (may_touch(warp, address, bytes, access)) {
         return (void *)(uintptr_t)address;
     }
     *status = fault(warp, instruction, PTX_ILLEGAL_ADDRESS,
                     space == SPACE_SHARED  ? "address outside shared memory"
                     : space == SPACE_LOCAL ? "address outside local memory"
-                                           : "address outside every allocation",
+                                           : "address outside every allocation that may be accessed so",
                     address);
     return NULL;
 }
@@ -87,33 +90,140 @@ static void store(void *to, uint64_t bits, unsigned bytes)
     }
 }
 
+/* Whether all lanes may touch what they name, in shared memory or in the allocation that was touched last;
+ * `base` is then where address 0 lies on the host. If not, each lane is looked at for itself. */
+static bool all_in_reach(struct warp *warp, const struct instruction *instruction, const uint64_t *addresses,
+                         uint32_t mask, unsigned bytes, enum access access, uintptr_t *base)
+{
+    const uint64_t offset = (uint64_t)instruction->offset;
+    const bool shared = instruction->space == SPACE_SHARED;
+    const struct range nowhere = {0}, *range = &nowhere;
+    if (!shared && instruction->space != SPACE_GLOBAL && instruction->space != SPACE_GENERIC)
+        return false;
+    const uint64_t first = addresses[__builtin_ctz(mask)] + offset;
+    for (unsigned i = 0; !shared && i < RANGES; i++)
+        if (in_range(&warp->ranges[i], first, bytes))
+            range = &warp->ranges[i];
+    if (!shared && access == ACCESS_WRITE && !range->writable)
+        return false;
+    const uint64_t begin = shared ? 0 : range->begin;
+    const uint64_t room = shared ? warp->block->shared_bytes : range->end - range->begin;
+    if (room < bytes)
+        return false;
+    uint64_t places[LANES];
+    if (shared) { /* its addresses have 32 bits */
+        EACH_LANE(mask, lane, places[lane] = (uint32_t)(addresses[lane] + offset));
+        addresses = places;
+    }
+    *base = shared ? (uintptr_t)warp->block->shared : 0;
+    return all_inside(addresses, mask, shared ? 0 : offset, begin, room - bytes, bytes - 1);
+}
+
+#define LOAD_LANES(T)                                                                                        \
+    EACH_LANE(mask, lane, {                                                                                  \
+        const uint64_t at = addresses[lane] + offset;                                                        \
+        d[lane] =                                                                                            \
+            (uint64_t)__atomic_load_n((const T *)(base + (narrow ? (uint32_t)at : at)), __ATOMIC_RELAXED);   \
+    })
+
+static void load_lanes(enum type type, uint32_t mask, const uint64_t *addresses, uint64_t offset,
+                       uintptr_t base, bool narrow, uint64_t *d)
+{
+    switch (type) {
+    case T_S8:
+        LOAD_LANES(int8_t);
+        break;
+    case T_S16:
+        LOAD_LANES(int16_t);
+        break;
+    case T_S32:
+        LOAD_LANES(int32_t);
+        break;
+    default:
+        switch (type_bytes(type)) {
+        case 1:
+            LOAD_LANES(uint8_t);
+            break;
+        case 2:
+            LOAD_LANES(uint16_t);
+            break;
+        case 4:
+            LOAD_LANES(uint32_t);
+            break;
+        default:
+            LOAD_LANES(uint64_t);
+            break;
+        }
+    }
+}
+
 static enum ptx_status run_load(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
-    const unsigned bytes = type_bytes((enum type)instruction->type), count = instruction->vector;
+    const enum type type = (enum type)instruction->type;
+    const unsigned bytes = type_bytes(type), count = instruction->vector;
+    const uint64_t offset = (uint64_t)instruction->offset;
     enum ptx_status status = PTX_OK;
     uint64_t addresses[LANES];
+    uintptr_t base;
     memcpy(addresses, operand_values(warp, instruction->from[0]), sizeof addresses);
+    if (all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_READ, &base)) {
+        for (unsigned i = 0; i < count; i++)
+            load_lanes(type, mask, addresses, offset + i * bytes, base, instruction->space == SPACE_SHARED,
+                       result_values(warp, instruction->to[i]));
+        return PTX_OK;
+    }
     EACH_LANE(mask, lane, {
-        const char *from =
-            reach(warp, instruction, (enum space)instruction->space,
-                  addresses[lane] + (uint64_t)instruction->offset, bytes * count, lane, &status);
+        const char *from = reach(warp, instruction, (enum space)instruction->space, addresses[lane] + offset,
+                                 bytes * count, ACCESS_READ, lane, &status);
         if (from == NULL)
             return status;
         for (unsigned i = 0; i < count; i++)
-            result_values(warp, instruction->to[i])[lane] =
-                load(from + i * bytes, (enum type)instruction->type);
+            result_values(warp, instruction->to[i])[lane] = load(from + i * bytes, type);
     });
     return PTX_OK;
+}
+
+#define STORE_LANES(T)                                                                                       \
+    EACH_LANE(mask, lane, {                                                                                  \
+        const uint64_t at = addresses[lane] + offset;                                                        \
+        __atomic_store_n((T *)(base + (narrow ? (uint32_t)at : at)), (T)values[lane], __ATOMIC_RELAXED);     \
+    })
+
+static void store_lanes(unsigned bytes, uint32_t mask, const uint64_t *addresses, uint64_t offset,
+                        uintptr_t base, bool narrow, const uint64_t *values)
+{
+    switch (bytes) {
+    case 1:
+        STORE_LANES(uint8_t);
+        break;
+    case 2:
+        STORE_LANES(uint16_t);
+        break;
+    case 4:
+        STORE_LANES(uint32_t);
+        break;
+    default:
+        STORE_LANES(uint64_t);
+        break;
+    }
 }
 
 static enum ptx_status run_store(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const unsigned bytes = type_bytes((enum type)instruction->type), count = instruction->vector;
+    const uint64_t offset = (uint64_t)instruction->offset;
     const uint64_t *addresses = operand_values(warp, instruction->to[0]);
     enum ptx_status status = PTX_OK;
+    uintptr_t base;
+    if (all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_WRITE, &base)) {
+        for (unsigned i = 0; i < count; i++)
+            store_lanes(bytes, mask, addresses, offset + i * bytes, base, instruction->space == SPACE_SHARED,
+                        operand_values(warp, instruction->from[i]));
+        return PTX_OK;
+    }
     EACH_LANE(mask, lane, {
-        char *to = reach(warp, instruction, (enum space)instruction->space,
-                         addresses[lane] + (uint64_t)instruction->offset, bytes * count, lane, &status);
+        char *to = reach(warp, instruction, (enum space)instruction->space, addresses[lane] + offset,
+                         bytes * count, ACCESS_WRITE, lane, &status);
         if (to == NULL)
             return status;
         for (unsigned i = 0; i < count; i++)
@@ -252,7 +362,7 @@ static enum ptx_status run_atomic(struct warp *warp, const struct instruction *i
     const uint64_t *swaps = operand_values(warp, instruction->from[2]);
     EACH_LANE(mask, lane, {
         void *at = reach(warp, instruction, (enum space)instruction->space,
-                         addresses[lane] + (uint64_t)instruction->offset, bytes, lane, &status);
+                         addresses[lane] + (uint64_t)instruction->offset, bytes, ACCESS_WRITE, lane, &status);
         if (at == NULL)
             return status;
         const uint64_t old = update(instruction, at, values[lane], swaps[lane]);

@@ -7,10 +7,17 @@
 unsigned type_bytes(enum type type)
 {
     static const unsigned char bytes[] = {
-        [T_NONE] = 0, [T_PRED] = 1,  [T_B8] = 1,   [T_B16] = 2,    [T_B32] = 4, [T_B64] = 8, [T_U8] = 1,
-        [T_U16] = 2,  [T_U32] = 4,   [T_U64] = 8,  [T_S8] = 1,     [T_S16] = 2, [T_S32] = 4, [T_S64] = 8,
-        [T_F16] = 2,  [T_F16X2] = 4, [T_BF16] = 2, [T_BF16X2] = 4, [T_F32] = 4, [T_F64] = 8};
+        [T_NONE] = 0,   [T_PRED] = 1,  [T_B8] = 1,    [T_B16] = 2,   [T_B32] = 4,    [T_B64] = 8,
+        [T_U8] = 1,     [T_U16] = 2,   [T_U32] = 4,   [T_U64] = 8,   [T_S8] = 1,     [T_S16] = 2,
+        [T_S32] = 4,    [T_S64] = 8,   [T_F16] = 2,   [T_F16X2] = 4, [T_BF16] = 2,   [T_BF16X2] = 4,
+        [T_F32] = 4,    [T_F64] = 8,   [T_TF32] = 4,  [T_E4M3] = 1,  [T_E4M3X2] = 2, [T_E5M2] = 1,
+        [T_E5M2X2] = 2, [T_U16X2] = 4, [T_S16X2] = 4, [T_U4] = 1,    [T_S4] = 1};
     return bytes[type];
+}
+
+unsigned element_bits(enum type type)
+{
+    return type == T_U4 || type == T_S4 ? 4 : 8 * type_bytes(type);
 }
 
 bool type_is_signed(enum type type)
@@ -20,7 +27,7 @@ bool type_is_signed(enum type type)
 
 bool type_is_float(enum type type)
 {
-    return type >= T_F16;
+    return type >= T_F16 && type <= T_E5M2X2;
 }
 
 void *grow(void *array, size_t count, size_t *room, size_t size)
@@ -65,6 +72,7 @@ void ptx_module_free(struct ptx_module *module)
     free(module->fixups);
     free(module->calls);
     free(module->tables);
+    free(module->matrices);
     free(module);
 }
 
@@ -106,18 +114,23 @@ int ptx_module_place(struct ptx_module *module,
     return 0;
 }
 
+static bool is_kernel(const struct ptx_kernel *function)
+{
+    return function->entry && function->defined; /* one that is only declared cannot be launched */
+}
+
 size_t ptx_module_kernel_count(const struct ptx_module *module)
 {
     size_t count = 0;
     for (size_t i = 0; i < module->function_count; i++)
-        count += module->functions[i]->entry;
+        count += is_kernel(module->functions[i]);
     return count;
 }
 
 const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size_t index)
 {
     for (size_t i = 0; i < module->function_count; i++)
-        if (module->functions[i]->entry && index-- == 0)
+        if (is_kernel(module->functions[i]) && index-- == 0)
             return module->functions[i];
     return NULL;
 }
@@ -125,7 +138,7 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size
 const struct ptx_kernel *ptx_module_find_kernel(const struct ptx_module *module, const char *name)
 {
     for (size_t i = 0; i < module->function_count; i++)
-        if (module->functions[i]->entry && strcmp(module->functions[i]->name, name) == 0)
+        if (is_kernel(module->functions[i]) && strcmp(module->functions[i]->name, name) == 0)
             return module->functions[i];
     return NULL;
 }
@@ -165,6 +178,7 @@ void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_kernel_at
                                        .max_threads = kernel->max_threads != 0 ? kernel->max_threads : 1024,
                                        .ptx_version = module->version,
                                        .target = module->target};
+    memcpy(attributes->required, kernel->required_threads, sizeof attributes->required);
 }
 
 /* Only variables that have an address of their own: a .shared one has another in every block. */

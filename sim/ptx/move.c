@@ -54,6 +54,16 @@ static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned
         return launch->shared_bytes;
     case SPECIAL_TOTAL_SHARED:
         return block->shared_bytes;
+    case SPECIAL_WORKSPACE_HIGH:
+        return launch->cooperative ? (uint64_t)(uintptr_t)block->grid->workspace >> 32 : 0;
+    case SPECIAL_WORKSPACE_LOW:
+        return launch->cooperative ? (uint32_t)(uintptr_t)block->grid->workspace : 0;
+    case SPECIAL_RESERVED_BEGIN:
+        return block->shared_bytes - RESERVED_SHARED;
+    case SPECIAL_RESERVED_END:
+        return block->shared_bytes;
+    case SPECIAL_ONE:
+        return 1;
     default: /* one multiprocessor, one grid */
         return 0;
     }

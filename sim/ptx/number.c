@@ -38,6 +38,8 @@ static double round_integral(double value, enum rounding rounding)
         return floor(value);
     case ROUND_UP:
         return ceil(value);
+    case ROUND_AWAY:
+        return round(value);
     default:
         return nearbyint(value);
     }
@@ -85,4 +87,60 @@ uint16_t bf16_bits(double value, enum rounding rounding)
         return (uint16_t)((signbit(value) ? 0x8000 : 0) | (overflows(value, rounding) ? 0x7f80 : 0x7f7f));
     const uint16_t sign = signbit(value) ? 0x8000 : 0; /* which a value that is rounded to zero keeps */
     return (uint16_t)(bits_f32((float)rounded) >> 16 | sign); /* exact: rounded already */
+}
+
+/* `fraction` bits of fraction, exponents biased by `bias`, `most` the largest number. */
+static uint8_t tiny_bits(double value, int fraction, int bias, double most)
+{
+    const double size = fabs(round_to(value, fraction, 1 - bias, ROUND_NEAREST));
+    const uint8_t sign = signbit(value) ? 0x80 : 0;
+    int exponent;
+    if (isnan(value))
+        return 0x7f;
+    if (size == 0)
+        return sign;
+    const double kept = size < most ? size : most;
+    const double mantissa = 2 * frexp(kept, &exponent);
+    if (exponent - 1 < 1 - bias)
+        return sign | (uint8_t)ldexp(kept, fraction - (1 - bias));
+    return (uint8_t)(sign | (exponent - 1 + bias) << fraction | (int)ldexp(mantissa - 1, fraction));
+}
+
+static float tiny_value(uint8_t bits, int fraction, int bias)
+{
+    const int exponent = (bits & 0x7f) >> fraction, rest = bits & ((1 << fraction) - 1);
+    const float size = exponent == 0 ? ldexpf((float)rest, 1 - bias - fraction)
+                                     : ldexpf((float)(rest | 1 << fraction), exponent - bias - fraction);
+    return bits & 0x80 ? -size : size;
+}
+
+float e4m3_value(uint8_t bits)
+{
+    return (bits & 0x7f) == 0x7f ? NAN : tiny_value(bits, 3, 7);
+}
+
+uint8_t e4m3_bits(double value)
+{
+    return tiny_bits(value, 3, 7, 448);
+}
+
+float e5m2_value(uint8_t bits)
+{
+    if ((bits & 0x7c) == 0x7c)
+        return (bits & 3) != 0 ? NAN : bits & 0x80 ? -INFINITY : INFINITY;
+    return tiny_value(bits, 2, 15);
+}
+
+uint8_t e5m2_bits(double value)
+{
+    return tiny_bits(value, 2, 15, 57344);
+}
+
+uint32_t tf32_bits(double value, enum rounding rounding)
+{
+    if (isnan(value))
+        return 0x7fffffff;
+    const double rounded = round_to(value, 10, -126, rounding);
+    const uint32_t sign = signbit(value) ? UINT32_C(1) << 31 : 0;
+    return (uint32_t)bits_f32((float)rounded) | sign;
 }

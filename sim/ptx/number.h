@@ -54,6 +54,16 @@ static inline float bf16_value(uint16_t bits)
 
 uint16_t bf16_bits(double value, enum rounding rounding);
 
+/* The formats of eight bits (OCP 8-bit Floating Point Specification 1.0). A number too large becomes the
+ * largest (PTX knows them with .satfinite only); rounded to nearest. */
+float e4m3_value(uint8_t bits);
+uint8_t e4m3_bits(double value);
+float e5m2_value(uint8_t bits);
+uint8_t e5m2_bits(double value);
+
+/* f32 with ten bits of fraction; the others are zeros. */
+uint32_t tf32_bits(double value, enum rounding rounding);
+
 /* A sum whose last bit says that it is not exact (rounded to odd): rounding it again, to fewer than 52 bits,
  * gives what rounding the exact sum would (Boldo and Melquiond, "When double rounding is odd", 2005). */
 double sum_to_odd(double x, double y);

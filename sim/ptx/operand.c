@@ -35,7 +35,35 @@ static const struct {
                 {"%lanemask_ge", NULL, SPECIAL_LANEMASK_GE},
                 {"%lanemask_gt", NULL, SPECIAL_LANEMASK_GT},
                 {"%dynamic_smem_size", NULL, SPECIAL_DYNAMIC_SHARED},
-                {"%total_smem_size", NULL, SPECIAL_TOTAL_SHARED}};
+                {"%total_smem_size", NULL, SPECIAL_TOTAL_SHARED},
+                {"%aggr_smem_size", NULL, SPECIAL_TOTAL_SHARED},
+                /* Where cooperative_groups/details/driver_abi.h looks for the grid's workspace. */
+                {"%envreg1", NULL, SPECIAL_WORKSPACE_HIGH},
+                {"%envreg2", NULL, SPECIAL_WORKSPACE_LOW},
+                {"%reserved_smem_offset_begin", NULL, SPECIAL_RESERVED_BEGIN},
+                {"%reserved_smem_offset_0", NULL, SPECIAL_RESERVED_BEGIN},
+                {"%reserved_smem_offset_1", NULL, SPECIAL_RESERVED_BEGIN},
+                {"%reserved_smem_offset_end", NULL, SPECIAL_RESERVED_END},
+                {"%reserved_smem_offset_cap", NULL, SPECIAL_RESERVED_END},
+                /* A cluster is one block. */
+                {"%clusterid", ".x", SPECIAL_CTAID_X},
+                {"%clusterid", ".y", SPECIAL_CTAID_Y},
+                {"%clusterid", ".z", SPECIAL_CTAID_Z},
+                {"%nclusterid", ".x", SPECIAL_NCTAID_X},
+                {"%nclusterid", ".y", SPECIAL_NCTAID_Y},
+                {"%nclusterid", ".z", SPECIAL_NCTAID_Z},
+                {"%cluster_ctaid", ".x", SPECIAL_ZERO},
+                {"%cluster_ctaid", ".y", SPECIAL_ZERO},
+                {"%cluster_ctaid", ".z", SPECIAL_ZERO},
+                {"%cluster_nctaid", ".x", SPECIAL_ONE},
+                {"%cluster_nctaid", ".y", SPECIAL_ONE},
+                {"%cluster_nctaid", ".z", SPECIAL_ONE},
+                {"%cluster_ctarank", NULL, SPECIAL_ZERO},
+                {"%cluster_nctarank", NULL, SPECIAL_ONE},
+                {"%pm0", NULL, SPECIAL_ZERO},
+                {"%pm1", NULL, SPECIAL_ZERO},
+                {"%pm2", NULL, SPECIAL_ZERO},
+                {"%pm3", NULL, SPECIAL_ZERO}};
 
 static bool parse_special(struct parser *parser, const struct token *token, struct atom *atom)
 {
@@ -47,6 +75,15 @@ static bool parse_special(struct parser *parser, const struct token *token, stru
         parser->at += specials[i].axis != NULL;
         atom->kind = ATOM_SPECIAL;
         atom->index = (uint32_t)specials[i].special;
+        parser->module->uses_reserved |=
+            atom->index == SPECIAL_RESERVED_BEGIN || atom->index == SPECIAL_RESERVED_END;
+        return true;
+    }
+    static const char environment[] = "%envreg"; /* the others hold nothing that a program may know */
+    if (token->length > sizeof environment - 1 &&
+        memcmp(token->text, environment, sizeof environment - 1) == 0) {
+        atom->kind = ATOM_SPECIAL;
+        atom->index = SPECIAL_ZERO;
         return true;
     }
     return fail(parser, token->line, "'%.*s' is not declared", (int)token->length, token->text);
@@ -132,8 +169,8 @@ bool parse_written(struct parser *parser, struct written *written)
     if (accept_text(parser, "{")) {
         written->form = FORM_VECTOR;
         do {
-            if (written->count == 4)
-                return fail(parser, parser->at->line, "a vector of more than 4 elements");
+            if (written->count == VECTOR_MAX)
+                return fail(parser, parser->at->line, "a vector of more than %d elements", VECTOR_MAX);
             if (!parse_atom(parser, &written->atoms[written->count++]))
                 return false;
         } while (accept_text(parser, ","));
@@ -222,8 +259,36 @@ static bool variable_address(struct parser *parser, const struct atom *atom, str
     return true;
 }
 
+/* A name that is nothing else may be a function's. */
+static bool function_address(struct parser *parser, const struct atom *atom, struct operand *operand)
+{
+    const int64_t function = find_function(parser, atom->token);
+    if (function < 0 || parser->module->functions[function]->entry)
+        return fail(parser, atom->token->line, "'%.*s' is not declared", (int)atom->token->length,
+                    atom->token->text);
+    return constant(parser, CODE_ADDRESS(function), operand);
+}
+
+/* mov.pred %p, 0; */
+static bool literal_predicate(struct parser *parser, const struct atom *atom, struct operand *operand)
+{
+    const uint32_t number = parser->function->predicates++;
+    struct instruction *instruction = emit(parser, OP_PRED_MOV, atom->token->line);
+    if (instruction == NULL)
+        return false;
+    instruction->type = T_PRED;
+    instruction->from[0].kind = OPERAND_CONSTANT;
+    instruction->offset = atom->bits != 0;
+    instruction->to[0] = (struct operand){.kind = OPERAND_PREDICATE, .index = number};
+    *operand = instruction->to[0];
+    operand->negated = atom->negated;
+    return true;
+}
+
 bool read_operand(struct parser *parser, const struct atom *atom, enum type type, struct operand *operand)
 {
+    if (type == T_PRED && atom->kind == ATOM_INTEGER)
+        return literal_predicate(parser, atom, operand);
     if ((type == T_PRED) != (atom->kind == ATOM_PREDICATE))
         return fail(parser, atom->token->line, "'%.*s' is %s predicate", (int)atom->token->length,
                     atom->token->text, type == T_PRED ? "no" : "a");
@@ -242,6 +307,8 @@ bool read_operand(struct parser *parser, const struct atom *atom, enum type type
         return computed(parser, atom, OP_MOV_SPECIAL, (uint8_t)atom->index, 0, operand);
     case ATOM_VARIABLE:
         return variable_address(parser, atom, operand);
+    case ATOM_LABEL:
+        return function_address(parser, atom, operand);
     case ATOM_LOCAL:
         return computed(parser, atom, OP_ADDRESS_LOCAL, SPACE_LOCAL, atom->index, operand);
     case ATOM_PARAMETER:

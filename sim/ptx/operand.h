@@ -31,10 +31,12 @@ struct atom {
 
 enum written_form { FORM_PLAIN, FORM_VECTOR, FORM_ADDRESS, FORM_PAIR };
 
+enum { VECTOR_MAX = 8 }; /* of an operand; loads and stores take 4 */
+
 struct written {
     enum written_form form;
     uint32_t count;
-    struct atom atoms[4];
+    struct atom atoms[VECTOR_MAX];
     int64_t offset; /* of an address */
 };
 

@@ -112,14 +112,15 @@ static bool check_calls(struct parser *parser)
     const struct ptx_module *module = parser->module;
     for (size_t i = 0; i < module->call_count; i++) {
         const struct call *call = &module->calls[i];
-        if (call->function == CALL_BUILTIN)
+        if (call->function >= CALL_INDIRECT)
             continue;
         const struct ptx_kernel *callee = module->functions[call->function];
-        bool fits =
-            call->argument_count == callee->parameter_count && call->result_count == callee->result_count;
+        /* A caller may expect a result of what gives none: linkers take it, the value is undefined. */
+        bool fits = call->argument_count == callee->parameter_count &&
+                    (call->result_count == callee->result_count || callee->result_count == 0);
         for (uint32_t j = 0; fits && j < call->argument_count; j++)
             fits = call->arguments[j].bytes <= callee->parameters[j].bytes;
-        for (uint32_t j = 0; fits && j < call->result_count; j++)
+        for (uint32_t j = 0; fits && j < callee->result_count; j++)
             fits = call->results[j].bytes <= callee->results[j].bytes;
         if (!callee->defined || callee->entry)
             return fail(parser, 0, "function %s is called but not defined", callee->name);

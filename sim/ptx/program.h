@@ -10,6 +10,9 @@
 
 enum { LANES = 32 };
 
+/* Those that bar names, and the cluster's, which it cannot. */
+enum { BARRIER_CLUSTER = 16, BARRIERS = 17 };
+
 enum type {
     T_NONE,
     T_PRED,
@@ -30,12 +33,24 @@ enum type {
     T_BF16,
     T_BF16X2,
     T_F32,
-    T_F64
+    T_F64,
+    /* In registers of 16 and 32 bits, by twos and fours, and in matrices only. */
+    T_TF32,
+    T_E4M3,
+    T_E4M3X2,
+    T_E5M2,
+    T_E5M2X2,
+    T_U16X2,
+    T_S16X2,
+    T_U4,
+    T_S4
 };
 
 unsigned type_bytes(enum type type); /* in memory */
 bool type_is_signed(enum type type);
 bool type_is_float(enum type type);
+
+unsigned element_bits(enum type type); /* in a matrix, where there are types of four bits */
 
 enum space {
     SPACE_GENERIC,
@@ -47,7 +62,7 @@ enum space {
     SPACE_REGISTER
 };
 
-enum rounding { ROUND_NONE, ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP };
+enum rounding { ROUND_NONE, ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY };
 
 /* The instructions that are executed; a suffix that changes only types or rounding is a field. */
 enum operation {
@@ -61,6 +76,8 @@ enum operation {
     OP_LD_FRAME,
     OP_ST_FRAME,
     OP_ATOM,
+    OP_COPY_ASYNC,
+    OP_MBARRIER,
     OP_ADDRESS_LOCAL,
     OP_ADDRESS_DYNAMIC,
     OP_CVTA,
@@ -108,11 +125,19 @@ enum operation {
     OP_BFIND,
     OP_PRMT,
     OP_DP4A,
+    OP_DP2A,
+    OP_BMSK,
+    OP_SZEXT,
+    OP_FNS,
+    OP_PACKED,
+    OP_VIDEO,
     OP_SETP,
     OP_SET,
     OP_SELP,
     OP_SLCT,
     OP_CVT,
+    OP_CVT_PAIR,
+    OP_CVT_PACK,
     OP_PRED_LOGIC,
     OP_PRED_MOV,
     OP_SQRT,
@@ -130,11 +155,21 @@ enum operation {
     OP_MATCH,
     OP_ACTIVEMASK,
     OP_REDUX,
+    OP_ELECT,
+    OP_MMA, /* from here to OP_MATRIX_MOVE: the whole warp at once */
+    OP_MATRIX_LOAD,
+    OP_MATRIX_STORE,
+    OP_MATRIX_LOAD8,
+    OP_MATRIX_STORE8,
+    OP_MATRIX_MOVE,
     OP_BAR,
     OP_BAR_WARP,
     OP_FENCE,
     OP_BRA,
     OP_BRX,
+    OP_ALLOCA,
+    OP_STACK_SAVE,
+    OP_STACK_RESTORE,
     OP_CALL,
     OP_BUILTIN,
     OP_RET,
@@ -178,7 +213,20 @@ enum atomic {
 };
 enum shuffle { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
 enum vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
-enum builtin { BUILTIN_VPRINTF, BUILTIN_ASSERT_FAIL };
+enum builtin { BUILTIN_VPRINTF, BUILTIN_ASSERT_FAIL, BUILTIN_MALLOC, BUILTIN_FREE };
+enum video { VIDEO_ADD, VIDEO_SUB, VIDEO_AVERAGE, VIDEO_DIFFERENCE, VIDEO_MIN, VIDEO_MAX };
+enum mbarrier {
+    MBARRIER_INIT,
+    MBARRIER_INVALIDATE,
+    MBARRIER_ARRIVE,
+    MBARRIER_ARRIVE_DROP,
+    MBARRIER_ARRIVE_EXPECT,
+    MBARRIER_EXPECT,
+    MBARRIER_COMPLETE,
+    MBARRIER_TEST,
+    MBARRIER_TEST_PARITY,
+    MBARRIER_PENDING
+};
 enum float_class { FLOAT_FINITE, FLOAT_INFINITE, FLOAT_NUMBER, FLOAT_NAN, FLOAT_NORMAL, FLOAT_SUBNORMAL };
 
 enum flag {
@@ -191,7 +239,10 @@ enum flag {
     FLAG_PROPAGATE_NAN = 64,  /* min.NaN */
     FLAG_INTEGER_ROUND = 128, /* cvt.rni and so on */
     FLAG_ARRIVE = 256,
-    FLAG_REDUCE = 512
+    FLAG_REDUCE = 512,
+    FLAG_RELU = 1024,     /* a negative result becomes 0 */
+    FLAG_XOR_SIGN = 2048, /* min.xorsign.abs */
+    FLAG_FINITE = 4096    /* .satfinite: the largest number instead of infinity */
 };
 
 enum special {
@@ -224,6 +275,11 @@ enum special {
     SPECIAL_LANEMASK_GT,
     SPECIAL_DYNAMIC_SHARED,
     SPECIAL_TOTAL_SHARED,
+    SPECIAL_WORKSPACE_HIGH,
+    SPECIAL_WORKSPACE_LOW,
+    SPECIAL_RESERVED_BEGIN,
+    SPECIAL_RESERVED_END,
+    SPECIAL_ONE,
     SPECIAL_ZERO
 };
 
@@ -246,11 +302,13 @@ struct instruction {
     uint8_t logic;  /* OP_AND, OP_OR, OP_XOR after a comparison; else 0 */
     uint8_t vector; /* elements of a load or store */
     uint16_t flags;
+    bool common;          /* run_common may know it */
     struct operand guard; /* OPERAND_NONE: always */
     struct operand to[4];
     struct operand from[4];
     int64_t offset; /* of an address; byte of a frame variable; target of a branch */
     uint32_t line;
+    uint32_t list; /* of matrices */
 };
 
 /* A .param variable: of a kernel, of a function, or of a call. Its bytes lie in the frame of each lane. */
@@ -259,10 +317,11 @@ struct slot {
     uint32_t bytes;
 };
 
-#define CALL_BUILTIN UINT32_MAX
+#define CALL_BUILTIN  UINT32_MAX
+#define CALL_INDIRECT (UINT32_MAX - 1)
 
 struct call {
-    uint32_t function; /* the callee's index, or CALL_BUILTIN */
+    uint32_t function; /* the callee's index, CALL_BUILTIN, or CALL_INDIRECT: in a register */
     uint32_t caller;
     uint32_t argument_count, result_count;
     struct slot *arguments; /* in the caller's frame */
@@ -288,6 +347,7 @@ struct ptx_kernel { /* also a .func */
     uint32_t parameter_bytes;
     uint32_t shared_bytes; /* static, of what it uses itself */
     uint32_t max_threads;
+    uint32_t required_threads[3]; /* .reqntid; 0: any */
     bool calls;
 };
 
@@ -335,15 +395,29 @@ struct ptx_module {
     size_t call_count, call_room;
     struct table *tables;
     size_t table_count, table_room;
+    struct matrices *matrices;
+    size_t matrix_count, matrix_room;
+    bool uses_reserved;
     uint32_t common_shared_bytes; /* of variables that several functions name */
 };
 
 /* Room for one more element of an array; NULL without memory. */
 void *grow(void *array, size_t count, size_t *room, size_t size);
 
+/* What the driver keeps of a block's shared memory, for cooperative groups of several warps. Here it lies
+ * behind all else, in blocks of modules that ask where it is. */
+#define RESERVED_SHARED 1024u
+
 /* Where shared and local memory lie in the generic address space: nowhere that a host allocation can. */
 #define SHARED_WINDOW UINT64_C(0x7e00000000000000)
 #define LOCAL_WINDOW  UINT64_C(0x7d00000000000000)
-#define WINDOW_MASK   UINT64_C(0xff00000000000000)
+enum { STACK_ALIGNMENT = 16 };
+
+#define CODE_WINDOW UINT64_C(0x7c00000000000000)
+#define WINDOW_MASK UINT64_C(0xff00000000000000)
+
+/* What the address of function `index` is: it can be kept, compared and called, not read. */
+#define CODE_STEP           16u
+#define CODE_ADDRESS(index) (CODE_WINDOW + ((uint64_t)(index) + 1) * CODE_STEP)
 
 #endif

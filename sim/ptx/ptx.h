@@ -48,7 +48,8 @@ struct ptx_kernel_attributes {
     uint32_t shared_bytes;   /* static */
     uint32_t local_bytes;    /* a thread */
     uint32_t constant_bytes; /* of the module */
-    uint32_t max_threads;    /* .maxntid product, else 1024 */
+    uint32_t max_threads;    /* product of .maxntid or .reqntid, else 1024 */
+    uint32_t required[3];    /* .reqntid, the only shape of a block; 0: any */
     uint32_t ptx_version;    /* 87 for .version 8.7 */
     uint32_t target;         /* 90 for .target sm_90 */
 };
@@ -61,10 +62,14 @@ const char *ptx_variable_name(const struct ptx_variable *variable);
 uint64_t ptx_variable_address(const struct ptx_variable *variable); /* 0 before ptx_module_place */
 size_t ptx_variable_bytes(const struct ptx_variable *variable);
 
-/* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end); the
- * engine may remember the answer for the rest of one launch. Called from several threads. */
+/* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end), and
+ * whether it may be written; the engine may remember the answer for the rest of one launch. Called from
+ * several threads. */
 struct ptx_memory {
-    bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end);
+    bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable);
+    /* malloc and free inside kernels; without them there is no memory to give. 0: none left. */
+    uint64_t (*allocate)(void *context, size_t bytes);
+    void (*release)(void *context, uint64_t address);
     void *context;
 };
 
@@ -73,7 +78,9 @@ enum ptx_status {
     PTX_ILLEGAL_ADDRESS,
     PTX_MISALIGNED,
     PTX_TRAP,
+    PTX_ASSERT,
     PTX_TIMEOUT,
+    PTX_INVALID_PC,          /* a call of what is no function */
     PTX_ILLEGAL_INSTRUCTION, /* e.g. a barrier that can never be met */
     PTX_OUT_OF_RESOURCES,
     PTX_CANCELLED
@@ -88,6 +95,7 @@ struct ptx_launch {
     struct ptx_memory memory;
     uint64_t timeout_ns;       /* 0: none */
     const atomic_bool *cancel; /* may be NULL */
+    bool cooperative;          /* all blocks are on the way at once, and grid.sync() works */
     unsigned workers;          /* host threads to spread blocks over; 0: one a core */
 };
 

@@ -1,6 +1,5 @@
-/* Grids: blocks over host threads, warps in turn within a block, barriers between them. */
+/* Grids: blocks over host threads. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -8,8 +7,9 @@
 #include "diagnostic.h"
 #include "engine.h"
 
-/* Stacks of a lane whose kernel calls functions. Pages that are never touched cost nothing. */
-enum { CALL_FRAME_ROOM = 1 << 15, CALL_LOCAL_ROOM = 1 << 18, WORKERS_MAX = 256 };
+/* Blocks that a worker keeps on the way. A block that has had PATIENCE rounds may wait for one that has not
+ * begun, as programs may expect of blocks that fit a GPU at once; so then another begins. */
+enum { WORKERS_MAX = 256, RESIDENT_MAX = 64, PATIENCE = 64, COOPERATIVE_MAX = 1 << 16 };
 
 uint64_t now_ns(void)
 {
@@ -18,182 +18,85 @@ uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void free_block(struct block *block)
+struct worker {
+    struct grid *grid;
+    struct block **blocks; /* `made` of them, of which the first `running` run */
+    uint32_t made, running, room;
+};
+
+static void fail_for_memory(struct grid *grid)
 {
-    for (uint32_t i = 0; block->warps != NULL && i < block->warp_count; i++) {
-        free(block->warps[i].registers);
-        free(block->warps[i].predicates);
-        free(block->warps[i].frames);
-        free(block->warps[i].locals);
-        free(block->warps[i].callers);
+    const uint32_t *size = grid->launch->block;
+    int expected = PTX_OK;
+    atomic_compare_exchange_strong(&grid->status, &expected, PTX_OUT_OF_RESOURCES);
+    if (!atomic_exchange(&grid->diagnosed, true))
+        diagnose(grid->diagnostic, 0, "no memory for a block of %ux%ux%u threads", size[0], size[1], size[2]);
+}
+
+/* The next block of the grid begins; false if there is none, or no room for it. */
+static bool begin_block(struct worker *worker)
+{
+    struct grid *grid = worker->grid;
+    if (worker->running == worker->room)
+        return false;
+    const uint64_t number = atomic_fetch_add(&grid->next_block, 1);
+    if (number >= grid->block_count)
+        return false;
+    if (worker->running == worker->made) {
+        struct block *block = make_block(grid);
+        if (block == NULL) {
+            fail_for_memory(grid);
+            return false;
+        }
+        worker->blocks[worker->made++] = block;
     }
-    free(block->warps);
-    free(block->shared);
+    start_block(worker->blocks[worker->running++], number);
+    return true;
 }
 
-static bool make_warp(struct warp *warp, struct block *block, uint32_t number)
+/* Each block for a while; false after a fault. */
+static bool run_round(struct worker *worker)
 {
-    const struct grid *grid = block->grid;
-    const struct ptx_kernel *kernel = grid->launch->kernel;
-    warp->block = block;
-    warp->number = number;
-    warp->constants = grid->module->constants;
-    warp->register_room = kernel->registers + 1;
-    warp->predicate_room = kernel->predicates + 1;
-    warp->frame_room = ((kernel->frame_bytes + 15) & ~15u) + (kernel->calls ? CALL_FRAME_ROOM : 0);
-    warp->local_room = ((kernel->local_bytes + 15) & ~15u) + (kernel->calls ? CALL_LOCAL_ROOM : 0);
-    warp->registers = calloc(warp->register_room * LANES, sizeof *warp->registers);
-    warp->predicates = calloc(warp->predicate_room, sizeof *warp->predicates);
-    warp->frames = calloc((size_t)warp->frame_room * LANES + 1, 1);
-    warp->locals = calloc((size_t)warp->local_room * LANES + 1, 1);
-    return warp->registers != NULL && warp->predicates != NULL && warp->frames != NULL &&
-           warp->locals != NULL;
-}
-
-static bool make_block(struct block *block, const struct grid *grid)
-{
-    const struct ptx_launch *launch = grid->launch;
-    const uint32_t fixed = grid->module->common_shared_bytes + launch->kernel->shared_bytes;
-    *block = (struct block){.grid = grid, .threads = launch->block[0] * launch->block[1] * launch->block[2]};
-    block->warp_count = (block->threads + LANES - 1) / LANES;
-    block->dynamic_offset = (fixed + 127) & ~127u;
-    block->shared_bytes = launch->shared_bytes != 0 ? block->dynamic_offset + launch->shared_bytes : fixed;
-    block->warps = calloc(block->warp_count, sizeof *block->warps);
-    block->shared = aligned_alloc(128, (block->shared_bytes + 128u) & ~127u);
-    bool good = block->warps != NULL && block->shared != NULL;
-    for (uint32_t i = 0; good && i < block->warp_count; i++)
-        good = make_warp(&block->warps[i], block, i);
-    return good;
-}
-
-static void start_block(struct block *block, uint64_t number)
-{
-    const struct ptx_launch *launch = block->grid->launch;
-    block->index[0] = (uint32_t)(number % launch->grid[0]);
-    block->index[1] = (uint32_t)(number / launch->grid[0] % launch->grid[1]);
-    block->index[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
-    memset(block->shared, 0, block->shared_bytes);
-    memset(block->barriers, 0, sizeof block->barriers);
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct warp *warp = &block->warps[i];
-        const uint32_t threads = block->threads - i * LANES;
-        warp->live = threads >= LANES ? ALL_LANES : (1u << threads) - 1;
-        warp->carry = 0;
-        warp->group_count = 1;
-        warp->groups[0] = (struct group){.mask = warp->live, .pc = launch->kernel->begin};
-    }
-}
-
-static uint32_t live_threads(const struct block *block)
-{
-    uint32_t live = 0;
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        live += (uint32_t)__builtin_popcount(block->warps[i].live);
-    return live;
-}
-
-/* bar.red: everybody who waited gets the same answer. */
-static void answer(struct warp *warp, const struct group *group, const struct barrier *barrier)
-{
-    const struct instruction *instruction = &warp->block->grid->module->code[group->pc];
-    if ((instruction->flags & FLAG_REDUCE) == 0)
-        return;
-    warp->frame_registers = warp->registers + (size_t)group->registers * LANES;
-    warp->frame_predicates = warp->predicates + group->predicates;
-    if (instruction->variant == 0) { /* popc */
-        uint64_t *d = result_values(warp, instruction->to[0]);
-        EACH_LANE(group->mask, lane, d[lane] = barrier->true_count);
-        return;
-    }
-    const bool yes =
-        instruction->variant == 1 ? barrier->true_count == barrier->voters : barrier->true_count != 0;
-    set_predicate(warp, instruction->to[0], group->mask, yes ? ALL_LANES : 0);
-}
-
-static void release(struct block *block, uint32_t number)
-{
-    struct barrier *barrier = &block->barriers[number];
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct warp *warp = &block->warps[i];
-        for (uint32_t j = 0; j < warp->group_count; j++) {
-            struct group *group = &warp->groups[j];
-            if (group->state != GROUP_AT_BARRIER || group->barrier != number)
-                continue;
-            answer(warp, group, barrier);
-            group->state = GROUP_RUNS;
-            group->pc++;
+    for (uint32_t i = 0; i < worker->running;) {
+        struct block *block = worker->blocks[i];
+        bool ended = false;
+        if (run_block(block, &ended) != PTX_OK)
+            return false;
+        if (ended) {
+            worker->blocks[i] = worker->blocks[--worker->running];
+            worker->blocks[worker->running] = block;
+        } else {
+            i++;
         }
     }
-    *barrier = (struct barrier){0};
+    return true;
 }
 
-/* Every warp has ended or waits. Open what is complete; false if nothing is and somebody waits for ever. */
-static bool open_barriers(struct block *block, bool *waiting)
+static void run_blocks(struct worker *worker)
 {
-    bool opened = false;
-    const uint32_t live = live_threads(block);
-    *waiting = false;
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        *waiting = *waiting || block->warps[i].group_count != 0;
-    for (uint32_t i = 0; i < BARRIERS; i++) {
-        const struct barrier *barrier = &block->barriers[i];
-        const uint32_t expected = barrier->expected != 0 ? barrier->expected : live;
-        if (barrier->arrived != 0 && barrier->arrived >= expected) {
-            release(block, i);
-            opened = true;
-        }
+    struct grid *grid = worker->grid;
+    const uint32_t patience = grid->launch->cooperative ? 1 : PATIENCE;
+    while ((begin_block(worker) || worker->running != 0) && atomic_load(&grid->status) == PTX_OK) {
+        const uint32_t running = worker->running;
+        for (uint32_t round = 0; round < patience && worker->running == running; round++)
+            if (!run_round(worker))
+                return;
     }
-    return opened;
-}
-
-static enum ptx_status run_block(struct block *block)
-{
-    for (;;) {
-        for (uint32_t i = 0; i < block->warp_count; i++) {
-            if (block->warps[i].group_count == 0)
-                continue;
-            const enum ptx_status status = run_warp(&block->warps[i]);
-            if (status != PTX_OK)
-                return status;
-        }
-        bool waiting;
-        if (open_barriers(block, &waiting))
-            continue;
-        if (!waiting)
-            return PTX_OK;
-        for (uint32_t i = 0; i < block->warp_count; i++)
-            if (block->warps[i].group_count != 0)
-                return fault(&block->warps[i], &block->grid->module->code[block->warps[i].groups[0].pc],
-                             PTX_ILLEGAL_INSTRUCTION, "a barrier that never opens",
-                             block->warps[i].groups[0].barrier);
-    }
-}
-
-static void forget_ranges(struct block *block)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        memset(block->warps[i].ranges, 0, sizeof block->warps[i].ranges);
 }
 
 static void *work(void *context)
 {
     struct grid *grid = context;
-    struct block block;
-    if (!make_block(&block, grid)) {
-        int expected = PTX_OK;
-        atomic_compare_exchange_strong(&grid->status, &expected, PTX_OUT_OF_RESOURCES);
-        if (!atomic_exchange(&grid->diagnosed, true))
-            diagnose(grid->diagnostic, 0, "no memory for a block of %u threads", block.threads);
-    } else {
-        forget_ranges(&block);
-        for (uint64_t number = atomic_fetch_add(&grid->next_block, 1);
-             number < grid->block_count && atomic_load(&grid->status) == PTX_OK;
-             number = atomic_fetch_add(&grid->next_block, 1)) {
-            start_block(&block, number);
-            run_block(&block);
-        }
-    }
-    free_block(&block);
+    const uint64_t most = grid->launch->cooperative ? grid->block_count : RESIDENT_MAX;
+    struct worker worker = {.grid = grid, .room = (uint32_t)most};
+    worker.blocks = calloc(worker.room, sizeof *worker.blocks);
+    if (worker.blocks == NULL)
+        fail_for_memory(grid);
+    else
+        run_blocks(&worker);
+    for (uint32_t i = 0; i < worker.made; i++)
+        free_block(worker.blocks[i]);
+    free(worker.blocks);
     return NULL;
 }
 
@@ -214,6 +117,11 @@ enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *
                  (unsigned long long)threads);
         return PTX_OUT_OF_RESOURCES;
     }
+    const uint64_t blocks = (uint64_t)size[0] * size[1] * size[2];
+    if (launch->cooperative && blocks > COOPERATIVE_MAX) {
+        diagnose(diagnostic, 0, "a cooperative grid of %llu blocks", (unsigned long long)blocks);
+        return PTX_OUT_OF_RESOURCES;
+    }
     const size_t bytes = launch->kernel->parameter_bytes;
     unsigned char *parameters = calloc(1, bytes + 8);
     if (parameters == NULL)
@@ -223,8 +131,9 @@ enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *
     struct grid grid = {.launch = launch,
                         .module = launch->kernel->module,
                         .parameters = parameters,
+                        .workspace = {sizeof grid.workspace},
                         .start_ns = now_ns(),
-                        .block_count = (uint64_t)size[0] * size[1] * size[2],
+                        .block_count = blocks,
                         .diagnostic = diagnostic};
     pthread_t helpers[WORKERS_MAX];
     unsigned started = 0;

@@ -45,10 +45,13 @@ char *token_copy(const struct token *token)
 enum type type_of(const struct token *token)
 {
     static const char *const names[] = {
-        [T_PRED] = ".pred", [T_B8] = ".b8",         [T_B16] = ".b16", [T_B32] = ".b32", [T_B64] = ".b64",
-        [T_U8] = ".u8",     [T_U16] = ".u16",       [T_U32] = ".u32", [T_U64] = ".u64", [T_S8] = ".s8",
-        [T_S16] = ".s16",   [T_S32] = ".s32",       [T_S64] = ".s64", [T_F16] = ".f16", [T_F16X2] = ".f16x2",
-        [T_BF16] = ".bf16", [T_BF16X2] = ".bf16x2", [T_F32] = ".f32", [T_F64] = ".f64"};
+        [T_PRED] = ".pred",     [T_B8] = ".b8",         [T_B16] = ".b16",     [T_B32] = ".b32",
+        [T_B64] = ".b64",       [T_U8] = ".u8",         [T_U16] = ".u16",     [T_U32] = ".u32",
+        [T_U64] = ".u64",       [T_S8] = ".s8",         [T_S16] = ".s16",     [T_S32] = ".s32",
+        [T_S64] = ".s64",       [T_F16] = ".f16",       [T_F16X2] = ".f16x2", [T_BF16] = ".bf16",
+        [T_BF16X2] = ".bf16x2", [T_F32] = ".f32",       [T_F64] = ".f64",     [T_TF32] = ".tf32",
+        [T_E4M3] = ".e4m3",     [T_E4M3X2] = ".e4m3x2", [T_E5M2] = ".e5m2",   [T_E5M2X2] = ".e5m2x2",
+        [T_U16X2] = ".u16x2",   [T_S16X2] = ".s16x2",   [T_U4] = ".u4",       [T_S4] = ".s4"};
     for (size_t i = T_PRED; i < sizeof names / sizeof *names; i++)
         if (token_is(token, names[i]))
             return (enum type)i;
@@ -144,6 +147,17 @@ uint32_t reserve_frame(struct parser *parser, uint32_t bytes, uint32_t alignment
     return reserve(parser, &parser->function->frame_bytes, bytes, alignment, FRAME_MAX);
 }
 
+/* What run_common may know; it says so itself, this only spares asking for the rest. */
+static bool is_common(enum operation operation)
+{
+    static const bool common[] = {
+        [OP_MOV] = true,    [OP_CVT] = true,    [OP_SETP] = true, [OP_ADD] = true,      [OP_SUB] = true,
+        [OP_MUL_LO] = true, [OP_MAD_LO] = true, [OP_FMA] = true,  [OP_MUL_WIDE] = true, [OP_MAD_WIDE] = true,
+        [OP_MIN] = true,    [OP_MAX] = true,    [OP_AND] = true,  [OP_OR] = true,       [OP_XOR] = true,
+        [OP_SHL] = true,    [OP_SHR] = true};
+    return (size_t)operation < sizeof common && common[operation];
+}
+
 struct instruction *emit(struct parser *parser, enum operation operation, uint32_t line)
 {
     struct ptx_module *module = parser->module;
@@ -154,7 +168,8 @@ struct instruction *emit(struct parser *parser, enum operation operation, uint32
     }
     module->code = code;
     struct instruction *instruction = &code[module->code_count++];
-    *instruction = (struct instruction){.operation = (uint8_t)operation, .line = line};
+    *instruction =
+        (struct instruction){.operation = (uint8_t)operation, .line = line, .common = is_common(operation)};
     return instruction;
 }
 

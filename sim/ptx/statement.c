@@ -33,11 +33,11 @@ int take_one(struct statement *statement, const char *const *words)
     return -1;
 }
 
-enum type take_type(struct statement *statement)
+static enum type take_type_up_to(struct statement *statement, enum type last)
 {
     for (unsigned i = 0; i < statement->modifier_count; i++) {
         const enum type type = type_of(statement->modifiers[i]);
-        if ((statement->taken >> i & 1) == 0 && type != T_NONE) {
+        if ((statement->taken >> i & 1) == 0 && type != T_NONE && type <= last) {
             statement->taken |= 1u << i;
             return type;
         }
@@ -45,9 +45,19 @@ enum type take_type(struct statement *statement)
     return T_NONE;
 }
 
+enum type take_type(struct statement *statement)
+{
+    return take_type_up_to(statement, T_F64);
+}
+
+enum type take_any_type(struct statement *statement)
+{
+    return take_type_up_to(statement, T_S4);
+}
+
 enum rounding take_rounding(struct statement *statement)
 {
-    static const char *const words[] = {".rn", ".rz", ".rm", ".rp", NULL};
+    static const char *const words[] = {".rn", ".rz", ".rm", ".rp", ".rna", NULL};
     return (enum rounding)(take_one(statement, words) + 1);
 }
 
@@ -57,9 +67,10 @@ enum space take_space(struct statement *statement)
         const char *word;
         enum space space;
     } spaces[] = {{".global", SPACE_GLOBAL},      {".shared", SPACE_SHARED},
-                  {".shared::cta", SPACE_SHARED}, {".local", SPACE_LOCAL},
-                  {".const", SPACE_CONST},        {".param", SPACE_PARAM},
-                  {".param::entry", SPACE_PARAM}, {".param::func", SPACE_PARAM}};
+                  {".shared::cta", SPACE_SHARED}, {".shared::cluster", SPACE_SHARED},
+                  {".local", SPACE_LOCAL},        {".const", SPACE_CONST},
+                  {".param", SPACE_PARAM},        {".param::entry", SPACE_PARAM},
+                  {".param::func", SPACE_PARAM}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (take(statement, spaces[i].word))
             return spaces[i].space;

@@ -27,13 +27,17 @@ bool take(struct statement *statement, const char *modifier);
 /* The first of these words (ended by NULL) that is there, by position; -1 if none is. */
 int take_one(struct statement *statement, const char *const *words);
 
-/* The next type that was not taken; T_NONE if there are no more. */
+/* The next type that was not taken; T_NONE if there are no more. Those of matrices and packed numbers are
+ * for the few instructions that know them. */
 enum type take_type(struct statement *statement);
+enum type take_any_type(struct statement *statement);
 enum rounding take_rounding(struct statement *statement);
 enum space take_space(struct statement *statement);
 
 /* Words that change nothing here: caching, ordering (each access is sequentially consistent), scope. */
 void take_hints(struct statement *statement);
+
+bool take_cache_hint(struct statement *statement);
 
 /* The instruction, its guard set; NULL without memory. */
 struct instruction *begin(struct statement *statement, enum operation operation, enum type type);
@@ -56,23 +60,34 @@ DECODER(bits);
 DECODER(branch);
 DECODER(call);
 DECODER(carry);
+DECODER(cluster_address);
 DECODER(collective);
 DECODER(compare);
 DECODER(convert);
-DECODER(dp4a);
+DECODER(copy_async);
+DECODER(dot);
+DECODER(elect);
 DECODER(funnel);
 DECODER(logic);
 DECODER(lop3);
+DECODER(ldmatrix);
+DECODER(mask);
+DECODER(mbarrier);
 DECODER(memory);
+DECODER(mma);
 DECODER(move);
 DECODER(multiply);
 DECODER(multiply24);
 DECODER(plain);
+DECODER(policy);
 DECODER(prmt);
 DECODER(select);
 DECODER(shift);
 DECODER(shuffle);
+DECODER(stack);
 DECODER(testp);
+DECODER(video);
+DECODER(wmma);
 #undef DECODER
 
 struct row {

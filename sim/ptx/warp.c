@@ -12,7 +12,7 @@
 #include "diagnostic.h"
 #include "engine.h"
 
-enum { PATIENCE = 20000, TURN = 2000, POLL = 4096 };
+enum { PATIENCE = 20000, TURN = 2000, YIELD = 4096 };
 
 enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
                       const char *what, uint64_t address)
@@ -56,7 +56,8 @@ void remove_group(struct warp *warp, const struct group *group)
 static bool stand_together(const struct group *one, const struct group *other)
 {
     return one->pc == other->pc && one->depth == other->depth && one->registers == other->registers &&
-           one->frame == other->frame && one->local == other->local && one->predicates == other->predicates;
+           one->frame == other->frame && one->local == other->local && one->predicates == other->predicates &&
+           one->alloca == other->alloca;
 }
 
 /* Groups that stand at one instruction become one; those at a barrier have arrived and stay apart. */
@@ -152,7 +153,7 @@ static enum ptx_status arrive(struct warp *warp, struct group *group, const stru
 {
     const unsigned lane = (unsigned)__builtin_ctz(group->mask);
     const uint32_t number = (uint32_t)operand_values(warp, instruction->from[0])[lane];
-    if (number >= BARRIERS)
+    if (number >= (instruction->vector != 0 ? BARRIERS : BARRIER_CLUSTER))
         return fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "no such barrier", number);
     struct barrier *barrier = &warp->block->barriers[number];
     barrier->arrived += (uint32_t)__builtin_popcount(group->mask);
@@ -177,7 +178,11 @@ static bool must_wait(struct warp *warp, const struct group *group, const struct
 {
     const struct operand members =
         instruction->operation == OP_SHFL ? instruction->from[3] : instruction->from[1];
-    if (group->forced || warp->group_count == 1 || members.kind == OPERAND_NONE)
+    if (group->forced || warp->group_count == 1)
+        return false;
+    if (instruction->operation >= OP_MMA && instruction->operation <= OP_MATRIX_MOVE)
+        return (warp->live & ~group->mask) != 0;
+    if (members.kind == OPERAND_NONE)
         return false;
     const uint32_t wanted = (uint32_t)operand_values(warp, members)[__builtin_ctz(group->mask)] & warp->live;
     return (wanted & ~group->mask) != 0;
@@ -215,6 +220,10 @@ static enum ptx_status run_control(struct warp *warp, struct group *group,
     case OP_RET:
         leave_call(warp, group);
         return PTX_OK;
+    case OP_ALLOCA:
+    case OP_STACK_SAVE:
+    case OP_STACK_RESTORE:
+        return run_stack(warp, group, instruction);
     default:
         return arrive(warp, group, instruction);
     }
@@ -257,6 +266,8 @@ static enum ptx_status run_one(struct warp *warp, const struct instruction *inst
         run_compare(warp, instruction, mask);
         return PTX_OK;
     case OP_CVT:
+    case OP_CVT_PAIR:
+    case OP_CVT_PACK:
         run_convert(warp, instruction, mask);
         return PTX_OK;
     case OP_SHFL:
@@ -264,8 +275,23 @@ static enum ptx_status run_one(struct warp *warp, const struct instruction *inst
     case OP_MATCH:
     case OP_ACTIVEMASK:
     case OP_REDUX:
+    case OP_ELECT:
         run_collective(warp, instruction, mask);
         return PTX_OK;
+    case OP_COPY_ASYNC:
+        return run_copy_async(warp, instruction, mask);
+    case OP_MBARRIER:
+        return run_mbarrier(warp, instruction, mask);
+    case OP_MMA:
+        run_mma(warp, instruction, mask);
+        return PTX_OK;
+    case OP_MATRIX_LOAD:
+    case OP_MATRIX_STORE:
+        return run_matrix_memory(warp, instruction, mask);
+    case OP_MATRIX_LOAD8:
+    case OP_MATRIX_STORE8:
+    case OP_MATRIX_MOVE:
+        return run_matrix8(warp, instruction, mask);
     case OP_BUILTIN:
         return run_builtin(warp, instruction, mask);
     case OP_FENCE:
@@ -285,11 +311,11 @@ static enum ptx_status run_one(struct warp *warp, const struct instruction *inst
 
 static bool is_collective(uint8_t operation)
 {
-    return (operation >= OP_SHFL && operation <= OP_REDUX && operation != OP_ACTIVEMASK) ||
+    return (operation >= OP_SHFL && operation <= OP_MATRIX_MOVE && operation != OP_ACTIVEMASK) ||
            operation == OP_BAR_WARP;
 }
 
-static enum ptx_status poll(struct warp *warp, const struct instruction *instruction)
+enum ptx_status poll_grid(struct warp *warp, const struct instruction *instruction)
 {
     const struct grid *grid = warp->block->grid;
     const struct ptx_launch *launch = grid->launch;
@@ -301,7 +327,8 @@ static enum ptx_status poll(struct warp *warp, const struct instruction *instruc
 }
 
 /* One group, until it has to be chosen anew. */
-static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns, uint32_t *until_poll)
+static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns,
+                                 uint32_t *until_yield)
 {
     const struct instruction *code = warp->block->grid->module->code;
     const bool alone = warp->group_count == 1;
@@ -311,12 +338,9 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
         uint32_t mask = group->mask;
         if (instruction->guard.kind == OPERAND_PREDICATE)
             mask &= predicate_mask(warp, instruction->guard);
-        if (--*until_poll == 0) {
-            *until_poll = POLL;
-            const enum ptx_status status = poll(warp, instruction);
-            if (status != PTX_OK)
-                return status;
-        }
+        if (*until_yield == 0)
+            return PTX_OK;
+        --*until_yield;
         if (is_control(instruction->operation)) {
             const enum ptx_status status = run_control(warp, group, instruction, mask);
             /* A branch that all take, alone, changes nothing else. */
@@ -329,9 +353,11 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
                 group->state = GROUP_CONVERGES;
                 return PTX_OK;
             }
-            const enum ptx_status status = run_one(warp, instruction, mask);
-            if (status != PTX_OK)
-                return status;
+            if (!instruction->common || !run_common(warp, instruction, mask)) {
+                const enum ptx_status status = run_one(warp, instruction, mask);
+                if (status != PTX_OK)
+                    return status;
+            }
         }
         group->forced = false;
         group->pc++;
@@ -341,25 +367,29 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
     return PTX_OK;
 }
 
-enum ptx_status run_warp(struct warp *warp)
+enum ptx_status run_warp(struct warp *warp, bool *yielded)
 {
-    uint32_t until_poll = POLL, diverged = 0;
+    uint32_t until_yield = YIELD;
     for (;;) {
         if (warp->group_count > 1)
             merge(warp);
         struct group *group = select_group(warp);
         if (group == NULL)
             return PTX_OK;
-        diverged = warp->group_count > 1 ? diverged + 1 : 0;
-        if (diverged > PATIENCE) {
+        if (until_yield == 0) {
+            *yielded = true;
+            return poll_grid(warp, &warp->block->grid->module->code[group->pc]);
+        }
+        warp->diverged = warp->group_count > 1 ? warp->diverged + 1 : 0;
+        if (warp->diverged > PATIENCE) {
             /* Let the one that comes last have a turn: it may hold what the first spins for. */
             for (uint32_t i = 0; i < warp->group_count; i++)
                 if (warp->groups[i].state == GROUP_RUNS && comes_first(group, &warp->groups[i]))
                     group = &warp->groups[i];
-            if (diverged > PATIENCE + TURN)
-                diverged = 0;
+            if (warp->diverged > PATIENCE + TURN)
+                warp->diverged = 0;
         }
-        const enum ptx_status status = run_group(warp, group, UINT32_MAX, &until_poll);
+        const enum ptx_status status = run_group(warp, group, UINT32_MAX, &until_yield);
         if (status != PTX_OK)
             return status;
     }

@@ -119,7 +119,7 @@ def test_version_can_be_pretended(sim_path: Path) -> None:
 
 
 def test_what_is_missing_is_said_once(sim_path: Path) -> None:
-    call = "driver.cuArrayCreate_v2(None, None)"
+    call = "driver.cuTexRefCreate(None)"
     done = run(sim_path, f"driver.cuInit(0)\nprint({call}, {call})")
     assert done.stdout.split() == ["801", "801"]
-    assert done.stderr == "CPU driver: cuArrayCreate_v2 is not supported\n"
+    assert done.stderr == "CPU driver: cuTexRefCreate is not supported\n"

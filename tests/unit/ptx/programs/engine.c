@@ -17,7 +17,7 @@ struct table {
 
 static struct table table;
 
-static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end)
+static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
 {
     const struct table *known = context;
     for (size_t i = 0; i < known->count + known->own_count; i++) {
@@ -25,6 +25,7 @@ static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end
         if (address >= range->begin && address < range->end) {
             *begin = range->begin;
             *end = range->end;
+            *writable = true;
             return true;
         }
     }
@@ -79,7 +80,7 @@ int engine_run(struct ptx_module *module, const char *name, const uint32_t *shap
                                       .block = {shape[3], shape[4], shape[5]},
                                       .shared_bytes = shared,
                                       .parameters = parameters,
-                                      .memory = {find, &table},
+                                      .memory = {.find = find, .context = &table},
                                       .timeout_ns = timeout_ns,
                                       .workers = workers};
     const enum ptx_status status = ptx_run(&launch, &diagnostic);

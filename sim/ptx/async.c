@@ -1,0 +1,137 @@
+/* cp.async, done at once, and mbarrier: a barrier in shared memory.
+ *
+ * What a barrier's 64 bits hold is the implementation's (PTX ISA, "mbarrier object"). Here: 20 bits of
+ * arrivals still to come, 20 bits of arrivals a phase has, 23 bits of bytes still to come, the phase. A
+ * block's threads take turns on one host thread, so nothing here is atomic. */
+#include "engine.h"
+
+enum { COUNT_BITS = 20, BYTES_BITS = 23 };
+#define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
+#define BYTES_MASK ((UINT64_C(1) << BYTES_BITS) - 1)
+
+struct mbarrier_state {
+    uint64_t pending, expected, bytes, phase;
+};
+
+static struct mbarrier_state unpack_barrier(uint64_t word)
+{
+    return (struct mbarrier_state){word & COUNT_MASK, word >> COUNT_BITS & COUNT_MASK,
+                                   word >> (2 * COUNT_BITS) & BYTES_MASK, word >> 63};
+}
+
+static uint64_t pack_barrier(struct mbarrier_state state)
+{
+    return (state.pending & COUNT_MASK) | (state.expected & COUNT_MASK) << COUNT_BITS |
+           (state.bytes & BYTES_MASK) << (2 * COUNT_BITS) | state.phase << 63;
+}
+
+/* Nothing is to come: the next phase begins. */
+static void complete(struct mbarrier_state *state)
+{
+    if (state->pending != 0 || state->bytes != 0)
+        return;
+    state->pending = state->expected;
+    state->phase ^= 1;
+}
+
+/* One lane's operation; what it gives. */
+static uint64_t operate(uint8_t variant, uint64_t *word, uint64_t value, bool given)
+{
+    struct mbarrier_state state = unpack_barrier(*word);
+    const uint64_t before = *word, count = given ? value : 1;
+    switch (variant) {
+    case MBARRIER_INIT:
+        state = (struct mbarrier_state){.pending = value, .expected = value};
+        break;
+    case MBARRIER_INVALIDATE:
+        state = (struct mbarrier_state){0};
+        break;
+    case MBARRIER_EXPECT:
+        state.bytes += value;
+        break;
+    case MBARRIER_COMPLETE:
+        state.bytes -= value;
+        complete(&state);
+        break;
+    case MBARRIER_ARRIVE_EXPECT:
+        state.bytes += value;
+        state.pending--;
+        complete(&state);
+        break;
+    case MBARRIER_ARRIVE_DROP:
+        state.expected -= count;
+        state.pending -= count;
+        complete(&state);
+        break;
+    case MBARRIER_ARRIVE:
+        state.pending -= count;
+        complete(&state);
+        break;
+    case MBARRIER_TEST:
+        return state.phase != value >> 63;
+    default: /* of the phase with that parity: is it over? */
+        return state.phase != (value & 1);
+    }
+    *word = pack_barrier(state);
+    return before;
+}
+
+enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *values = operand_values(warp, instruction->from[1]);
+    const bool given = instruction->from[1].kind != OPERAND_NONE;
+    uint64_t addresses[LANES], results[LANES];
+    enum ptx_status status = PTX_OK;
+    uint32_t truth = 0;
+    memcpy(addresses, operand_values(warp, instruction->from[0]), sizeof addresses);
+    EACH_LANE(mask, lane, {
+        if (instruction->variant == MBARRIER_PENDING) {
+            results[lane] = unpack_barrier(values[lane]).pending;
+            continue;
+        }
+        uint64_t *word =
+            reach(warp, instruction, (enum space)instruction->space,
+                  addresses[lane] + (uint64_t)instruction->offset, 8, ACCESS_WRITE, lane, &status);
+        if (word == NULL)
+            return status;
+        results[lane] = operate(instruction->variant, word, values[lane], given);
+        truth |= (uint32_t)(results[lane] & 1) << lane;
+    });
+    if (instruction->to[0].kind == OPERAND_PREDICATE) {
+        set_predicate(warp, instruction->to[0], mask, truth);
+    } else if (instruction->to[0].kind == OPERAND_REGISTER) {
+        uint64_t *d = result_values(warp, instruction->to[0]);
+        EACH_LANE(mask, lane, d[lane] = results[lane]);
+    }
+    return PTX_OK;
+}
+
+/* From global to shared memory; bytes that the source does not give are zeros. */
+enum ptx_status run_copy_async(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *to = operand_values(warp, instruction->to[0]),
+                   *from = operand_values(warp, instruction->from[0]);
+    const uint64_t *sizes = operand_values(warp, instruction->from[1]);
+    const bool sized = instruction->from[1].kind != OPERAND_NONE;
+    const unsigned bytes = instruction->vector;
+    const uint64_t to_offset = (uint64_t)(int64_t)(int32_t)instruction->list;
+    enum ptx_status status = PTX_OK;
+    EACH_LANE(mask, lane, {
+        const uint32_t given = sized ? (uint32_t)sizes[lane] : bytes;
+        const unsigned copied = given < bytes ? given : bytes;
+        unsigned char *target =
+            reach(warp, instruction, SPACE_SHARED, to[lane] + to_offset, bytes, ACCESS_WRITE, lane, &status);
+        if (target == NULL)
+            return status;
+        memset(target, 0, bytes);
+        if (copied == 0)
+            continue;
+        const void *source =
+            reach(warp, instruction, SPACE_GLOBAL, from[lane] + (uint64_t)instruction->offset, bytes,
+                  ACCESS_READ, lane, &status);
+        if (source == NULL)
+            return status;
+        memcpy(target, source, copied);
+    });
+    return PTX_OK;
+}

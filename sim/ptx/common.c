@@ -1,0 +1,120 @@
+/* The instructions that inner loops are made of, each a loop over the lanes that compilers vectorise.
+ *
+ * Nothing is here only: what this file does not know, or knows only for one type, the families run. The
+ * loops are compiled for more than one generation of processors, as a driver is not built where it runs. */
+#include "engine.h"
+#include "number.h"
+
+struct lanes {
+    bool (*words)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, const uint64_t *b,
+                  const uint64_t *c, uint64_t *d);
+    bool (*floats)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, const uint64_t *b,
+                   const uint64_t *c, uint64_t *d);
+    bool (*convert)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, uint64_t *d);
+    bool (*compare)(const struct instruction *instruction, const uint64_t *a, const uint64_t *b,
+                    uint8_t truth[LANES]);
+    bool (*inside)(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
+                   uint64_t misaligned);
+};
+
+/* The one NaN that the hardware makes. */
+static inline uint64_t arithmetic_f32(float value)
+{
+    return value == value ? bits_f32(value) : 0x7fffffff;
+}
+
+#define KEY(operation, type) ((unsigned)(operation) << 8 | (unsigned)(type))
+
+/* The cases of an operation that is the same for signed and unsigned, and for untyped bits. */
+#define WORDS(operation)                                                                                     \
+    KEY(operation, T_B32) : case KEY(operation, T_U32):                                                      \
+    case KEY(operation, T_S32)
+#define DOUBLE_WORDS(operation)                                                                              \
+    KEY(operation, T_B64) : case KEY(operation, T_U64):                                                      \
+    case KEY(operation, T_S64)
+
+#define EACH(expression)                                                                                     \
+    do {                                                                                                     \
+        EACH_LANE(mask, lane, d[lane] = (expression));                                                       \
+        return true;                                                                                         \
+    } while (0)
+
+#define A32 (uint32_t)a[lane]
+#define B32 (uint32_t)b[lane]
+#define C32 (uint32_t)c[lane]
+
+#define COMPARE(T, operator)                                                                                 \
+    do {                                                                                                     \
+        for (unsigned lane = 0; lane < LANES; lane++)                                                        \
+            truth[lane] = (uint8_t)((T)a[lane] operator(T) b[lane]);                                         \
+        return true;                                                                                         \
+    } while (0)
+
+#define PROCESSOR
+#define FOR_PROCESSOR(name) name##_any
+#include "lanes.h"
+
+#if defined(__x86_64__)
+#define PROCESSOR           __attribute__((target("avx2,fma")))
+#define FOR_PROCESSOR(name) name##_avx2
+#include "lanes.h"
+
+#define PROCESSOR           __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw")))
+#define FOR_PROCESSOR(name) name##_avx512
+#include "lanes.h"
+#endif
+
+static const struct lanes *lanes(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw"))
+        return &lanes_avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &lanes_avx2;
+#endif
+    return &lanes_any;
+}
+
+/* A bit a lane, from a byte a lane: what compilers make of the loop before it is fast, of this one is not
+ * slow. */
+static uint32_t gather_bits(const uint8_t truth[LANES])
+{
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < LANES; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, &truth[i], sizeof eight);
+        bits |= (uint32_t)(eight * UINT64_C(0x0102040810204080) >> 56) << i;
+    }
+    return bits;
+}
+
+bool all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
+                uint64_t misaligned)
+{
+    return lanes()->inside(addresses, mask, offset, begin, last, misaligned);
+}
+
+bool run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *a = operand_values(warp, instruction->from[0]),
+                   *b = operand_values(warp, instruction->from[1]);
+    const uint64_t *c = operand_values(warp, instruction->from[2]);
+    if (instruction->operation == OP_SETP) {
+        uint8_t truth[LANES];
+        if (instruction->logic != 0 || instruction->to[1].kind != OPERAND_NONE ||
+            !lanes()->compare(instruction, a, b, truth))
+            return false;
+        set_predicate(warp, instruction->to[0], mask, gather_bits(truth));
+        return true;
+    }
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    if (instruction->operation == OP_MOV)
+        EACH(a[lane]);
+    if (instruction->flags != 0 || instruction->rounding > ROUND_NEAREST)
+        return false;
+    if (instruction->operation == OP_CVT)
+        return lanes()->convert(instruction, mask, a, d);
+    return type_is_float((enum type)instruction->type) ? lanes()->floats(instruction, mask, a, b, c, d)
+                                                       : lanes()->words(instruction, mask, a, b, c, d);
+}

@@ -1,0 +1,240 @@
+/* mma, wmma, ldmatrix, stmatrix, movmatrix. */
+#include <string.h>
+
+#include "matrix.h"
+#include "statement.h"
+
+struct shape {
+    uint16_t m, n, k;
+};
+
+/* .m16n8k16 */
+static bool take_shape(struct statement *statement, struct shape *shape)
+{
+    for (unsigned i = 0; i < statement->modifier_count; i++) {
+        const struct token *token = statement->modifiers[i];
+        uint16_t numbers[3] = {0};
+        static const char letters[] = ".mnk";
+        size_t at = 1;
+        unsigned part = 0;
+        for (; part < 3 && at < token->length && token->text[at] == letters[part + 1]; part++)
+            for (at++; at < token->length && token->text[at] >= '0' && token->text[at] <= '9'; at++)
+                numbers[part] =
+                    (uint16_t)(numbers[part] < 1000 ? 10 * numbers[part] + (token->text[at] - '0') : 1000);
+        if (part < 2 || at != token->length)
+            continue;
+        statement->taken |= 1u << i;
+        *shape = (struct shape){numbers[0], numbers[1], numbers[2]};
+        return true;
+    }
+    return false;
+}
+
+static struct matrices *new_matrices(struct statement *statement)
+{
+    struct ptx_module *module = statement->parser->module;
+    struct matrices *grown =
+        grow(module->matrices, module->matrix_count, &module->matrix_room, sizeof *grown);
+    if (grown == NULL) {
+        refuse(statement, "needs more memory than there is");
+        return NULL;
+    }
+    module->matrices = grown;
+    grown[module->matrix_count] = (struct matrices){0};
+    return &grown[module->matrix_count++];
+}
+
+/* The registers of operand `index`, as many as the matrix needs. */
+static bool take_fragment(struct statement *statement, unsigned index, bool result, struct fragment *fragment)
+{
+    const struct written *written = &statement->operands[index];
+    const unsigned bits = fragment->type == T_F64 ? 64 : 32;
+    const unsigned slots = written->count * (bits / element_bits(fragment->type)) * LANES;
+    const unsigned elements = (unsigned)fragment->rows * fragment->columns;
+    if (index >= statement->operand_count || written->form == FORM_ADDRESS || written->form == FORM_PAIR)
+        return refuse(statement, "needs a vector of registers");
+    /* A wmma fragment may hold each element several times, as those of half types do. */
+    if (written->count > FRAGMENT_MAX || elements == 0 || slots % elements != 0 ||
+        (fragment->layout != LAYOUT_OPAQUE && slots != elements))
+        return refuse(statement, "has another number of registers");
+    fragment->count = (uint8_t)written->count;
+    for (unsigned i = 0; i < written->count; i++) {
+        const enum type type = bits == 64 ? T_F64 : T_B32;
+        if (result ? !write_operand(statement->parser, &written->atoms[i], false, &fragment->registers[i])
+                   : !read_operand(statement->parser, &written->atoms[i], type, &fragment->registers[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_multiplied(enum type a, enum type b, enum type sum)
+{
+    const bool integers = (a == T_S8 || a == T_U8) && (b == T_S8 || b == T_U8);
+    const bool nibbles = (a == T_S4 || a == T_U4) && (b == T_S4 || b == T_U4);
+    const bool tiny = (a == T_E4M3 || a == T_E5M2) && (b == T_E4M3 || b == T_E5M2);
+    if (integers || nibbles)
+        return sum == T_S32;
+    if (tiny || (a == T_F16 && b == T_F16))
+        return sum == T_F32 || sum == T_F16;
+    if (a == T_F64)
+        return b == T_F64 && sum == T_F64;
+    return a == b && (a == T_BF16 || a == T_TF32) && sum == T_F32;
+}
+
+static bool describe(struct statement *statement, struct matrices *matrices, const struct shape *shape,
+                     const enum type types[4], bool opaque)
+{
+    if (shape->m > 32 || shape->n > 32 || shape->k > 64 || !is_multiplied(types[1], types[2], types[0]) ||
+        !is_multiplied(types[1], types[2], types[3]))
+        return refuse(statement, "is not executed");
+    matrices->d = (struct fragment){.type = types[0], .rows = shape->m, .columns = shape->n};
+    matrices->a = (struct fragment){.type = types[1], .rows = shape->m, .columns = shape->k};
+    matrices->b = (struct fragment){.type = types[2], .rows = shape->k, .columns = shape->n};
+    matrices->c = (struct fragment){.type = types[3], .rows = shape->m, .columns = shape->n};
+    matrices->a.layout = opaque ? LAYOUT_OPAQUE : LAYOUT_A;
+    matrices->b.layout = opaque ? LAYOUT_OPAQUE : LAYOUT_B;
+    matrices->c.layout = matrices->d.layout = opaque ? LAYOUT_OPAQUE : LAYOUT_C;
+    return take_fragment(statement, 1, false, &matrices->a) &&
+           take_fragment(statement, 2, false, &matrices->b) &&
+           take_fragment(statement, 3, false, &matrices->c) &&
+           take_fragment(statement, 0, true, &matrices->d);
+}
+
+static bool finish(struct statement *statement, enum operation operation, const struct matrices *matrices,
+                   int64_t offset)
+{
+    const struct matrices copy = *matrices; /* emitting may move what it points to */
+    struct matrices *kept = new_matrices(statement);
+    struct instruction *instruction = kept != NULL ? begin(statement, operation, T_B32) : NULL;
+    if (instruction == NULL)
+        return false;
+    *kept = copy;
+    instruction->variant = 0;
+    instruction->offset = offset;
+    instruction->list = (uint32_t)(statement->parser->module->matrix_count - 1);
+    return true;
+}
+
+/* mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 d, a, b, c; */
+bool decode_mma(struct statement *statement, const struct row *row)
+{
+    struct matrices matrices = {0};
+    struct shape shape;
+    take(statement, ".sync");
+    const bool described =
+        take_shape(statement, &shape) && take(statement, ".row") && take(statement, ".col");
+    matrices.saturate = take(statement, ".satfinite");
+    enum type types[4];
+    for (unsigned i = 0; i < 4; i++)
+        types[i] = take_any_type(statement);
+    /* m8n8k4 of halves is a layout of its own, of one generation. */
+    if (!described || statement->operand_count != 4 || shape.n != 8 || (shape.m != 8 && shape.m != 16) ||
+        (shape.k == 4 && types[1] == T_F16))
+        return refuse(statement, "is not executed");
+    return describe(statement, &matrices, &shape, types, false) &&
+           finish(statement, row->operation, &matrices, 0);
+}
+
+static bool take_layout(struct statement *statement)
+{
+    static const char *const layouts[] = {".row", ".col", NULL};
+    return take_one(statement, layouts) == 1;
+}
+
+static bool decode_wmma_mma(struct statement *statement)
+{
+    struct matrices matrices = {0};
+    struct shape shape;
+    take_layout(statement); /* said when they were loaded; here they lie as they lie */
+    take_layout(statement);
+    const bool shaped = take_shape(statement, &shape);
+    matrices.saturate = take(statement, ".satfinite");
+    enum type types[4];
+    for (unsigned i = 0; i < 4; i++)
+        types[i] = take_any_type(statement);
+    if (types[2] == T_NONE) { /* .f32.f32: the types of d and c, of halves */
+        types[3] = types[1];
+        types[1] = types[2] = T_F16;
+    }
+    if (!shaped || statement->operand_count != 4)
+        return refuse(statement, "is not executed");
+    return describe(statement, &matrices, &shape, types, true) && finish(statement, OP_MMA, &matrices, 0);
+}
+
+/* wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {...}, [p], stride; wmma.store.d ... [p], {...}, stride;
+ */
+bool decode_wmma(struct statement *statement, const struct row *row)
+{
+    static const char *const names[] = {".a", ".b", ".c", ".d", NULL};
+    struct matrices matrices = {0};
+    struct shape shape;
+    (void)row;
+    take(statement, ".sync");
+    take(statement, ".aligned");
+    if (take(statement, ".mma"))
+        return decode_wmma_mma(statement);
+    const bool store = take(statement, ".store");
+    if (!store && !take(statement, ".load"))
+        return refuse(statement, "is not executed");
+    const int name = take_one(statement, names);
+    matrices.column_major = take_layout(statement);
+    const bool shaped = take_shape(statement, &shape);
+    const enum space space = take_space(statement);
+    const enum type type = take_any_type(statement);
+    const unsigned at = store ? 0 : 1;
+    if (name < 0 || !shaped || (statement->operand_count != 2 && statement->operand_count != 3) ||
+        statement->operands[at].form != FORM_ADDRESS || type == T_NONE || type == T_PRED || shape.m > 32 ||
+        shape.n > 32 || shape.k > 64 || element_bits(type) < 8)
+        return refuse(statement, "is not executed");
+    matrices.d = (struct fragment){.type = type,
+                                   .layout = LAYOUT_OPAQUE,
+                                   .rows = name == 1 ? shape.k : shape.m,
+                                   .columns = name == 0 ? shape.k : shape.n};
+    if (!take_fragment(statement, 1 - at, !store, &matrices.d) ||
+        !read_operand(statement->parser, &statement->operands[at].atoms[0], T_U64, &matrices.address) ||
+        (statement->operand_count == 3 && !source(statement, 2, T_U32, &matrices.stride)))
+        return false;
+    if (!finish(statement, store ? OP_MATRIX_STORE : OP_MATRIX_LOAD, &matrices,
+                statement->operands[at].offset))
+        return false;
+    statement->parser->module->code[statement->parser->module->code_count - 1].space = (uint8_t)space;
+    return true;
+}
+
+/* ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {...}, [p]; stmatrix; movmatrix d, a; */
+bool decode_ldmatrix(struct statement *statement, const struct row *row)
+{
+    static const char *const numbers[] = {".x1", ".x2", ".x4", NULL};
+    struct shape shape;
+    struct operand registers[4] = {0}, address = {0};
+    take(statement, ".sync");
+    const bool shaped = take_shape(statement, &shape) && shape.m == 8 && shape.n == 8 && shape.k == 0;
+    const bool move = row->operation == OP_MATRIX_MOVE, store = row->operation == OP_MATRIX_STORE8;
+    const int number = move ? 0 : take_one(statement, numbers);
+    const bool transposed = take(statement, ".trans");
+    const enum space space = take_space(statement);
+    const unsigned at = store ? 0 : 1;
+    if (!shaped || number < 0 || take_any_type(statement) != T_B16 || statement->operand_count != 2)
+        return refuse(statement, "is not executed");
+    const unsigned count = 1u << number;
+    const struct written *written = &statement->operands[1 - at];
+    if (written->count != count || written->form == FORM_ADDRESS ||
+        (statement->operands[at].form == FORM_ADDRESS) == move)
+        return refuse(statement, "has another number of registers");
+    for (unsigned i = 0; i < count; i++)
+        if (store ? !read_operand(statement->parser, &written->atoms[i], T_B32, &registers[i])
+                  : !write_operand(statement->parser, &written->atoms[i], false, &registers[i]))
+            return false;
+    if (!read_operand(statement->parser, &statement->operands[at].atoms[0], move ? T_B32 : T_U64, &address))
+        return false;
+    struct instruction *instruction = begin(statement, row->operation, T_B16);
+    if (instruction == NULL)
+        return false;
+    instruction->space = (uint8_t)space;
+    instruction->vector = (uint8_t)count;
+    instruction->variant = transposed;
+    instruction->offset = statement->operands[at].offset;
+    memcpy(store ? instruction->from : instruction->to, registers, sizeof registers);
+    *(store ? instruction->to : instruction->from) = address;
+    return true;
+}

@@ -1,0 +1,163 @@
+/* The loops of common.c, compiled for one generation of processors: FOR_PROCESSOR(name) is what a function is
+ * called there, PROCESSOR the attribute that says so to the compiler. */
+
+PROCESSOR static bool FOR_PROCESSOR(run_words)(const struct instruction *instruction, uint32_t mask,
+                                               const uint64_t *a, const uint64_t *b, const uint64_t *c,
+                                               uint64_t *d)
+{
+    switch (KEY(instruction->operation, instruction->type)) {
+    case WORDS(OP_ADD):
+        EACH(A32 + B32);
+    case WORDS(OP_SUB):
+        EACH(A32 - B32);
+    case WORDS(OP_MUL_LO):
+        EACH(A32 * B32);
+    case WORDS(OP_MAD_LO):
+        EACH(A32 * B32 + C32);
+    case WORDS(OP_SHL):
+        EACH(B32 > 31 ? 0 : A32 << (B32 & 31));
+    case KEY(OP_SHR, T_B32):
+    case KEY(OP_SHR, T_U32):
+        EACH(B32 > 31 ? 0 : A32 >> (B32 & 31));
+    case KEY(OP_SHR, T_S32):
+        EACH((uint32_t)((int32_t)A32 >> (B32 > 31 ? 31 : B32)));
+    case KEY(OP_MUL_WIDE, T_U32):
+        EACH((uint64_t)A32 * (uint64_t)B32);
+    case KEY(OP_MUL_WIDE, T_S32):
+        EACH((uint64_t)((int64_t)(int32_t)A32 * (int64_t)(int32_t)B32));
+    case KEY(OP_MAD_WIDE, T_U32):
+        EACH((uint64_t)A32 * (uint64_t)B32 + c[lane]);
+    case KEY(OP_MAD_WIDE, T_S32):
+        EACH((uint64_t)((int64_t)(int32_t)A32 * (int64_t)(int32_t)B32) + c[lane]);
+    case KEY(OP_MIN, T_S32):
+        EACH((uint32_t)((int32_t)A32 < (int32_t)B32 ? A32 : B32));
+    case KEY(OP_MAX, T_S32):
+        EACH((uint32_t)((int32_t)A32 > (int32_t)B32 ? A32 : B32));
+    case DOUBLE_WORDS(OP_ADD):
+        EACH(a[lane] + b[lane]);
+    case DOUBLE_WORDS(OP_SUB):
+        EACH(a[lane] - b[lane]);
+    case DOUBLE_WORDS(OP_MUL_LO):
+        EACH(a[lane] * b[lane]);
+    case DOUBLE_WORDS(OP_SHL):
+        EACH(B32 > 63 ? 0 : a[lane] << (B32 & 63));
+    case WORDS(OP_AND):
+    case DOUBLE_WORDS(OP_AND):
+        EACH(a[lane] & b[lane]);
+    case WORDS(OP_OR):
+    case DOUBLE_WORDS(OP_OR):
+        EACH(a[lane] | b[lane]);
+    case WORDS(OP_XOR):
+    case DOUBLE_WORDS(OP_XOR):
+        EACH(a[lane] ^ b[lane]);
+    default:
+        return false;
+    }
+}
+
+PROCESSOR static bool FOR_PROCESSOR(run_floats)(const struct instruction *instruction, uint32_t mask,
+                                                const uint64_t *a, const uint64_t *b, const uint64_t *c,
+                                                uint64_t *d)
+{
+    switch (KEY(instruction->operation, instruction->type)) {
+    case KEY(OP_ADD, T_F32):
+        EACH(arithmetic_f32(f32_of(a[lane]) + f32_of(b[lane])));
+    case KEY(OP_SUB, T_F32):
+        EACH(arithmetic_f32(f32_of(a[lane]) - f32_of(b[lane])));
+    case KEY(OP_MUL_LO, T_F32):
+        EACH(arithmetic_f32(f32_of(a[lane]) * f32_of(b[lane])));
+    case KEY(OP_FMA, T_F32):
+        EACH(arithmetic_f32(__builtin_fmaf(f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]))));
+    case KEY(OP_ADD, T_F64):
+        EACH(bits_f64(f64_of(a[lane]) + f64_of(b[lane])));
+    case KEY(OP_SUB, T_F64):
+        EACH(bits_f64(f64_of(a[lane]) - f64_of(b[lane])));
+    case KEY(OP_MUL_LO, T_F64):
+        EACH(bits_f64(f64_of(a[lane]) * f64_of(b[lane])));
+    case KEY(OP_FMA, T_F64):
+        EACH(bits_f64(__builtin_fma(f64_of(a[lane]), f64_of(b[lane]), f64_of(c[lane]))));
+    default:
+        return false;
+    }
+}
+
+PROCESSOR static bool FOR_PROCESSOR(run_conversion)(const struct instruction *instruction, uint32_t mask,
+                                                    const uint64_t *a, uint64_t *d)
+{
+    switch (KEY(instruction->type, instruction->source)) {
+    case KEY(T_U64, T_U32):
+    case KEY(T_S64, T_U32):
+    case KEY(T_U32, T_U64):
+    case KEY(T_U32, T_S64):
+    case KEY(T_S32, T_U64):
+    case KEY(T_S32, T_S64):
+        EACH((uint64_t)A32);
+    case KEY(T_S64, T_S32):
+    case KEY(T_U64, T_S32):
+        EACH((uint64_t)(int64_t)(int32_t)A32);
+    default:
+        return false;
+    }
+}
+
+/* In all lanes: what the others hold is compared in vain. */
+PROCESSOR static bool FOR_PROCESSOR(compare_lanes)(const struct instruction *instruction, const uint64_t *a,
+                                                   const uint64_t *b, uint8_t truth[LANES])
+{
+    switch (KEY(instruction->variant, instruction->source)) {
+    case WORDS(CMP_EQ):
+        COMPARE(uint32_t, ==);
+    case WORDS(CMP_NE):
+        COMPARE(uint32_t, !=);
+    case KEY(CMP_LT, T_S32):
+        COMPARE(int32_t, <);
+    case KEY(CMP_LE, T_S32):
+        COMPARE(int32_t, <=);
+    case KEY(CMP_GT, T_S32):
+        COMPARE(int32_t, >);
+    case KEY(CMP_GE, T_S32):
+        COMPARE(int32_t, >=);
+    case KEY(CMP_LT, T_U32):
+    case KEY(CMP_LO, T_U32):
+        COMPARE(uint32_t, <);
+    case KEY(CMP_LE, T_U32):
+    case KEY(CMP_LS, T_U32):
+        COMPARE(uint32_t, <=);
+    case KEY(CMP_GT, T_U32):
+    case KEY(CMP_HI, T_U32):
+        COMPARE(uint32_t, >);
+    case KEY(CMP_GE, T_U32):
+    case KEY(CMP_HS, T_U32):
+        COMPARE(uint32_t, >=);
+    case DOUBLE_WORDS(CMP_EQ):
+        COMPARE(uint64_t, ==);
+    case DOUBLE_WORDS(CMP_NE):
+        COMPARE(uint64_t, !=);
+    case KEY(CMP_LT, T_S64):
+        COMPARE(int64_t, <);
+    case KEY(CMP_GE, T_S64):
+        COMPARE(int64_t, >=);
+    default:
+        return false;
+    }
+}
+
+/* Whether every lane's address, from `begin` on, leaves room for what is at most `last` beyond it, and is
+ * aligned to the bits not in `misaligned`. */
+PROCESSOR static bool FOR_PROCESSOR(all_inside)(const uint64_t *addresses, uint32_t mask, uint64_t offset,
+                                                uint64_t begin, uint64_t last, uint64_t misaligned)
+{
+    uint64_t wrong = 0;
+    EACH_LANE(mask, lane, {
+        const uint64_t address = addresses[lane] + offset;
+        wrong |= (uint64_t)(address - begin > last) | (address & misaligned);
+    });
+    return wrong == 0;
+}
+
+static const struct lanes FOR_PROCESSOR(lanes) = {FOR_PROCESSOR(run_words), FOR_PROCESSOR(run_floats),
+                                                  FOR_PROCESSOR(run_conversion), FOR_PROCESSOR(compare_lanes),
+                                                  FOR_PROCESSOR(all_inside)};
+
+#undef PROCESSOR
+#undef FOR_PROCESSOR

@@ -1,0 +1,73 @@
+"""Why a test of numba-cuda's did not pass on the CPU driver, read from what it printed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+CUBIN = "needs machine code or its tools"
+ELSEWHERE = "needs what this machine has not got"
+DISABLED = "switched off by numba-cuda itself"
+
+
+FAULTY = {
+    "cudapy/test_dispatcher.py::TestDispatcher::test_dispatcher_cpointer_arguments": "reads 16 of 10 elements",
+    "cudapy/test_localmem.py::TestCudaLocalMem::test_struct_model_type_arr": "writes 10 elements to an array of 1",
+}
+"""Tests that leave their arrays, and are right on a GPU only because it checks no more than whole pages."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """`group` is one of the above or a kind of fault of the driver's; `detail` names the call or instruction."""
+
+    group: str
+    detail: str
+
+
+_SKIPS = (
+    (CUBIN, r"nvJitLink|nvdisasm|cudadevrt|BIN_DIR|necessary binaries|cuobjdump|LTO|SASS|cubin"),
+    (
+        ELSEWHERE,
+        r"gpus|GPUs|cupy|torch|[Cc]onda|curand|PTDS|could not import|module|toolkit|available|cc |CUDA_MEM",
+    ),
+)
+"""Reasons that numba-cuda gives for a skip; any other is its own choice."""
+
+_FAILURES = (
+    ("PTX that is not executed", r"[Ll]inker error log: (?:ptx: line \d+; )?(?:error: )?line \d+: (.*)"),
+    ("a PTX library function it has not got", r"(\w*(?:undefined|unresolved)[^\n]*)"),
+    ("an unsupported call", r"CPU driver: (\w+) is not supported"),
+    ("a call it has not got", r"function (cu\w+) is not found"),
+    ("an error of the driver's", r"(CUDA_ERROR_\w+)"),
+    ("a wrong result", r"^E +(AssertionError[^\n]*)"),
+    ("another error", r"^E +([^\n]+)"),
+)
+_TOOLS = re.compile(
+    r"nvdisasm|cuobjdump|libcudadevrt|cudadevrt|nvJitLink|nvjitlink\w* (?:is )?(?:not|missing)|ltoir|NO_BINARY_FOR_GPU"
+    r"|requires? nvJitLink|cubin input"
+)
+
+
+def skip_cause(reason: str) -> Cause:
+    line = " ".join(reason.split())[:90]
+    for group, pattern in _SKIPS:
+        if re.search(pattern, reason):
+            return Cause(group, line)
+    return Cause(DISABLED, line)
+
+
+def failure_cause(text: str) -> Cause:
+    """The first reason that `text`, a traceback and what the test wrote, gives."""
+    errors = "\n".join(line for line in text.splitlines() if line.startswith("E ")) or text
+    if found := _TOOLS.search(_without_warnings(errors)):
+        return Cause(CUBIN, found[0])
+    for group, pattern in _FAILURES:
+        if found := re.search(pattern, text, re.MULTILINE):
+            return Cause(group, " ".join(found[1].split())[:90])
+    return Cause("another error", text.strip().splitlines()[-1][:90] if text.strip() else "")
+
+
+def _without_warnings(text: str) -> str:
+    """cuda.core warns at each link that nvjitlink is not there; that fails nothing."""
+    return "\n".join(line for line in text.splitlines() if "RuntimeWarning" not in line)

@@ -1,0 +1,96 @@
+"""A kernel of the corpus, what it is launched with, and what must come of it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.corpus.bound import EXACT, Bound
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class In:
+    """A buffer that the kernel reads; by its address."""
+
+    data: Array
+
+
+@dataclass(frozen=True)
+class Out:
+    """A buffer whose contents are checked; it starts as `initial`, zeros if that is None."""
+
+    expected: Array
+    bound: Bound = EXACT
+    initial: Array | None = None
+
+    def start(self) -> Array:
+        return np.zeros_like(self.expected) if self.initial is None else self.initial
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A structure by value: numbers or buffers at their offsets."""
+
+    size: int
+    fields: Mapping[int, Argument]
+
+
+Argument = In | Out | Struct | np.generic
+
+
+@dataclass(frozen=True)
+class Case:
+    kernel: str
+    arguments: Sequence[Argument]
+    grid: Sequence[int] = (1,)
+    block: Sequence[int] = (32,)
+    shared: int = 0
+    variant: str = ""
+    least: int = 75
+    """The first target that has what it needs."""
+    cooperative: bool = False
+    variables: Mapping[str, Array] = field(default_factory=dict)
+    """Module variables that the host writes before."""
+    prints: Sequence[str] | None = None
+    """Lines on standard output, sorted."""
+    fails: int = 0
+    """The error that the launch must end with."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.kernel}-{self.variant}" if self.variant else self.kernel
+
+
+def random(name: str) -> np.random.Generator:
+    """The same numbers every time, different for every kernel."""
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+def blocks(n: int, size: int = 64) -> dict[str, Sequence[int]]:
+    """Grid and block for one thread an element."""
+    assert n % size == 0
+    return {"grid": (n // size,), "block": (size,)}
+
+
+def s32(values: Any) -> Array:
+    """Python integers of any size, wrapped as a 32-bit register does."""
+    return wrapped(values, np.int32)
+
+
+def wrapped(values: Any, dtype: Any) -> Array:
+    bits = 8 * np.dtype(dtype).itemsize
+    flat = [int(v) % 2**bits for v in np.asarray(values, object).ravel()]
+    return np.array(flat, f"u{bits // 8}").view(dtype).reshape(np.shape(values))
+
+
+def table(rows: Callable[..., Sequence[int]], dtype: Any, *columns: Array) -> Array:
+    """Apply a function of Python integers to every element; its results side by side, wrapped."""
+    found = [rows(*map(int, row)) for row in zip(*columns, strict=True)]
+    return wrapped(np.array(found, object), dtype)

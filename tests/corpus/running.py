@@ -1,0 +1,200 @@
+"""Launch cases on a driver and compare what comes back with their references."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.corpus.bound import Exact
+from tests.corpus.case import Argument, Array, Case, In, Out, Struct
+from tests.corpus.driver import ROOT, Driver, DriverError, Module
+from tests.corpus.families import cases_of, images_of, target_of
+from tests.corpus.nvrtc import NvrtcError, compile_source
+
+TIMEOUT_MS = "20000"
+"""For the CPU driver: a kernel that never ends fails instead of holding everything up."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One buffer as the driver left it. `used` is the largest part of its bound that any element took."""
+
+    sha256: str
+    exact: bool
+    bound: str
+    used: float
+
+
+@dataclass
+class Result:
+    family: str
+    image: str
+    case: str
+    problem: str = ""
+    outputs: list[Output] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return not self.problem
+
+    def document(self) -> dict[str, Any]:
+        return {**asdict(self), "passed": self.passed}
+
+
+class Session:
+    """A driver and everything run on it."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        os.environ.setdefault("SIM_KERNEL_TIMEOUT_MS", TIMEOUT_MS)
+        self.path = path
+        self.driver = Driver(path)
+
+    def family(self, family: str, images: list[str] | None = None, only: str | None = None) -> list[Result]:
+        found: list[Result] = []
+        for image in images or images_of(family):
+            cases = [c for c in cases_of(family) if c.least <= target_of(image) and only in (None, c.name)]
+            found += self.image(family, image, cases)
+        return found
+
+    def image(self, family: str, image: str, cases: list[Case]) -> list[Result]:
+        """Every case on one module; a module that is refused fails all of them."""
+        results = [Result(family, image, case.name) for case in cases]
+        try:
+            module = self.driver.load(_text(family, image))
+        except (DriverError, NvrtcError) as error:
+            for result in results:
+                result.problem = str(error)
+            return results
+        for case, result in zip(cases, results, strict=True):
+            if case.fails:
+                result.problem = self._ends(module, case, result)
+            else:
+                self._run(module, case, result)
+        if not (os.environ.get("CORPUS_CHILD") and any(case.fails for case in cases)):
+            module.unload()
+        return results
+
+    def _run(self, module: Module, case: Case, result: Result) -> None:
+        try:
+            launch = Launch(module, case)
+            printed = _captured(launch.run) if case.prints is not None else launch.run()
+            result.outputs, result.problem = launch.judge()
+            if case.prints is not None and printed != list(case.prints):
+                result.problem = f"printed {printed}, not {list(case.prints)}"
+        except DriverError as error:
+            result.problem = str(error)
+
+    def _ends(self, module: Module, case: Case, result: Result) -> str:
+        """In a process of its own, because nothing runs in a context after such an end."""
+        if os.environ.get("CORPUS_CHILD"):
+            try:
+                Launch(module, case).run()
+            except DriverError as error:
+                return "" if error.code == case.fails else str(error)
+            return "it ended well"
+        with tempfile.TemporaryDirectory() as folder:
+            told = Path(folder) / "results.json"
+            command = [sys.executable, str(Path(__file__).with_name("run.py")), "--json", str(told)]
+            command += ["--image", result.image, "--case", case.name, result.family]
+            command += ["--driver", str(self.path)] if self.path else []
+            environment = {**os.environ, "CORPUS_CHILD": "1"}
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            if not told.is_file():
+                return f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"
+            return str(json.loads(told.read_text())["results"][0]["problem"])
+
+
+def _text(family: str, image: str) -> bytes:
+    if image.startswith("nvrtc"):
+        return compile_source(family, target_of(image))
+    return images_of(family)[image].read_bytes() + b"\0"
+
+
+class Launch:
+    """One launch with buffers of its own."""
+
+    def __init__(self, module: Module, case: Case) -> None:
+        self.module, self.case, self.driver = module, case, module.driver
+        self.outs: list[tuple[Out, Any]] = []
+        self.addresses: list[Any] = []
+        self.got: list[Array] = []
+
+    def _packed(self, argument: Argument) -> bytes:
+        if isinstance(argument, In | Out):
+            data = argument.data if isinstance(argument, In) else argument.start()
+            address = self.driver.allocate(np.ascontiguousarray(data).tobytes())
+            self.addresses.append(address)
+            if isinstance(argument, Out):
+                self.outs.append((argument, address))
+            return int(address.value).to_bytes(8, "little")
+        if isinstance(argument, Struct):
+            whole = bytearray(argument.size)
+            for offset, each in argument.fields.items():
+                part = self._packed(each)
+                whole[offset : offset + len(part)] = part
+            return bytes(whole)
+        return argument.tobytes()
+
+    def run(self) -> None:
+        case = self.case
+        try:
+            parameters = [self._packed(each) for each in case.arguments]
+            for name, data in case.variables.items():
+                self.driver.write(self.module.variable(name), data.tobytes())
+            self.module.launch(case.kernel, case.grid, case.block, parameters, case.shared, case.cooperative)
+            self.driver.synchronize()
+            for out, address in self.outs:
+                data = self.driver.read(address, out.expected.nbytes)
+                self.got.append(np.frombuffer(data, out.expected.dtype).reshape(out.expected.shape))
+        finally:
+            if not case.fails:
+                for address in self.addresses:
+                    self.driver.free(address)
+
+    def judge(self) -> tuple[list[Output], str]:
+        outputs, problems = [], []
+        for place, ((out, _), got) in enumerate(zip(self.outs, self.got, strict=True)):
+            used = out.bound.worst(got, out.expected)
+            digest = hashlib.sha256(got.tobytes()).hexdigest()
+            outputs.append(Output(digest, isinstance(out.bound, Exact), str(out.bound), used))
+            if not used <= 1:
+                problems.append(f"output {place} is not {out.bound} ({used:.3g} times): {_first(out, got)}")
+        return outputs, "; ".join(problems)
+
+
+def _first(out: Out, got: Array) -> str:
+    """Where it differs first, and how many elements do."""
+    differs = np.flatnonzero((got != out.expected).ravel())
+    if len(differs) == 0:
+        return "signs of zeros differ"
+    at = int(differs[0])
+    where = np.unravel_index(at, got.shape)
+    return (
+        f"{len(differs)} of {got.size} differ, first at {tuple(map(int, where))}: "
+        f"{got.ravel()[at]!r} instead of {out.expected.ravel()[at]!r}"
+    )
+
+
+def _captured(call: Callable[[], None]) -> list[str]:
+    """The lines that the process wrote to its standard output meanwhile, sorted: threads have no order."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with tempfile.TemporaryFile() as caught:
+        os.dup2(caught.fileno(), 1)
+        try:
+            call()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+        caught.seek(0)
+        return sorted(caught.read().decode().splitlines())

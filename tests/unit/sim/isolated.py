@@ -1,0 +1,47 @@
+"""The CPU driver in a process of its own, for what is read once at cuInit or cannot be undone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+_PRELUDE = """
+import ctypes, json, sys
+from tests.unit.sim.conftest import Driver, PTX_HEAD, SAXPY, STORE
+driver = Driver(ctypes.CDLL({path!r}))
+results = []
+def answer(value): results.append(value)
+def start():
+    driver("cuInit", 0)
+    return driver.handle("cuCtxCreate_v4", None, 0, 0)
+"""
+_END = "\nsys.stdout.flush()\nprint(json.dumps(results))\n"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    answers: list[Any]
+    output: str
+    errors: str
+
+
+def isolated(sim_path: Path, code: str, **environment: str) -> Outcome:
+    """Run `code` with `driver` there; what it gave to answer(), and what was written to the terminal."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PRELUDE.format(path=str(sim_path)) + code + _END],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=ROOT,
+        env={**{k: v for k, v in os.environ.items() if not k.startswith("SIM_")}, **environment},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    *output, last = done.stdout.splitlines()
+    return Outcome(json.loads(last), "\n".join(output), done.stderr)
