@@ -13,7 +13,7 @@ ROOT = HERE.parents[1]
 PROGRAMS = HERE / "programs"
 ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "corpus.c", "tokens.c")
 FLAGS = (
-    "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off",
+    "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-omit-frame-pointer", "-ffp-contract=off",
     "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all",
 )  # fmt: skip
 
@@ -37,6 +37,13 @@ TARGETS = {
     "ptx": Target("parse.c", "the PTX parser", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)),
     "run": Target(
         "run.c", "the PTX interpreter, on what the parser accepts", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)
+    ),
+    "fatbin": Target(
+        "fatbin.c",
+        "the reader of fat binaries",
+        ("sim/driver/fatbin.c", "sim/driver/decompress.c"),
+        ("tests/unit/sim/data/*.fatbin", "tests/unit/hook/images/*.fatbin"),
+        ("sim/driver",),
     ),
     "control": Target("control.c", "what is wrong on purpose", (), ("tests/fuzz/control.txt",), ()),
 }
@@ -72,7 +79,7 @@ def build(name: str, folder: Path) -> Path:
     with ThreadPoolExecutor() as pool:
         made = list(pool.map(compile_one, sources))
     fresh = program.with_suffix(".new")  # another run may be using the old one
-    _cc([*FLAGS, *made, "-o", str(fresh), "-lm", "-pthread"])
+    _cc([*FLAGS, *made, "-o", str(fresh), "-lm", "-ldl", "-pthread"])
     fresh.rename(program)
     return program
 

@@ -115,3 +115,24 @@ def test_no_sanitizer_finds_anything(
     counted = read_driver_launches(tmp_path / "launches").total()
     if launches is not None:
         assert summarise(log.path).launches == counted == launches
+
+
+STRESS = Path(__file__).parent / "programs" / "stress"
+
+
+@pytest.fixture
+def stress(compile_c: Compiler, sanitizer: str, libraries: Path) -> Path:
+    driver = libraries / "sim"
+    links = (f"-L{driver}", "-l:libcuda.so.1", f"-Wl,-rpath,{driver}")
+    sources = sorted(STRESS.glob("*.c"))
+    return compile_c(f"stress-{libraries.name}", *sources, flags=(f"-fsanitize={sanitizer}",), links=links)
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3", "4"])
+def test_ten_threads_on_one_device(stress: Path, seed: str) -> None:
+    """Streams, events, graphs, pools, modules, contexts and faults at once: each thread checks what it computed."""
+    done = subprocess.run(
+        [stress, seed, "10", "150"], capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr[-8000:]
+    assert done.stdout == "held\n"

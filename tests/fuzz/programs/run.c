@@ -9,18 +9,39 @@
 #include "ptx.h"
 #include "target.h"
 
-enum { WINDOW = 4096, VARIABLES_MAX = 64, GAP = 64, KERNELS_MAX = 4, SHARED_MAX = 232448 };
+enum {
+    WINDOW = 4096,
+    VARIABLES_MAX = 64,
+    GAP = 64,
+    OURS = 2 /* windows: one to be written, one not */,
+    KERNELS_MAX = 4,
+    SHARED_MAX = 232448
+};
 #define ARENA (size_t)(16 << 20)
+
+enum { NOT_ACCEPTED = PTX_DEADLOCK + 1, NOT_PLACED, NO_KERNEL };
 
 const enum style target_style = STYLE_GENTLE;
 const char *const target_outcomes[OUTCOMES] = {
-    "ok",       "illegal address", "misaligned",          "trap",      "assertion",
-    "timeout",  "invalid pc",      "illegal instruction", "resources", "cancelled",
-    "deadlock", "not accepted",    "not placed",          "no kernel"};
-enum { NOT_ACCEPTED = PTX_DEADLOCK + 1, NOT_PLACED, NO_KERNEL };
+    [PTX_OK] = "ok",
+    [PTX_ILLEGAL_ADDRESS] = "illegal address",
+    [PTX_MISALIGNED] = "misaligned",
+    [PTX_TRAP] = "trap",
+    [PTX_ASSERT] = "assertion",
+    [PTX_TIMEOUT] = "timeout",
+    [PTX_INVALID_PC] = "invalid pc",
+    [PTX_ILLEGAL_INSTRUCTION] = "illegal instruction",
+    [PTX_OUT_OF_RESOURCES] = "out of resources",
+    [PTX_CANCELLED] = "cancelled",
+    [PTX_DEADLOCK] = "deadlock",
+    [NOT_ACCEPTED] = "not accepted",
+    [NOT_PLACED] = "not placed",
+    [NO_KERNEL] = "no kernel",
+};
 
 struct range {
-    uint64_t begin, end;
+    uint64_t begin, end; /* alike: released */
+    bool writable;
 };
 
 /* Device memory. It lies at the same place in every process, so that an input does the same in each. */
@@ -53,7 +74,7 @@ static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end
         if (address >= known->ranges[i].begin && address < known->ranges[i].end) {
             *begin = known->ranges[i].begin;
             *end = known->ranges[i].end;
-            *writable = true;
+            *writable = known->ranges[i].writable;
             return true;
         }
     return false;
@@ -67,9 +88,26 @@ static void *allocate(size_t bytes, size_t alignment, void *context)
     if (known->count == VARIABLES_MAX || at > ARENA || bytes > ARENA - at)
         return NULL;
     known->next = arena + at + bytes;
-    known->ranges[known->count++] = (struct range){(uintptr_t)arena + at, (uintptr_t)arena + at + bytes};
+    known->ranges[known->count++] =
+        (struct range){(uintptr_t)arena + at, (uintptr_t)arena + at + bytes, true};
     ASAN_UNPOISON_MEMORY_REGION(arena + at, bytes);
     return arena + at;
+}
+
+/* malloc and free of kernels. */
+static uint64_t allocate_inside(void *context, size_t bytes)
+{
+    return bytes != 0 ? (uint64_t)(uintptr_t)allocate(bytes, 16, context) : 0;
+}
+
+static void release_inside(void *context, uint64_t address)
+{
+    struct memory *known = context;
+    for (size_t i = OURS; i < known->count; i++)
+        if (known->ranges[i].begin == address) {
+            ASAN_POISON_MEMORY_REGION((void *)(uintptr_t)address, known->ranges[i].end - address);
+            known->ranges[i].end = address;
+        }
 }
 
 static uint64_t seed_of(const unsigned char *bytes, size_t size)
@@ -80,8 +118,8 @@ static uint64_t seed_of(const unsigned char *bytes, size_t size)
     return hash;
 }
 
-/* Eight bytes are mostly the window's address, now and then one near its end or anything. */
-static void fill(struct random *random, const struct ptx_kernel *kernel, const unsigned char *window,
+/* Eight bytes are mostly a window's address, now and then one near its end or anything. */
+static void fill(struct random *random, const struct ptx_kernel *kernel, const struct memory *memory,
                  unsigned char *parameters)
 {
     static const uint64_t numbers[] = {0, 1, 4, 31, 32, 64, 1000, INT32_MAX, UINT32_MAX, UINT64_MAX};
@@ -89,7 +127,7 @@ static void fill(struct random *random, const struct ptx_kernel *kernel, const u
         size_t offset, bytes;
         ptx_kernel_parameter(kernel, i, &offset, &bytes);
         for (size_t at = 0; at < bytes; at += 8) {
-            uint64_t value = (uint64_t)(uintptr_t)window;
+            uint64_t value = memory->ranges[random_one_in(random, 8)].begin;
             if (random_one_in(random, 8))
                 value += WINDOW - random_below(random, 64);
             if (bytes < 8 || random_one_in(random, 8))
@@ -99,28 +137,29 @@ static void fill(struct random *random, const struct ptx_kernel *kernel, const u
     }
 }
 
-static unsigned run(const struct ptx_kernel *kernel, struct memory *memory, const unsigned char *window,
-                    struct random *random)
+static unsigned run(const struct ptx_kernel *kernel, struct memory *memory, struct random *random)
 {
     struct ptx_diagnostic diagnostic = {0};
     struct ptx_kernel_attributes attributes;
     ptx_kernel_attributes(kernel, &attributes);
-    if (attributes.shared_bytes > SHARED_MAX)
+    if (attributes.shared_bytes > SHARED_MAX || attributes.required[0] != 0)
         return PTX_OUT_OF_RESOURCES; /* as the driver answers */
     const size_t bytes = ptx_kernel_parameter_bytes(kernel);
     unsigned char *parameters = malloc(bytes != 0 ? bytes : 1);
     if (parameters == NULL)
         finding("no memory for %zu bytes of parameters", bytes);
     memset(parameters, 0, bytes);
-    fill(random, kernel, window, parameters);
-    struct ptx_launch launch = {.kernel = kernel,
-                                .grid = {1, 1, 1},
-                                .block = {random_one_in(random, 4) ? 72 : 32, 1, 1},
-                                .shared_bytes = random_one_in(random, 2) ? 256 : 0,
-                                .parameters = parameters,
-                                .memory = {.find = find, .context = memory},
-                                .timeout_ns = 10 * 1000 * 1000,
-                                .workers = 1};
+    fill(random, kernel, memory, parameters);
+    struct ptx_launch launch = {
+        .kernel = kernel,
+        .grid = {1, 1, 1},
+        .cooperative = random_one_in(random, 8),
+        .block = {random_one_in(random, 4) ? 72 : 32, 1, 1},
+        .shared_bytes = random_one_in(random, 2) ? 256 : 0,
+        .parameters = parameters,
+        .memory = {.find = find, .allocate = allocate_inside, .release = release_inside, .context = memory},
+        .timeout_ns = 10 * 1000 * 1000,
+        .workers = 1};
     const enum ptx_status status = ptx_run(&launch, &diagnostic);
     free(parameters);
     if (status != PTX_OK && status != PTX_OUT_OF_RESOURCES && diagnostic.text[0] == 0)
@@ -131,14 +170,15 @@ static unsigned run(const struct ptx_kernel *kernel, struct memory *memory, cons
 static unsigned place_and_run(struct ptx_module *module, struct random *random)
 {
     struct memory memory = {.next = arena};
-    unsigned char *window = allocate(WINDOW, 256, &memory);
     unsigned outcome = NO_KERNEL;
-    memset(window, 0, WINDOW);
+    for (size_t i = 0; i < OURS; i++)
+        memset(allocate(WINDOW, 256, &memory), 0, WINDOW);
+    memory.ranges[1].writable = false;
     if (ptx_module_place(module, allocate, &memory) != 0)
         outcome = NOT_PLACED;
     const size_t count = ptx_module_kernel_count(module);
     for (size_t i = 0; outcome != NOT_PLACED && i < count && i < KERNELS_MAX; i++)
-        outcome = run(ptx_module_kernel(module, i), &memory, window, random);
+        outcome = run(ptx_module_kernel(module, i), &memory, random);
     ASAN_POISON_MEMORY_REGION(arena, (size_t)(memory.next - arena));
     return outcome;
 }
