@@ -62,7 +62,7 @@ void sim_fault_report(const struct ptx_kernel *kernel, CUresult result,
     struct report report = {.used = 0};
     const char *name = NULL;
     char line[256];
-    if (sim_environment()->whole_pages)
+    if (!sim_environment()->exact_memory)
         return;
     (void)cuGetErrorName(result, &name);
     say(&report, "CPU driver: kernel %s ended with %s: %s\n", ptx_kernel_name(kernel), name,

@@ -1,4 +1,5 @@
 /* Executable graphs. */
+#include "capture.h"
 #include "context.h"
 #include "graph.h"
 #include "launch.h"
@@ -25,7 +26,7 @@ static void dispose(struct sim_object *object)
 static CUresult instantiate(CUgraphExec *made, CUgraph hGraph, unsigned long long flags)
 {
     struct sim_context *context;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     const struct sim_graph *graph = sim_object_find(hGraph, SIM_GRAPH);
@@ -123,7 +124,9 @@ CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
     struct sim_context *context;
     struct sim_graph_exec *exec;
-    const CUresult result = find(hGraphExec, &context, &exec);
+    CUresult result = find(hGraphExec, &context, &exec);
+    if (result == CUDA_SUCCESS)
+        result = sim_capture_permits_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if (!sim_object_withdraw(exec, SIM_GRAPH_EXEC))
@@ -179,8 +182,13 @@ static CUresult upload(CUgraphExec hGraphExec, CUstream hStream, bool per_thread
     struct sim_context *context;
     struct sim_graph_exec *exec;
     struct sim_stream *stream;
-    const CUresult result = find(hGraphExec, &context, &exec);
-    return result == CUDA_SUCCESS ? sim_stream_resolve(context, hStream, per_thread, &stream) : result;
+    CUresult result = find(hGraphExec, &context, &exec);
+    if (result == CUDA_SUCCESS)
+        result = sim_stream_resolve(context, hStream, per_thread, &stream);
+    if (result != CUDA_SUCCESS || !sim_stream_is_capturing(stream))
+        return result;
+    sim_capture_spoil(stream);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)

@@ -18,8 +18,16 @@ static struct {
     struct sim_extents extents;
     size_t limit;
     size_t used;
+    size_t ceiling;
     uint64_t begin, end; /* of what is reserved */
-} heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} heap = {.lock = PTHREAD_MUTEX_INITIALIZER, .ceiling = SIZE_MAX};
+
+/* With the lock held. */
+static size_t available(void)
+{
+    const size_t limit = heap.limit < heap.ceiling ? heap.limit : heap.ceiling;
+    return heap.used < limit ? limit - heap.used : 0;
+}
 
 bool sim_heap_start(size_t bytes)
 {
@@ -43,7 +51,7 @@ uint64_t sim_heap_allocate(size_t bytes)
     if (size < bytes)
         return 0;
     pthread_mutex_lock(&heap.lock);
-    if (size <= heap.limit - heap.used)
+    if (size <= available())
         address = sim_extents_take(&heap.extents, size);
     if (address != 0)
         heap.used += size;
@@ -68,7 +76,7 @@ void sim_heap_free(uint64_t address, size_t bytes)
 bool sim_heap_charge(size_t bytes)
 {
     pthread_mutex_lock(&heap.lock);
-    const bool fits = bytes <= heap.limit - heap.used;
+    const bool fits = bytes <= available();
     if (fits)
         heap.used += bytes;
     pthread_mutex_unlock(&heap.lock);
@@ -85,13 +93,20 @@ void sim_heap_refund(size_t bytes)
 size_t sim_heap_available(void)
 {
     pthread_mutex_lock(&heap.lock);
-    const size_t available = heap.limit - heap.used;
+    const size_t bytes = available();
     pthread_mutex_unlock(&heap.lock);
-    return available;
+    return bytes;
 }
 
 void sim_heap_bounds(uint64_t *begin, uint64_t *end)
 {
     *begin = heap.begin;
     *end = heap.end;
+}
+
+void sim_heap_set_ceiling(size_t bytes)
+{
+    pthread_mutex_lock(&heap.lock);
+    heap.ceiling = bytes;
+    pthread_mutex_unlock(&heap.lock);
 }

@@ -19,6 +19,9 @@ void sim_heap_refund(size_t bytes);
 
 size_t sim_heap_available(void);
 
+/* Allocations fail beyond that many live bytes, although the device has more. */
+void sim_heap_set_ceiling(size_t bytes);
+
 /* The range that was reserved: all of it can be read and written by the process. */
 void sim_heap_bounds(uint64_t *begin, uint64_t *end);
 

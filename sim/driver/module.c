@@ -167,7 +167,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname)
 CUresult cuModuleUnload(CUmodule hmod)
 {
     struct sim_context *context;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (sim_object_find(hmod, SIM_MODULE) == NULL)

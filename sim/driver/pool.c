@@ -1,5 +1,6 @@
 #include "pool.h"
 
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "heap.h"
@@ -276,6 +277,8 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
     CUresult result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
+    if (result == CUDA_SUCCESS && !sim_stream_is_capturing(stream))
+        result = sim_capture_permits_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr == NULL)
@@ -308,14 +311,24 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStre
     return allocate(dptr, bytesize, NULL, hStream, true);
 }
 
+static CUresult allocate_from(CUdeviceptr *dptr, size_t bytes, CUmemoryPool pool, CUstream stream,
+                              bool per_thread)
+{
+    struct sim_context *context;
+    const CUresult result = sim_enter(&context);
+    if (result == CUDA_SUCCESS && pool == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return result == CUDA_SUCCESS ? allocate(dptr, bytes, pool, stream, per_thread) : result;
+}
+
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
-    return pool == NULL ? CUDA_ERROR_INVALID_VALUE : allocate(dptr, bytesize, pool, hStream, false);
+    return allocate_from(dptr, bytesize, pool, hStream, false);
 }
 
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
-    return pool == NULL ? CUDA_ERROR_INVALID_VALUE : allocate(dptr, bytesize, pool, hStream, true);
+    return allocate_from(dptr, bytesize, pool, hStream, true);
 }
 
 static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)

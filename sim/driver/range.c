@@ -1,6 +1,7 @@
 #include "range.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,13 @@
 static struct sim_range *ranges;
 static size_t range_count;
 static size_t range_capacity;
-static unsigned long long next_id = 1;
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+unsigned long long sim_range_new_id(void)
+{
+    static atomic_ullong next = 1;
+    return atomic_fetch_add(&next, 1);
+}
 
 /* Index of the first range that ends behind `address`. */
 static size_t search(uint64_t address)
@@ -48,7 +54,7 @@ bool sim_range_add(const struct sim_range *range)
     if (added) {
         memmove(ranges + at + 1, ranges + at, (range_count - at) * sizeof(*ranges));
         ranges[at] = *range;
-        ranges[at].id = next_id++;
+        ranges[at].id = sim_range_new_id();
         range_count++;
     }
     pthread_rwlock_unlock(&lock);

@@ -35,6 +35,9 @@ struct sim_range {
     struct sim_physical *physical; /* of a mapping */
 };
 
+/* A number that no other memory in this process ever has. */
+unsigned long long sim_range_new_id(void);
+
 /* Add a range; false if it overlaps another or there is no memory. An id is given to it. */
 bool sim_range_add(const struct sim_range *range);
 

@@ -1,6 +1,7 @@
 #include "state.h"
 
 #include "context.h"
+#include "inject.h"
 #include "message.h"
 #include "model.h"
 
@@ -31,7 +32,8 @@ static uint64_t setting(const char *name, uint64_t fallback)
 
 int sim_driver_version(void)
 {
-    return (int)setting("SIM_DRIVER_VERSION", CUDA_VERSION);
+    const int injected = sim_inject_version();
+    return injected != 0 ? injected : (int)setting("SIM_DRIVER_VERSION", CUDA_VERSION);
 }
 
 static void after_fork(void)
@@ -71,7 +73,7 @@ static CUresult read_environment(void)
         .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path)};
     if (path != NULL && *path != '\0' && environment.launch_log == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    const CUresult result = choice("SIM_MEMORY_CHECK", "exact", "pages", &environment.whole_pages);
+    const CUresult result = choice("SIM_MEMORY_CHECK", "pages", "exact", &environment.exact_memory);
     return result != CUDA_SUCCESS
                ? result
                : choice("SIM_FAULT_SCOPE", "process", "context", &environment.faults_end_contexts);
@@ -79,7 +81,9 @@ static CUresult read_environment(void)
 
 static CUresult initialize(void)
 {
-    CUresult result = sim_model_select();
+    CUresult result = sim_inject_start();
+    if (result == CUDA_SUCCESS)
+        result = sim_model_select();
     if (result == CUDA_SUCCESS)
         result = read_environment();
     if (result != CUDA_SUCCESS)

@@ -18,7 +18,7 @@ struct sim_environment {
     unsigned workers;           /* 0: one a core */
     size_t memory_bytes;
     const char *launch_log;   /* NULL: none */
-    bool whole_pages;         /* kernels fault by the page, as on a GPU */
+    bool exact_memory;        /* what a kernel touches is live to the byte; reports of faults */
     bool faults_end_contexts; /* and not the process */
 };
 

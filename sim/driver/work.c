@@ -55,7 +55,7 @@ static void run_launch(struct sim_context *context, const struct sim_launch *lau
         .shared_bytes = launch->shared_bytes,
         .cooperative = launch->cooperative,
         .parameters = launch->parameters,
-        .memory = {.find = sim_environment()->whole_pages ? sim_memory_find_page : sim_memory_find,
+        .memory = {.find = sim_environment()->exact_memory ? sim_memory_find : sim_memory_find_page,
                    .allocate = sim_kernel_heap_allocate,
                    .release = sim_kernel_heap_release,
                    .context = context},

@@ -202,8 +202,7 @@ static bool parse_initial(struct parser *parser, struct ptx_variable *variable, 
     return true;
 }
 
-static bool add_variable(struct parser *parser, const struct token *token, enum space space,
-                         const struct declaration *declaration, bool external)
+static struct ptx_variable *new_variable(struct parser *parser, const struct token *token)
 {
     struct ptx_module *module = parser->module;
     struct ptx_variable **variables =
@@ -211,12 +210,29 @@ static bool add_variable(struct parser *parser, const struct token *token, enum 
     struct ptx_variable *variable = calloc(1, sizeof *variable);
     if (variables != NULL)
         module->variables = variables;
-    if (variables == NULL || variable == NULL) {
+    if (variables == NULL || variable == NULL || (variable->name = token_copy(token)) == NULL) {
         free(variable);
-        return fail_memory(parser);
+        fail_memory(parser);
+        return NULL;
     }
     variables[module->variable_count++] = variable;
-    variable->name = token_copy(token);
+    return variable;
+}
+
+static bool add_variable(struct parser *parser, const struct token *token, enum space space,
+                         const struct declaration *declaration, bool external)
+{
+    struct ptx_variable scratch = {.name = NULL};
+    /* An .extern declaration and its definition are one variable, whichever comes first. */
+    const int64_t known = space == SPACE_SHARED ? -1 : find_variable(parser, token);
+    struct ptx_variable *variable = known < 0 ? NULL : parser->module->variables[known];
+    if (variable != NULL && variable->space == space && external && !variable->declared)
+        variable = &scratch;
+    else if (variable == NULL || variable->space != space || !variable->declared)
+        variable = new_variable(parser, token);
+    if (variable == NULL)
+        return false;
+    variable->declared = external && space != SPACE_SHARED;
     variable->space = space;
     variable->alignment = declaration->alignment;
     uint64_t elements = declaration->elements, at = 0;
@@ -224,14 +240,12 @@ static bool add_variable(struct parser *parser, const struct token *token, enum 
     if (!parse_dimensions(parser, &elements, &open))
         return false;
     variable->bytes = elements * type_bytes(declaration->type);
-    if (variable->name == NULL || variable->bytes > VARIABLE_MAX)
+    if (variable->bytes > VARIABLE_MAX)
         return fail(parser, token->line, "no room for %.*s", (int)token->length, token->text);
     variable->external = external && space == SPACE_SHARED && open;
     if (variable->external || (external && !open && space == SPACE_SHARED))
         variable->bytes = variable->external ? 0 : variable->bytes;
-    else if (external)
-        return fail(parser, token->line, "external variable %s: modules are not linked", variable->name);
-    if (!accept_text(parser, "="))
+    if (external || !accept_text(parser, "="))
         return true;
     if (space == SPACE_SHARED) /* PTX ISA, "Initializers" */
         return fail(parser, token->line, "shared variable %s has an initial value", variable->name);

@@ -122,6 +122,8 @@ static bool check_calls(struct parser *parser)
             fits = call->arguments[j].bytes <= callee->parameters[j].bytes;
         for (uint32_t j = 0; fits && j < callee->result_count; j++)
             fits = call->results[j].bytes <= callee->results[j].bytes;
+        if (!callee->defined && parser->partial)
+            continue;
         if (!callee->defined || callee->entry)
             return fail(parser, 0, "function %s is called but not defined", callee->name);
         if (!fits)
@@ -140,12 +142,13 @@ static bool keep_text(struct parser *parser, const char *text, size_t bytes)
     return true;
 }
 
-int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
-                     struct ptx_diagnostic *diagnostic)
+int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module **module,
+                 struct ptx_diagnostic *diagnostic)
 {
     struct ptx_diagnostic own = {0};
     struct token *tokens = ptx_lex(text, bytes, &own);
-    struct parser parser = {.at = tokens, .diagnostic = &own, .module = calloc(1, sizeof **module)};
+    struct parser parser = {
+        .at = tokens, .diagnostic = &own, .module = calloc(1, sizeof **module), .partial = partial};
     bool good = tokens != NULL && parser.module != NULL;
     while (good && parser.at->kind != TOKEN_END)
         good = parse_top_level(&parser);
@@ -162,4 +165,10 @@ int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
     }
     *module = parser.module;
     return good ? 0 : -1;
+}
+
+int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
+                     struct ptx_diagnostic *diagnostic)
+{
+    return parse_module(text, bytes, false, module, diagnostic);
 }

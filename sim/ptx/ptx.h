@@ -41,6 +41,27 @@ int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
                      struct ptx_diagnostic *diagnostic);
 void ptx_module_free(struct ptx_module *module);
 
+/* Linking: texts that refer to each other's functions and variables become one text, in which static names
+ * that collide are kept apart. */
+struct ptx_link;
+
+enum ptx_link_status {
+    PTX_LINKED = 0,
+    PTX_LINK_TEXT,   /* a text was refused, as by ptx_module_parse */
+    PTX_LINK_SYMBOL, /* symbols are defined twice or not at all: a line for each in `diagnostic` */
+    PTX_LINK_MEMORY
+};
+
+struct ptx_link *ptx_link_begin(void); /* NULL without memory */
+/* `name` is what diagnostics call the text, which is copied up to a NUL. A text that is refused changes
+ * nothing. */
+enum ptx_link_status ptx_link_add(struct ptx_link *link, const char *text, size_t bytes, const char *name,
+                                  struct ptx_diagnostic *diagnostic);
+/* `text` is to be freed, and is NUL-terminated; `bytes` does not count the NUL. */
+enum ptx_link_status ptx_link_finish(struct ptx_link *link, char **text, size_t *bytes,
+                                     struct ptx_diagnostic *diagnostic);
+void ptx_link_end(struct ptx_link *link);
+
 /* Give every module-scope .global and .const variable device memory from `allocate` and its initial value
  * (which may hold other variables' addresses). To be called once, before the first launch. */
 int ptx_module_place(struct ptx_module *module,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-OUTCOMES = 12
+OUTCOMES = 16
 """As many as target.h has."""
 
 _PROGRESS = struct.Struct(f"<{1 + OUTCOMES}Q")

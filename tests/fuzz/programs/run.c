@@ -14,9 +14,10 @@ enum { WINDOW = 4096, VARIABLES_MAX = 64, GAP = 64, KERNELS_MAX = 4, SHARED_MAX 
 
 const enum style target_style = STYLE_GENTLE;
 const char *const target_outcomes[OUTCOMES] = {
-    "ok",        "illegal address", "misaligned",   "trap",       "timeout",  "illegal instruction",
-    "resources", "cancelled",       "not accepted", "not placed", "no kernel"};
-enum { NOT_ACCEPTED = PTX_CANCELLED + 1, NOT_PLACED, NO_KERNEL };
+    "ok",       "illegal address", "misaligned",          "trap",      "assertion",
+    "timeout",  "invalid pc",      "illegal instruction", "resources", "cancelled",
+    "deadlock", "not accepted",    "not placed",          "no kernel"};
+enum { NOT_ACCEPTED = PTX_DEADLOCK + 1, NOT_PLACED, NO_KERNEL };
 
 struct range {
     uint64_t begin, end;
@@ -45,13 +46,14 @@ static void make_arena(void)
     ASAN_POISON_MEMORY_REGION(arena, ARENA);
 }
 
-static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end)
+static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
 {
     const struct memory *known = context;
     for (size_t i = 0; i < known->count; i++)
         if (address >= known->ranges[i].begin && address < known->ranges[i].end) {
             *begin = known->ranges[i].begin;
             *end = known->ranges[i].end;
+            *writable = true;
             return true;
         }
     return false;
@@ -116,7 +118,7 @@ static unsigned run(const struct ptx_kernel *kernel, struct memory *memory, cons
                                 .block = {random_one_in(random, 4) ? 72 : 32, 1, 1},
                                 .shared_bytes = random_one_in(random, 2) ? 256 : 0,
                                 .parameters = parameters,
-                                .memory = {find, memory},
+                                .memory = {.find = find, .context = memory},
                                 .timeout_ns = 10 * 1000 * 1000,
                                 .workers = 1};
     const enum ptx_status status = ptx_run(&launch, &diagnostic);

@@ -4,7 +4,7 @@
 
 #include "mutate.h"
 
-enum { OUTCOMES = 12 };
+enum { OUTCOMES = 16 };
 
 extern const enum style target_style;
 

@@ -134,7 +134,11 @@ def launch_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def loaded(sim_path: Path, launch_log: Path) -> Driver:
-    variables = {"SIM_LAUNCH_LOG": str(launch_log), "SIM_FAULT_SCOPE": "context"}
+    variables = {
+        "SIM_LAUNCH_LOG": str(launch_log),
+        "SIM_FAULT_SCOPE": "context",
+        "SIM_MEMORY_CHECK": "exact",
+    }
     os.environ.update(variables)  # read once, at cuInit
     driver = Driver(ctypes.CDLL(str(sim_path)))
     driver("cuInit", 0)
