@@ -9,6 +9,7 @@ struct declaration {
     enum type type;
     uint32_t alignment;
     uint32_t elements; /* of a vector */
+    bool managed;
 };
 
 bool parse_integer(struct parser *parser, uint64_t *value)
@@ -21,9 +22,30 @@ bool parse_integer(struct parser *parser, uint64_t *value)
     return true;
 }
 
+/* .attribute(.managed), .attribute(.unified(1, 2)): where the host sees the variable, as it does every one
+ * here. */
+static bool parse_attributes(struct parser *parser, struct declaration *declaration)
+{
+    if (!expect_text(parser, "("))
+        return false;
+    do {
+        const struct token *token = next_token(parser);
+        declaration->managed = declaration->managed || token_is(token, ".managed");
+        if (!token_is(token, ".managed") && !token_is(token, ".unified"))
+            return fail(parser, token->line, "unknown attribute '%.*s'", (int)token->length, token->text);
+        if (accept_text(parser, "(")) { /* an identifier of 128 bits in two halves */
+            uint64_t half;
+            if (!parse_integer(parser, &half) || !expect_text(parser, ",") || !parse_integer(parser, &half) ||
+                !expect_text(parser, ")"))
+                return false;
+        }
+    } while (accept_text(parser, ","));
+    return expect_text(parser, ")");
+}
+
 static bool parse_declaration(struct parser *parser, struct declaration *declaration)
 {
-    *declaration = (struct declaration){T_NONE, 0, 1};
+    *declaration = (struct declaration){T_NONE, 0, 1, false};
     while (parser->at->kind == TOKEN_DIRECTIVE) {
         uint64_t alignment;
         const enum type type = type_of(parser->at);
@@ -36,6 +58,9 @@ static bool parse_declaration(struct parser *parser, struct declaration *declara
             if (alignment == 0 || alignment > 4096 || (alignment & (alignment - 1)) != 0)
                 return fail(parser, parser->at->line, "alignment of %llu", (unsigned long long)alignment);
             declaration->alignment = (uint32_t)alignment;
+        } else if (accept_text(parser, ".attribute")) {
+            if (!parse_attributes(parser, declaration))
+                return false;
         } else if (accept_text(parser, ".v2")) {
             declaration->elements = 2;
         } else if (accept_text(parser, ".v4")) {
@@ -232,6 +257,7 @@ static bool add_variable(struct parser *parser, const struct token *token, enum 
         variable = new_variable(parser, token);
     if (variable == NULL)
         return false;
+    variable->managed = declaration->managed;
     variable->declared = external && space != SPACE_SHARED;
     variable->space = space;
     variable->alignment = declaration->alignment;

@@ -247,3 +247,8 @@ size_t ptx_variable_bytes(const struct ptx_variable *variable)
 {
     return variable->bytes;
 }
+
+bool ptx_variable_is_managed(const struct ptx_variable *variable)
+{
+    return variable->managed;
+}

@@ -365,6 +365,7 @@ struct ptx_variable {
     uint32_t alignment;
     uint64_t bytes;
     bool external;        /* without a size: dynamic shared memory */
+    bool managed;         /* .attribute(.managed): cuLibraryGetManaged gives it */
     bool declared;        /* .extern, and nothing has defined it yet */
     unsigned char *value; /* initial bytes, or NULL for zeros */
     uint32_t relocation_count;

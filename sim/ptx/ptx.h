@@ -97,6 +97,7 @@ const struct ptx_variable *ptx_module_find_variable(const struct ptx_module *mod
 const char *ptx_variable_name(const struct ptx_variable *variable);
 uint64_t ptx_variable_address(const struct ptx_variable *variable); /* 0 before ptx_module_place */
 size_t ptx_variable_bytes(const struct ptx_variable *variable);
+bool ptx_variable_is_managed(const struct ptx_variable *variable);
 
 /* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end), and
  * whether it may be written; the engine may remember the answer for the rest of one launch. Called from
