@@ -317,7 +317,7 @@ CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
     case SIM_WORK_HOST:
         nodeParams->host.fn = node->work.host.function;
         nodeParams->host.userData = node->work.host.data;
-#if CUDA_VERSION >= 13030
+#if CUDA_VERSION >= 13040
         nodeParams->host.ctx = (CUcontext)node->context;
 #endif
         break;
@@ -329,7 +329,7 @@ CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
         break;
     case SIM_WORK_RECORD:
         nodeParams->eventRecord.event = sim_graph_event_of(&node->work);
-#if CUDA_VERSION >= 13030
+#if CUDA_VERSION >= 13040
         nodeParams->eventRecord.ctx = (CUcontext)node->context;
 #endif
         break;
