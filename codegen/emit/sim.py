@@ -1,26 +1,61 @@
-"""stubs.c, procaddr.c and sim.map: the parts of the CPU driver that follow from the header alone."""
+"""names.h, stubs.c, procaddr.c and sim.map: the parts of the CPU driver that follow from the header alone."""
 
 from __future__ import annotations
 
 from ..model import Api, EntryPoint, Function
 from .text import SIM_COMMAND, banner, by_section, heading, wrapped
 
-_STUBS = """\
-#include <cuda.h>
+_NAMES = """\
+/* After cuda.h: what sim/ then defines as cuInit is sim_cuInit, which has the header's prototype. The export of
+ * the header's name is in stubs.c. (Some headers define names as themselves.) */
+"""
 
+_NAME = """
+{prototype}
+#undef {name}
+#define {name} sim_{name}
+"""
+
+_STUBS = """\
+#define SIM_EXPORTS
+#include "inject.h"
 #include "stub.h"
 
-/* Weak: a function that sim/ implements takes its stub's place. The parameters are there for the compiler,
- * which compares each stub with the header's own declaration. */
+/* Of each function its implementation, weak, so that one in sim/ takes its place, and the export that calls
+ * it. The parameters are there for the compiler, which compares each export with the header's declaration. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define STUB __attribute__((weak, visibility("default")))
+#pragma GCC optimize("no-ipa-icf")
+#define WEAK   __attribute__((weak, visibility("hidden")))
+#define EXPORT __attribute__((visibility("default")))
+
+/* One branch, never taken unless calls are watched (sim/driver/inject.h). */
+#define WATCHED (atomic_load_explicit(&sim_watched, memory_order_relaxed) != 0)
 """
 
 _STUB = """
-{signature}
+{weak}
 {{
     return sim_not_supported("{name}");
 }}
+
+{export}
+{{
+    if (__builtin_expect(WATCHED, 0)) {{
+        const int injected = sim_inject({number});
+        if (injected >= 0)
+            return (CUresult)injected;
+    }}
+    return sim_{name}({arguments});
+}}
+"""
+
+_FUNCTIONS = """
+/* By the number that each hands to sim_inject. */
+const char *const sim_functions[] = {{
+{rows}
+}};
+
+const unsigned sim_function_count = sizeof sim_functions / sizeof *sim_functions;
 """
 
 _TABLE = """\
@@ -40,6 +75,7 @@ _MAP = """\
 {
 global:
     cu*;
+    simInject;
 local:
     *;
 };
@@ -49,23 +85,46 @@ local:
 def emit_sim(api: Api) -> dict[str, str]:
     """Text by file name; the C files include headers of sim/driver/."""
     return {
+        "names.h": _names(api),
         "stubs.c": _stubs(api),
         "procaddr.c": _table(api),
         "sim.map": banner("sim", api.version, SIM_COMMAND) + _MAP,
     }
 
 
-def _stubs(api: Api) -> str:
-    text = banner("sim", api.version, SIM_COMMAND) + _STUBS
-    for title, stubs in by_section((function, _stub(function)) for function in api.functions):
-        text += "\n" + heading(title) + "".join(stubs)
+def _names(api: Api) -> str:
+    text = banner("sim", api.version, SIM_COMMAND) + _NAMES
+    for title, names in by_section((function, _name(function)) for function in api.functions):
+        text += "\n" + heading(title) + "".join(names)
     return text
 
 
-def _stub(function: Function) -> str:
-    opening = f"STUB {function.returns.spellings[0]} CUDAAPI {function.name}("
+def _name(function: Function) -> str:
+    return _NAME.format(prototype=_prototype(function, "", "sim_") + ";", name=function.name)
+
+
+def _prototype(function: Function, attribute: str, prefix: str) -> str:
+    opening = f"{attribute}{function.returns.spellings[0]} CUDAAPI {prefix}{function.name}("
     items = [parameter.declaration for parameter in function.parameters] or ["void"]
-    return _STUB.format(signature=wrapped(opening, items, ")"), name=function.name)
+    return wrapped(opening, items, ")")
+
+
+def _stubs(api: Api) -> str:
+    text = banner("sim", api.version, SIM_COMMAND) + _STUBS
+    numbered = ((function, _stub(function, number)) for number, function in enumerate(api.functions))
+    for title, stubs in by_section(numbered):
+        text += "\n" + heading(title) + "".join(stubs)
+    return text + _FUNCTIONS.format(rows="\n".join(f'    "{function.name}",' for function in api.functions))
+
+
+def _stub(function: Function, number: int) -> str:
+    return _STUB.format(
+        weak=_prototype(function, "WEAK ", "sim_"),
+        export=_prototype(function, "EXPORT ", ""),
+        name=function.name,
+        number=number,
+        arguments=", ".join(parameter.name for parameter in function.parameters),
+    )
 
 
 def _table(api: Api) -> str:

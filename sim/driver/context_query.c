@@ -1,4 +1,5 @@
 /* What may be asked and set of a context. */
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "state.h"
@@ -6,7 +7,7 @@
 CUresult cuCtxGetDevice(CUdevice *device)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_any(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (device == NULL)
@@ -18,7 +19,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_any(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (flags == NULL)
@@ -27,22 +28,25 @@ CUresult cuCtxGetFlags(unsigned int *flags)
     return CUDA_SUCCESS;
 }
 
+/* What only counts when a context is made is taken and forgotten. */
 CUresult cuCtxSetFlags(unsigned int flags)
 {
+    const unsigned kept = CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_SYNC_MEMOPS;
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_any(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    if ((flags & ~(unsigned)CU_CTX_FLAGS_MASK) != 0)
+    if (!sim_context_flags_are_valid(flags))
         return CUDA_ERROR_INVALID_VALUE;
-    atomic_store(&context->flags, flags);
+    const unsigned always = atomic_load(&context->flags) & CU_CTX_MAP_HOST;
+    atomic_store(&context->flags, (flags & kept) | always);
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter_with(ctx, &context);
+    const CUresult result = sim_enter_faulted(ctx, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (ctxId == NULL)
@@ -51,23 +55,40 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
     return CUDA_SUCCESS;
 }
 
+/* Of a context that had a fault as well. */
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter_with(ctx, &context);
+    CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
     if (version == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *version = context->api_version;
-    return CUDA_SUCCESS;
+    if (ctx == NULL) {
+        result = sim_enter(&context);
+    } else {
+        context = sim_object_find(ctx, SIM_CONTEXT);
+        result = context == NULL ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+    }
+    if (result == CUDA_SUCCESS)
+        *version = context->api_version;
+    return result;
+}
+
+/* A capture of the context cannot be waited for: what it was given has not been queued. */
+static CUresult synchronize(struct sim_context *context)
+{
+    if (sim_capture_spoil_context(context))
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    const CUresult result = sim_capture_permits_unsafe();
+    return result == CUDA_SUCCESS ? sim_context_synchronize(context) : result;
 }
 
 CUresult cuCtxSynchronize(void)
 {
     struct sim_context *context;
     const CUresult result = sim_enter(&context);
-    return result == CUDA_SUCCESS ? sim_context_synchronize(context) : result;
+    return result == CUDA_SUCCESS ? synchronize(context) : result;
 }
 
 #if CUDA_VERSION >= 13000
@@ -75,13 +96,13 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx)
 {
     struct sim_context *context;
     const CUresult result = sim_enter_with(ctx, &context);
-    return result == CUDA_SUCCESS ? sim_context_synchronize(context) : result;
+    return result == CUDA_SUCCESS ? synchronize(context) : result;
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter_with(ctx, &context);
+    const CUresult result = sim_enter_faulted(ctx, &context);
     if (result != CUDA_SUCCESS)
         return result;
     if (device == NULL)
@@ -90,32 +111,6 @@ CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
     return CUDA_SUCCESS;
 }
 #endif
-
-CUresult cuCtxSetLimit(CUlimit limit, size_t value)
-{
-    struct sim_context *context;
-    const CUresult result = sim_enter(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if ((unsigned)limit >= CU_LIMIT_SHMEM_SIZE)
-        return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    atomic_store(&context->limits[limit], value);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
-{
-    struct sim_context *context;
-    const CUresult result = sim_enter(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (pvalue == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    if ((unsigned)limit >= CU_LIMIT_SHMEM_SIZE)
-        return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    *pvalue = atomic_load(&context->limits[limit]);
-    return CUDA_SUCCESS;
-}
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 {
@@ -132,7 +127,9 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    CUresult result = sim_enter(&context);
+    if (result == CUDA_SUCCESS)
+        result = sim_capture_permits_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
@@ -141,6 +138,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
     return CUDA_SUCCESS;
 }
 
+/* Banks have four bytes since compute capability 5.0, whatever is wished for. */
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
     struct sim_context *context;
@@ -149,7 +147,7 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
         return result;
     if (pConfig == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *pConfig = (CUsharedconfig)atomic_load(&context->shared_config);
+    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
     return CUDA_SUCCESS;
 }
 
@@ -159,9 +157,22 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
     const CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    if ((unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+    return (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE
+                                                                        : CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
+{
+    struct sim_context *context;
+    const CUresult result = sim_enter(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (pExecAffinity == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    atomic_store(&context->shared_config, (int)config);
+    if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
+        return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    pExecAffinity->type = type;
+    pExecAffinity->param.smCount.val = sim_context_multiprocessors(context);
     return CUDA_SUCCESS;
 }
 

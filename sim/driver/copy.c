@@ -59,14 +59,19 @@ static bool side_is_valid(const struct sim_copy *copy, const struct side *side)
     return true;
 }
 
+static bool readable(uint64_t address, size_t bytes)
+{
+    return sim_range_readable(address, bytes) || sim_range_addressable(address, bytes);
+}
+
 static CUresult check(struct sim_copy *copy)
 {
     copy->destination_type = settle(copy->destination, copy->destination_type);
     copy->source_type = settle(copy->source, copy->source_type);
     const struct side destination = {copy->destination, copy->destination_type, copy->destination_pitch,
-                                     copy->destination_slice, sim_range_accessible};
+                                     copy->destination_slice, sim_range_addressable};
     const struct side source = {copy->source, copy->source_type, copy->source_pitch, copy->source_slice,
-                                sim_range_readable};
+                                readable};
     return side_is_valid(copy, &destination) && side_is_valid(copy, &source) ? CUDA_SUCCESS
                                                                              : CUDA_ERROR_INVALID_VALUE;
 }

@@ -23,12 +23,11 @@ static CUresult enter_both(CUcontext destination, CUcontext source, enum sim_cop
     return result;
 }
 
-/* A copy that stays within the current context need not be waited for, as one by cuMemcpyDtoD. */
-static enum sim_copy_return when_of(CUcontext destination, CUcontext source)
+/* A copy within the current context need not be waited for, as one by cuMemcpyDtoD. */
+static bool stays_here(CUcontext destination, CUcontext source)
 {
     const void *current = sim_context_current();
-    return (const void *)destination == current && (const void *)source == current ? SIM_COPY_QUEUED
-                                                                                   : SIM_COPY_DONE;
+    return (const void *)destination == current && (const void *)source == current;
 }
 
 static CUresult row(CUdeviceptr to, CUcontext destination, CUdeviceptr from, CUcontext source, size_t bytes,
@@ -38,21 +37,21 @@ static CUresult row(CUdeviceptr to, CUcontext destination, CUdeviceptr from, CUc
     CUresult result = enter_both(destination, source, when);
     if (result == CUDA_SUCCESS)
         result = sim_copy_linear(to, CU_MEMORYTYPE_DEVICE, from, CU_MEMORYTYPE_DEVICE, bytes, &copy);
+    if (result == CUDA_SUCCESS && when == SIM_COPY_DONE && stays_here(destination, source))
+        when = SIM_COPY_QUEUED;
     return result == CUDA_SUCCESS ? sim_copy_submit(&copy, stream, per_thread, when) : result;
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                       CUcontext srcContext, size_t ByteCount)
 {
-    return row(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, false,
-               when_of(dstContext, srcContext));
+    return row(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, false, SIM_COPY_DONE);
 }
 
 CUresult cuMemcpyPeer_ptds(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                            CUcontext srcContext, size_t ByteCount)
 {
-    return row(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, true,
-               when_of(dstContext, srcContext));
+    return row(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, true, SIM_COPY_DONE);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,

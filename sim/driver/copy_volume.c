@@ -4,7 +4,7 @@
 static CUresult plane(const CUDA_MEMCPY2D *p, CUstream stream, bool per_thread, enum sim_copy_return when)
 {
     if (p == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return sim_copy_volume(NULL, stream, per_thread, when);
     const CUDA_MEMCPY3D parameters = {.srcXInBytes = p->srcXInBytes,
                                       .srcY = p->srcY,
                                       .srcMemoryType = p->srcMemoryType,

@@ -27,6 +27,7 @@
 #define SIM_TEXTURE_LAYERED_WIDTH  32768
 #define SIM_TEXTURE_LAYERS         2048
 #define SIM_TEXTURE_CUBEMAP_LAYERS 2046
+#define SIM_MIPMAPPED_WIDTH        32768
 #define SIM_SURFACE_1D             32768
 
 /* Bytes of device memory. */

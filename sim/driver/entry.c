@@ -1,5 +1,6 @@
 /* How clients find the driver's functions. */
 #include "api.h"
+#include "inject.h"
 #include "procaddr.h"
 #include "state.h"
 
@@ -33,6 +34,8 @@ static struct choice choose(const char *name, int version, bool per_thread)
     struct choice chosen = {0};
     struct choice other = {0};
     for (size_t i = search(name); i < sim_entry_count && strcmp(sim_entries[i].name, name) == 0; i++) {
+        if (sim_inject_drops(sim_entries[i].symbol))
+            continue;
         chosen.known = true;
         if (sim_entries[i].version > version)
             continue;
@@ -76,11 +79,12 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
     return look_up(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
 
-/* Export tables are private agreements between a vendor's libraries; this driver has none. */
+/* Export tables are private agreements between a vendor's libraries; this driver has none but its own. */
 CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     if (ppExportTable == NULL || pExportTableId == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *ppExportTable = NULL;
-    return CUDA_ERROR_NOT_FOUND;
+    const bool ours = memcmp(pExportTableId, &sim_inject_table_id, sizeof sim_inject_table_id) == 0;
+    *ppExportTable = ours ? &sim_inject_table : NULL;
+    return ours ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

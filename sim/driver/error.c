@@ -1,7 +1,7 @@
 /* Names and meanings of every result, in the words of an H200's driver 580.159. */
-#include "api.h"
+#include "error.h"
 
-#include <stddef.h>
+#include <string.h>
 
 struct meaning {
     CUresult result;
@@ -150,6 +150,16 @@ static const struct meaning *find(CUresult error)
         if (meanings[i].result == error)
             return &meanings[i];
     return NULL;
+}
+
+bool sim_error_named(const char *name, size_t length, CUresult *result)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strlen(meanings[i].name) == length && memcmp(meanings[i].name, name, length) == 0) {
+            *result = meanings[i].result;
+            return true;
+        }
+    return false;
 }
 
 CUresult cuGetErrorName(CUresult error, const char **pStr)

@@ -2,7 +2,9 @@
 
 #include "capture.h"
 #include "context.h"
+#include "state.h"
 #include "stream.h"
+#include "stub.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -56,11 +58,11 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
     const CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
-    if (phEvent == NULL || (Flags & ~(known | CU_EVENT_INTERPROCESS)) != 0)
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    const bool shared_with_time =
+        (Flags & CU_EVENT_INTERPROCESS) != 0 && (Flags & CU_EVENT_DISABLE_TIMING) == 0;
+    if (phEvent == NULL || (Flags & ~known) != 0 || shared_with_time)
         return CUDA_ERROR_INVALID_VALUE;
-    if ((Flags & CU_EVENT_INTERPROCESS) != 0)
-        return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_event *event = calloc(1, sizeof(*event));
     if (event == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -75,15 +77,24 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
     return CUDA_SUCCESS;
 }
 
+CUresult sim_event_enter(CUevent handle, struct sim_event **event)
+{
+    const CUresult result = sim_check_initialized();
+    if (result != CUDA_SUCCESS)
+        return result;
+    *event = sim_object_find(handle, SIM_EVENT);
+    return *event == NULL ? CUDA_ERROR_INVALID_HANDLE : sim_context_usable((*event)->object.context);
+}
+
 static CUresult destroy(CUevent hEvent)
 {
-    struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    struct sim_event *event;
+    const CUresult result = sim_event_enter(hEvent, &event);
     if (result != CUDA_SUCCESS)
         return result;
     if (!sim_object_withdraw(hEvent, SIM_EVENT))
         return CUDA_ERROR_INVALID_HANDLE;
-    sim_object_release(hEvent);
+    sim_object_release(event);
     return CUDA_SUCCESS;
 }
 
@@ -99,15 +110,14 @@ CUresult cuEventDestroy_v2(CUevent hEvent)
 
 static CUresult record(CUevent hEvent, CUstream hStream, unsigned flags, bool per_thread)
 {
-    struct sim_context *context;
     struct sim_stream *stream;
-    CUresult result = sim_enter(&context);
+    struct sim_event *event;
+    CUresult result = sim_event_enter(hEvent, &event);
     if (result == CUDA_SUCCESS)
-        result = sim_stream_resolve(context, hStream, per_thread, &stream);
+        result = sim_stream_enter(hStream, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    struct sim_event *event = sim_object_find(hEvent, SIM_EVENT);
-    if (event == NULL)
+    if (sim_context_root(event->object.context) != sim_context_root(stream->object.context))
         return CUDA_ERROR_INVALID_HANDLE;
     if ((flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) != 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -139,30 +149,44 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned 
     return record(hEvent, hStream, flags, true);
 }
 
-/* Where the event was last recorded, with a reference to the stream; NULL: never. */
-static CUresult place(CUevent hEvent, struct sim_stream **stream, uint64_t *number)
+/* What the host may be told of an event. One that was recorded in a capture will happen only in a graph, and
+ * asking for it ends the capture; one of a capture that is over stands for nothing. */
+static CUresult enter_to_wait(CUevent hEvent, struct sim_event **event)
 {
-    struct sim_event *event = sim_object_find(hEvent, SIM_EVENT);
-    if (event == NULL)
-        return CUDA_ERROR_INVALID_HANDLE;
+    const CUresult result = sim_event_enter(hEvent, event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    switch (sim_capture_of_event(*event, true)) {
+    case SIM_EVENT_CAPTURED:
+        return CUDA_ERROR_CAPTURED_EVENT;
+    case SIM_EVENT_STALE:
+        return CUDA_ERROR_INVALID_VALUE;
+    case SIM_EVENT_PLAIN:
+        break;
+    }
+    return sim_capture_permits_unsafe();
+}
+
+struct sim_stream *sim_event_at(struct sim_event *event, uint64_t *number)
+{
     pthread_mutex_lock(&event->mutex);
-    const bool captured = event->capture != 0;
-    *stream = event->stream == NULL || captured ? NULL : sim_object_retain(event->stream);
+    struct sim_stream *stream = event->stream == NULL ? NULL : sim_object_retain(event->stream);
     *number = event->number;
     pthread_mutex_unlock(&event->mutex);
-    return captured ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
+    return stream;
 }
 
 CUresult cuEventQuery(CUevent hEvent)
 {
-    struct sim_context *context;
-    struct sim_stream *stream;
+    struct sim_event *event;
     uint64_t number;
-    CUresult result = sim_enter(&context);
-    if (result == CUDA_SUCCESS)
-        result = place(hEvent, &stream, &number);
-    if (result != CUDA_SUCCESS || stream == NULL)
+    const CUresult result = enter_to_wait(hEvent, &event);
+    if (result != CUDA_SUCCESS)
         return result;
+    struct sim_context *context = event->object.context;
+    struct sim_stream *stream = sim_event_at(event, &number);
+    if (stream == NULL)
+        return CUDA_SUCCESS;
     const bool done = sim_stream_has_completed(stream, number);
     sim_object_release(stream);
     return done ? sim_context_error(context) : CUDA_ERROR_NOT_READY;
@@ -170,39 +194,51 @@ CUresult cuEventQuery(CUevent hEvent)
 
 CUresult cuEventSynchronize(CUevent hEvent)
 {
-    struct sim_context *context;
-    struct sim_stream *stream;
+    struct sim_event *event;
     uint64_t number;
-    CUresult result = sim_enter(&context);
-    if (result == CUDA_SUCCESS)
-        result = place(hEvent, &stream, &number);
-    if (result != CUDA_SUCCESS || stream == NULL)
+    const CUresult result = enter_to_wait(hEvent, &event);
+    if (result != CUDA_SUCCESS)
         return result;
-    sim_stream_wait(stream, number);
+    struct sim_context *context = sim_object_retain(event->object.context);
+    struct sim_stream *stream = sim_event_at(event, &number);
+    if (stream != NULL)
+        sim_stream_wait(stream, number);
+    const CUresult error = stream == NULL ? CUDA_SUCCESS : sim_context_error(context);
     sim_object_release(stream);
-    return sim_context_error(context);
+    sim_object_release(context);
+    return error;
 }
 
+/* 0: not yet. */
 static CUresult happened_at(CUevent hEvent, uint64_t *time_ns)
 {
-    struct sim_event *event = sim_object_find(hEvent, SIM_EVENT);
-    if (event == NULL || (event->flags & CU_EVENT_DISABLE_TIMING) != 0)
+    struct sim_event *event;
+    const CUresult result = sim_event_enter(hEvent, &event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if ((event->flags & CU_EVENT_DISABLE_TIMING) != 0)
         return CUDA_ERROR_INVALID_HANDLE;
+    switch (sim_capture_of_event(event, false)) {
+    case SIM_EVENT_CAPTURED:
+        return CUDA_ERROR_CAPTURED_EVENT;
+    case SIM_EVENT_STALE:
+        return CUDA_ERROR_INVALID_VALUE;
+    case SIM_EVENT_PLAIN:
+        break;
+    }
     pthread_mutex_lock(&event->mutex);
     const bool recorded = event->stream != NULL;
     *time_ns = event->time_ns;
     pthread_mutex_unlock(&event->mutex);
-    if (!recorded)
-        return CUDA_ERROR_INVALID_HANDLE;
-    return *time_ns == 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    return recorded ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+/* The two versions differ only in how a GPU takes the times. */
 static CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
-    struct sim_context *context;
     uint64_t start;
     uint64_t end;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_check_initialized();
     if (result != CUDA_SUCCESS)
         return result;
     if (pMilliseconds == NULL)
@@ -210,6 +246,8 @@ static CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
     result = happened_at(hStart, &start);
     if (result == CUDA_SUCCESS)
         result = happened_at(hEnd, &end);
+    if (result == CUDA_SUCCESS && (start == 0 || end == 0))
+        result = CUDA_ERROR_NOT_READY;
     if (result == CUDA_SUCCESS)
         *pMilliseconds = (float)((double)(int64_t)(end - start) * 1e-6);
     return result;
@@ -227,16 +265,13 @@ CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEn
 
 static CUresult wait_event(CUstream hStream, CUevent hEvent, unsigned flags, bool per_thread)
 {
-    struct sim_context *context;
     struct sim_stream *stream;
-    CUresult result = sim_enter(&context);
+    struct sim_event *event;
+    CUresult result = sim_event_enter(hEvent, &event);
     if (result == CUDA_SUCCESS)
-        result = sim_stream_resolve(context, hStream, per_thread, &stream);
+        result = sim_stream_enter(hStream, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    struct sim_event *event = sim_object_find(hEvent, SIM_EVENT);
-    if (event == NULL)
-        return CUDA_ERROR_INVALID_HANDLE;
     if ((flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) != 0)
         return CUDA_ERROR_INVALID_VALUE;
     bool captured = false;
@@ -244,9 +279,9 @@ static CUresult wait_event(CUstream hStream, CUevent hEvent, unsigned flags, boo
     if (captured || result != CUDA_SUCCESS)
         return result;
     struct sim_work work = {.kind = SIM_WORK_WAIT};
-    result = place(hEvent, &work.wait.stream, &work.wait.number);
-    if (result != CUDA_SUCCESS || work.wait.stream == NULL)
-        return result; /* never recorded: nothing to wait for */
+    work.wait.stream = sim_event_at(event, &work.wait.number);
+    if (work.wait.stream == NULL)
+        return CUDA_SUCCESS; /* never recorded: nothing to wait for */
     return sim_stream_submit(stream, &work, NULL);
 }
 
@@ -258,4 +293,18 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
     return wait_event(hStream, hEvent, Flags, true);
+}
+
+/* No event is shared with another process here. */
+CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
+{
+    struct sim_event *shared;
+    const CUresult result = sim_event_enter(event, &shared);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (pHandle == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((shared->flags & CU_EVENT_INTERPROCESS) == 0)
+        return CUDA_ERROR_INVALID_HANDLE;
+    return sim_not_supported(__func__);
 }

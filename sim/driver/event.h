@@ -24,6 +24,13 @@ struct sim_event {
     size_t node_count;
 };
 
+/* What begins a call on an event: initialised, a valid handle, its context alive and without a sticky error.
+ * No context need be current. */
+CUresult sim_event_enter(CUevent handle, struct sim_event **event);
+
+/* Where it was last recorded outside of captures, with a reference to the stream; NULL: never. */
+struct sim_stream *sim_event_at(struct sim_event *event, uint64_t *number);
+
 /* The record operation has run. */
 void sim_event_happened(struct sim_event *event, const struct sim_stream *stream, uint64_t number);
 

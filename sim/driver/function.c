@@ -15,6 +15,8 @@ CUresult sim_function_resolve(struct sim_context *context, CUfunction handle, st
     return kernel == NULL ? CUDA_ERROR_INVALID_HANDLE : sim_kernel_function(context, kernel, function);
 }
 
+/* A CUkernel is none, although a launch takes it for one (seen with 580.159). `out` is where the call writes;
+ * one that writes nowhere passes what is not NULL. */
 static CUresult find_function(CUfunction handle, const void *out, struct sim_function **function)
 {
     struct sim_context *context;
@@ -23,7 +25,8 @@ static CUresult find_function(CUfunction handle, const void *out, struct sim_fun
         return result;
     if (out == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    return sim_function_resolve(context, handle, function);
+    *function = sim_object_find(handle, SIM_FUNCTION);
+    return *function == NULL ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
 }
 
 static CUresult find_kernel(CUkernel handle, const void *out, struct sim_kernel **kernel)
@@ -134,14 +137,14 @@ CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
 {
     struct sim_function *function;
-    const CUresult result = find_function(hfunc, hfunc, &function);
+    const CUresult result = find_function(hfunc, &function, &function);
     return result == CUDA_SUCCESS ? set(attrib, value, function->ptx, function->settings) : result;
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
     struct sim_function *function;
-    const CUresult result = find_function(hfunc, hfunc, &function);
+    const CUresult result = find_function(hfunc, &function, &function);
     if (result != CUDA_SUCCESS)
         return result;
     return (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -151,7 +154,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 {
     struct sim_function *function;
     (void)config; /* banks do not exist here */
-    return find_function(hfunc, hfunc, &function);
+    return find_function(hfunc, &function, &function);
 }
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
@@ -164,10 +167,11 @@ CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 }
 
 #if CUDA_VERSION >= 12030
+/* For this call and for the parameters of both kinds NULL is no value, rather than no handle (580.159). */
 CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
     struct sim_function *function;
-    const CUresult result = find_function(hfunc, name, &function);
+    const CUresult result = find_function(hfunc, hfunc == NULL ? NULL : (const void *)name, &function);
     if (result == CUDA_SUCCESS)
         *name = ptx_kernel_name(function->ptx);
     return result;
@@ -187,7 +191,7 @@ CUresult cuKernelGetName(const char **name, CUkernel hfunc)
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
     struct sim_function *function;
-    const CUresult result = find_function(func, paramOffset, &function);
+    const CUresult result = find_function(func, func == NULL ? NULL : paramOffset, &function);
     return result == CUDA_SUCCESS ? parameter_info(function->ptx, paramIndex, paramOffset, paramSize)
                                   : result;
 }
@@ -195,7 +199,7 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOff
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
     struct sim_kernel *self;
-    const CUresult result = find_kernel(kernel, paramOffset, &self);
+    const CUresult result = find_kernel(kernel, kernel == NULL ? NULL : paramOffset, &self);
     return result == CUDA_SUCCESS ? parameter_info(self->ptx, paramIndex, paramOffset, paramSize) : result;
 }
 
@@ -211,7 +215,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 CUresult cuFuncLoad(CUfunction function)
 {
     struct sim_function *found;
-    return find_function(function, function, &found);
+    return find_function(function, &found, &found);
 }
 
 CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
@@ -271,7 +275,7 @@ CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel ker
 CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
 {
     struct sim_kernel *self;
-    const CUresult result = find_kernel(kernel, kernel, &self);
+    const CUresult result = find_kernel(kernel, &self, &self);
     if (result != CUDA_SUCCESS)
         return result;
     return dev == SIM_DEVICE ? set(attrib, val, self->ptx, &self->settings) : CUDA_ERROR_INVALID_DEVICE;
@@ -280,7 +284,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel ker
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
 {
     struct sim_kernel *self;
-    const CUresult result = find_kernel(kernel, kernel, &self);
+    const CUresult result = find_kernel(kernel, &self, &self);
     if (result != CUDA_SUCCESS)
         return result;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)

@@ -18,7 +18,16 @@ static struct {
     struct sim_extents extents;
     size_t limit;
     size_t used;
-} heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    size_t ceiling;
+    uint64_t begin, end; /* of what is reserved */
+} heap = {.lock = PTHREAD_MUTEX_INITIALIZER, .ceiling = SIZE_MAX};
+
+/* With the lock held. */
+static size_t available(void)
+{
+    const size_t limit = heap.limit < heap.ceiling ? heap.limit : heap.ceiling;
+    return heap.used < limit ? limit - heap.used : 0;
+}
 
 bool sim_heap_start(size_t bytes)
 {
@@ -30,25 +39,37 @@ bool sim_heap_start(size_t bytes)
         return false;
     (void)madvise(base, bytes * 2, MADV_DONTFORK); /* a forked child has no device memory */
     heap.limit = bytes;
+    heap.begin = begin;
+    heap.end = begin + bytes * 2;
     return true;
 }
 
-uint64_t sim_heap_allocate(size_t bytes)
+static uint64_t allocate(size_t bytes, bool charged)
 {
     const size_t size = sim_extents_rounded(bytes);
     uint64_t address = 0;
     if (size < bytes)
         return 0;
     pthread_mutex_lock(&heap.lock);
-    if (size <= heap.limit - heap.used)
+    if (!charged || size <= available())
         address = sim_extents_take(&heap.extents, size);
-    if (address != 0)
+    if (address != 0 && charged)
         heap.used += size;
     pthread_mutex_unlock(&heap.lock);
     return address;
 }
 
-void sim_heap_free(uint64_t address, size_t bytes)
+uint64_t sim_heap_allocate(size_t bytes)
+{
+    return allocate(bytes, true);
+}
+
+uint64_t sim_heap_reserve(size_t bytes)
+{
+    return allocate(bytes, false);
+}
+
+static void give_back(uint64_t address, size_t bytes, bool charged)
 {
     const size_t size = sim_extents_rounded(bytes);
     if (size >= RELEASE_BYTES) {
@@ -58,14 +79,24 @@ void sim_heap_free(uint64_t address, size_t bytes)
     }
     pthread_mutex_lock(&heap.lock);
     sim_extents_give(&heap.extents, address, size);
-    heap.used -= size;
+    heap.used -= charged ? size : 0;
     pthread_mutex_unlock(&heap.lock);
+}
+
+void sim_heap_free(uint64_t address, size_t bytes)
+{
+    give_back(address, bytes, true);
+}
+
+void sim_heap_unreserve(uint64_t address, size_t bytes)
+{
+    give_back(address, bytes, false);
 }
 
 bool sim_heap_charge(size_t bytes)
 {
     pthread_mutex_lock(&heap.lock);
-    const bool fits = bytes <= heap.limit - heap.used;
+    const bool fits = bytes <= available();
     if (fits)
         heap.used += bytes;
     pthread_mutex_unlock(&heap.lock);
@@ -82,7 +113,20 @@ void sim_heap_refund(size_t bytes)
 size_t sim_heap_available(void)
 {
     pthread_mutex_lock(&heap.lock);
-    const size_t available = heap.limit - heap.used;
+    const size_t bytes = available();
     pthread_mutex_unlock(&heap.lock);
-    return available;
+    return bytes;
+}
+
+void sim_heap_bounds(uint64_t *begin, uint64_t *end)
+{
+    *begin = heap.begin;
+    *end = heap.end;
+}
+
+void sim_heap_set_ceiling(size_t bytes)
+{
+    pthread_mutex_lock(&heap.lock);
+    heap.ceiling = bytes;
+    pthread_mutex_unlock(&heap.lock);
 }

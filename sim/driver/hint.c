@@ -2,6 +2,7 @@
  * remembered. */
 #include "hint.h"
 
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "range.h"
@@ -74,37 +75,44 @@ CUresult sim_hint_prefetch(CUdeviceptr address, size_t bytes, CUmemLocation loca
     return result;
 }
 
-static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location, CUstream hStream,
-                         bool per_thread)
+static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
+                         CUstream hStream, bool per_thread)
 {
     struct sim_context *context;
     struct sim_stream *stream;
     CUresult result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
-    return result == CUDA_SUCCESS ? sim_hint_prefetch(address, bytes, location) : result;
+    if (result == CUDA_SUCCESS && flags != 0)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!sim_stream_is_capturing(stream))
+        return sim_hint_prefetch(address, bytes, location);
+    sim_capture_spoil(stream);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
 {
-    return prefetch(devPtr, count, location_of(dstDevice), hStream, false);
+    return prefetch(devPtr, count, location_of(dstDevice), 0, hStream, false);
 }
 
 CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
 {
-    return prefetch(devPtr, count, location_of(dstDevice), hStream, true);
+    return prefetch(devPtr, count, location_of(dstDevice), 0, hStream, true);
 }
 
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
                                CUstream hStream)
 {
-    return flags != 0 ? CUDA_ERROR_INVALID_VALUE : prefetch(devPtr, count, location, hStream, false);
+    return prefetch(devPtr, count, location, flags, hStream, false);
 }
 
 CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr devPtr, size_t count, CUmemLocation location,
                                     unsigned int flags, CUstream hStream)
 {
-    return flags != 0 ? CUDA_ERROR_INVALID_VALUE : prefetch(devPtr, count, location, hStream, true);
+    return prefetch(devPtr, count, location, flags, hStream, true);
 }
 
 /* Which field an advice sets and to what. */

@@ -1,16 +1,15 @@
 /* Page-locked host memory. To a CPU it is memory like any other; what counts is that copies with it are
  * asynchronous and that kernels may touch it. */
 #include "context.h"
+#include "host_pages.h"
 #include "memory.h"
 
 #include <sys/mman.h>
 
-#define PAGE 4096u
-
 static CUresult allocate(void **pp, size_t bytes, unsigned flags)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     const unsigned known =
         CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if (result != CUDA_SUCCESS)
@@ -49,7 +48,7 @@ CUresult cuMemFreeHost(void *p)
 {
     struct sim_context *context;
     struct sim_range range;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS || p == NULL)
         return result;
     result = sim_context_synchronize(context);
@@ -63,26 +62,27 @@ static CUresult register_memory(void *p, size_t bytes, unsigned flags)
 {
     struct sim_context *context;
     struct sim_range range;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     const unsigned known =
         CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
     if (result != CUDA_SUCCESS)
         return result;
-    if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0)
-        return CUDA_ERROR_NOT_SUPPORTED;
     const uint64_t begin = (uint64_t)(uintptr_t)p;
+    const bool read_only = (flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0;
     if (p == NULL || bytes == 0 || begin + bytes < begin || (flags & ~known) != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0)
+        return CUDA_ERROR_NOT_SUPPORTED;
     if (sim_range_find(begin, &range))
         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    /* msync tells whether the pages exist without touching them. */
-    const uint64_t first = begin & ~(uint64_t)(PAGE - 1);
-    if (msync((void *)(uintptr_t)first, begin + bytes - first, MS_ASYNC) != 0)
+    /* "this flag is required in order to register memory mapped to the CPU as read-only" (cuda.h) */
+    bool writable;
+    if (!sim_host_pages_readable(begin, begin + bytes, &writable) || (!writable && !read_only))
         return CUDA_ERROR_INVALID_VALUE;
     range = (struct sim_range){.begin = begin,
                                .end = begin + bytes,
                                .kind = SIM_MEMORY_REGISTERED,
-                               .access = SIM_ACCESS_READ_WRITE,
+                               .access = read_only ? SIM_ACCESS_READ : SIM_ACCESS_READ_WRITE,
                                .flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP,
                                .context = context};
     return sim_range_add(&range) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
@@ -102,7 +102,7 @@ CUresult cuMemHostUnregister(void *p)
 {
     struct sim_context *context;
     struct sim_range range;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     result = sim_context_synchronize(context);
@@ -111,14 +111,13 @@ CUresult cuMemHostUnregister(void *p)
     return result;
 }
 
-static CUresult find_host(const void *p, struct sim_range *range)
+static CUresult find_host(const void *p, unsigned kinds, const void *out, struct sim_range *range)
 {
     struct sim_context *context;
     const CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!sim_range_find((uint64_t)(uintptr_t)p, range) ||
-        (range->kind != SIM_MEMORY_HOST && range->kind != SIM_MEMORY_REGISTERED))
+    if (out == NULL || !sim_range_find((uint64_t)(uintptr_t)p, range) || (kinds >> range->kind & 1u) == 0)
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
@@ -126,20 +125,21 @@ static CUresult find_host(const void *p, struct sim_range *range)
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 {
     struct sim_range range;
-    if (pdptr == NULL || Flags != 0)
+    const CUresult result = find_host(p, 1u << SIM_MEMORY_HOST | 1u << SIM_MEMORY_REGISTERED, pdptr, &range);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (Flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    const CUresult result = find_host(p, &range);
-    if (result == CUDA_SUCCESS)
-        *pdptr = (CUdeviceptr)(uintptr_t)p;
-    return result;
+    *pdptr = (CUdeviceptr)(uintptr_t)p;
+    return CUDA_SUCCESS;
 }
 
+/* "will fail if the pointer does not reside in an allocation performed by cuMemAllocHost() or
+ * cuMemHostAlloc()" (cuda.h). */
 CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 {
     struct sim_range range;
-    if (pFlags == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    const CUresult result = find_host(p, &range);
+    const CUresult result = find_host(p, 1u << SIM_MEMORY_HOST, pFlags, &range);
     if (result == CUDA_SUCCESS)
         *pFlags = range.flags;
     return result;

@@ -14,7 +14,7 @@
 struct wrapper {
     uint32_t magic, version;
     const void *data;
-    const void *filename_or_fatbins;
+    const void *filename_or_fatbins; /* of version 2: fat binaries' pointers, the last NULL */
 };
 
 static CUresult from_fatbin(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text)
@@ -36,6 +36,37 @@ static CUresult from_fatbin(const void *image, size_t bytes, struct sim_jit *jit
     }
 }
 
+/* Programs of several objects (nvcc -rdc=true) carry the code of each, to be linked where no linked code
+ * fits. */
+static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, struct sim_text *text)
+{
+    struct ptx_diagnostic diagnostic = {0};
+    struct ptx_link *link = ptx_link_begin();
+    enum ptx_link_status status = link == NULL ? PTX_LINK_MEMORY : PTX_LINKED;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; status == PTX_LINKED && result == CUDA_SUCCESS && fatbins[i] != NULL; i++) {
+        char name[32];
+        struct sim_text object;
+        (void)snprintf(name, sizeof name, "object %zu", i + 1);
+        result = from_fatbin(fatbins[i], sim_fatbin_bytes(fatbins[i]), jit, &object);
+        if (result == CUDA_SUCCESS)
+            result = sim_header_check(object.text, object.bytes, jit);
+        if (result == CUDA_SUCCESS)
+            status = ptx_link_add(link, object.text, object.bytes, name, &diagnostic);
+        sim_image_release(&object);
+    }
+    if (result == CUDA_SUCCESS && status == PTX_LINKED)
+        status = ptx_link_finish(link, &text->owned, &text->bytes, &diagnostic);
+    text->text = text->owned;
+    if (status == PTX_LINK_MEMORY)
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (status != PTX_LINKED)
+        result = sim_jit_unlinked(jit, status, &diagnostic);
+    if (link != NULL)
+        ptx_link_end(link);
+    return result;
+}
+
 /* The first four bytes, of which no more are touched than a text of fewer has. */
 static uint32_t magic_of(const unsigned char *image, size_t bytes)
 {
@@ -52,8 +83,13 @@ static CUresult from_image(const void *image, size_t bytes, struct sim_jit *jit,
     if (magic == WRAPPER_MAGIC && unsized) {
         struct wrapper wrapper;
         memcpy(&wrapper, image, sizeof wrapper);
-        if (wrapper.data != NULL && magic_of(wrapper.data, SIM_IMAGE_UNSIZED) == SIM_FATBIN_MAGIC)
-            return from_fatbin(wrapper.data, sim_fatbin_bytes(wrapper.data), jit, text);
+        if (wrapper.data != NULL && magic_of(wrapper.data, SIM_IMAGE_UNSIZED) == SIM_FATBIN_MAGIC) {
+            const CUresult result = from_fatbin(wrapper.data, sim_fatbin_bytes(wrapper.data), jit, text);
+            return result == CUDA_ERROR_NO_BINARY_FOR_GPU && wrapper.version == 2 &&
+                           wrapper.filename_or_fatbins != NULL
+                       ? from_objects(wrapper.filename_or_fatbins, jit, text)
+                       : result;
+        }
     } else if (magic == SIM_FATBIN_MAGIC) {
         return from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
     } else if (magic == ELF_MAGIC) {

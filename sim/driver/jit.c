@@ -126,6 +126,21 @@ void sim_jit_refused(struct sim_jit *jit, const struct ptx_diagnostic *diagnosti
     sim_jit_error(jit, "ptxas fatal   : Ptx assembly aborted due to errors");
 }
 
+CUresult sim_jit_unlinked(struct sim_jit *jit, enum ptx_link_status status,
+                          const struct ptx_diagnostic *diagnostic)
+{
+    if (status == PTX_LINK_TEXT) {
+        sim_jit_refused(jit, diagnostic);
+        return CUDA_ERROR_INVALID_PTX;
+    }
+    for (const char *line = diagnostic->text; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        sim_jit_error(jit, "error   : %.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    return CUDA_ERROR_INVALID_SOURCE;
+}
+
 void sim_jit_describe(struct sim_jit *jit, const struct ptx_module *module)
 {
     size_t bytes = 0;

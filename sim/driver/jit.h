@@ -34,6 +34,10 @@ __attribute__((format(printf, 2, 3))) void sim_jit_info(struct sim_jit *jit, con
 /* What the engine has against a text, in the words that ptxas has for such things. */
 void sim_jit_refused(struct sim_jit *jit, const struct ptx_diagnostic *diagnostic);
 
+/* Why texts were not linked, a line for each symbol; the code that says so. Not for PTX_LINK_MEMORY. */
+CUresult sim_jit_unlinked(struct sim_jit *jit, enum ptx_link_status status,
+                          const struct ptx_diagnostic *diagnostic);
+
 /* What a compiler would say of a module that was accepted, if the program wants to hear it. */
 void sim_jit_describe(struct sim_jit *jit, const struct ptx_module *module);
 

@@ -1,5 +1,6 @@
 #include "launch.h"
 
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "launch_attribute.h"
@@ -127,9 +128,13 @@ static CUresult launch(const struct sim_launch_request *request, CUstream hStrea
     CUresult result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = sim_launch_prepare(context, request, &work);
     if (result == CUDA_SUCCESS)
-        result = sim_launch_prepare(context, request, &work);
-    return result == CUDA_SUCCESS ? sim_stream_submit(stream, &work, NULL) : result;
+        return sim_stream_submit(stream, &work, NULL);
+    sim_capture_spoil(stream); /* a capture that lacks a launch is not what was meant */
+    return result;
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,

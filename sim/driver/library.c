@@ -161,6 +161,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
     (void)libraryOptionValues;
     if (fileName == NULL || !options_are_known(libraryOptions, numLibraryOptions))
         return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < numLibraryOptions; i++)
+        if (libraryOptions[i] == CU_LIBRARY_BINARY_IS_PRESERVED) /* a file's bytes are nobody's to keep */
+            return CUDA_ERROR_INVALID_VALUE;
     CUresult result = sim_image_read(fileName, &image, &bytes);
     if (result != CUDA_SUCCESS)
         return result;
@@ -234,6 +237,7 @@ static CUresult module_in(struct sim_context *context, struct sim_library *libra
             result = CUDA_ERROR_OUT_OF_MEMORY;
         }
         if (result == CUDA_SUCCESS) {
+            instance->module->of_library = true;
             instance->context = context;
             instance->next = library->instances;
             library->instances = instance;
@@ -306,6 +310,31 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
     CUmodule module;
     const CUresult result = cuLibraryGetModule(&module, library);
     return result == CUDA_SUCCESS ? cuModuleGetGlobal_v2(dptr, bytes, module, name) : result;
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    struct sim_library *self;
+    const CUresult result = find(library, name, &self);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (dptr == NULL && bytes == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct ptx_variable *variable = ptx_module_find_variable(self->ptx, name);
+    return variable != NULL && ptx_variable_is_managed(variable)
+               ? cuLibraryGetGlobal(dptr, bytes, library, name)
+               : CUDA_ERROR_NOT_FOUND;
+}
+
+/* No device here has unified function pointers. The manual says that the call "may" then return
+ * CUDA_ERROR_NOT_FOUND; driver 580.159 on an H200, which has none either, says that the request is invalid.
+ */
+CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol)
+{
+    struct sim_library *self;
+    const CUresult result = find(library, fptr, &self);
+    (void)symbol;
+    return result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
 #if CUDA_VERSION >= 12040

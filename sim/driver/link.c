@@ -1,5 +1,7 @@
-/* cuLink*: on this device a link product is PTX text, which every loading call accepts. One input is the
- * usual case; several are joined if each stands for itself. */
+/* cuLink*: on this device a link product is PTX text, which every loading call accepts.
+ *
+ * What each call answers was asked of driver 580.159: an input that cannot be read is refused where it is
+ * added and the rest still links; a symbol that is defined twice spoils the link for good. */
 #include "../ptx/ptx.h"
 #include "context.h"
 #include "image.h"
@@ -11,14 +13,18 @@
 struct sim_link {
     struct sim_object object;
     struct sim_jit jit;
-    char *text; /* NUL-terminated */
-    size_t bytes;
+    struct ptx_link *texts;
+    CUresult spoiled; /* what cuLinkComplete will return; CUDA_SUCCESS: it may link */
+    bool complete;
+    char *product;
 };
 
 static void dispose(struct sim_object *object)
 {
     struct sim_link *link = (struct sim_link *)object;
-    free(link->text);
+    if (link->texts != NULL)
+        ptx_link_end(link->texts);
+    free(link->product);
     free(link);
 }
 
@@ -39,7 +45,8 @@ static CUresult create(unsigned numOptions, CUjit_option *options, void **option
         return CUDA_ERROR_OUT_OF_MEMORY;
     sim_object_init(&link->object, SIM_LINK, context, dispose);
     link->jit = jit;
-    if (!sim_object_publish(link)) {
+    link->texts = ptx_link_begin();
+    if (link->texts == NULL || !sim_object_publish(link)) {
         sim_object_release(link);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -59,32 +66,55 @@ CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **
     return create(numOptions, options, optionValues, stateOut);
 }
 
-/* Position of the first directive after .version, .target and .address_size. */
-static size_t header_end(const char *text, size_t bytes)
+static CUresult add_text(struct sim_link *link, const void *data, size_t bytes, const char *name)
 {
-    size_t at = 0;
-    size_t end = 0;
-    while (at < bytes) {
-        const char *newline = memchr(text + at, '\n', bytes - at);
-        const size_t next = newline == NULL ? bytes : (size_t)(newline - text) + 1;
-        size_t start = at;
-        while (start < next && (text[start] == ' ' || text[start] == '\t'))
-            start++;
-        const size_t left = next - start;
-        if ((left >= 8 && memcmp(text + start, ".version", 8) == 0) ||
-            (left >= 7 && memcmp(text + start, ".target", 7) == 0) ||
-            (left >= 13 && memcmp(text + start, ".address_size", 13) == 0))
-            end = next;
-        else if (left > 1 && memcmp(text + start, "//", 2) != 0)
-            break;
-        at = next;
+    struct sim_text text;
+    struct ptx_diagnostic diagnostic = {0};
+    CUresult result = sim_image_text(data, bytes, &link->jit, &text);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const enum ptx_link_status status =
+        ptx_link_add(link->texts, text.text, text.bytes, name == NULL ? "input" : name, &diagnostic);
+    if (status == PTX_LINK_MEMORY)
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (status != PTX_LINKED)
+        result = sim_jit_unlinked(&link->jit, status, &diagnostic);
+    if (status == PTX_LINK_SYMBOL)
+        link->spoiled = result;
+    sim_image_release(&text);
+    return result;
+}
+
+static bool begins(const void *data, size_t bytes, const char *magic)
+{
+    return bytes >= strlen(magic) && memcmp(data, magic, strlen(magic)) == 0;
+}
+
+/* Machine code and its containers. */
+static CUresult refuse(struct sim_link *link, CUjitInputType type, const void *data, size_t bytes,
+                       const char *name)
+{
+    const bool elf = begins(data, bytes, "\177ELF"), archive = begins(data, bytes, "!<arch>\n");
+    CUresult result = CUDA_ERROR_INVALID_IMAGE;
+    if (type == CU_JIT_INPUT_NVVM) {
+        sim_jit_error(&link->jit, "fatal   : '%s' is LTO-IR, which this driver does not compile", name);
+        return link->spoiled = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     }
-    return end;
+    if (type == CU_JIT_INPUT_CUBIN) {
+        result = elf ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_IMAGE;
+        link->spoiled = result;
+    } else if (type == CU_JIT_INPUT_OBJECT ? elf : archive) {
+        result = CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (result == CUDA_ERROR_INVALID_IMAGE)
+        sim_jit_error(&link->jit, "error   : '%s' is not of the type that it is said to be", name);
+    else
+        sim_jit_error(&link->jit, "error   : '%s': only PTX can be linked for this device", name);
+    return result;
 }
 
 static CUresult add(CUlinkState state, CUjitInputType type, const void *data, size_t size, const char *name)
 {
-    (void)name;
     struct sim_context *context;
     const CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
@@ -92,27 +122,11 @@ static CUresult add(CUlinkState state, CUjitInputType type, const void *data, si
     struct sim_link *link = sim_object_find(state, SIM_LINK);
     if (link == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (data == NULL || size == 0)
+    if (data == NULL || size == 0 || (unsigned)type >= CU_JIT_NUM_INPUT_TYPES || link->complete)
         return CUDA_ERROR_INVALID_VALUE;
-    struct sim_text image;
-    if (type != CU_JIT_INPUT_FATBINARY && type != CU_JIT_INPUT_PTX)
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    const CUresult found = sim_image_text(data, size, &link->jit, &image);
-    if (found != CUDA_SUCCESS)
-        return found;
-    const char *text = image.text;
-    size_t bytes = image.bytes;
-    const size_t skipped = link->bytes == 0 ? 0 : header_end(text, bytes);
-    char *longer = realloc(link->text, link->bytes + bytes - skipped + 2);
-    if (longer == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    memcpy(longer + link->bytes, text + skipped, bytes - skipped);
-    link->text = longer;
-    link->bytes += bytes - skipped;
-    longer[link->bytes++] = '\n';
-    longer[link->bytes] = '\0';
-    sim_image_release(&image);
-    return CUDA_SUCCESS;
+    if (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY)
+        return add_text(link, data, size, name);
+    return refuse(link, type, data, size, name == NULL ? "input" : name);
 }
 
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
@@ -161,28 +175,49 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
     return result == CUDA_SUCCESS ? add_file(state, type, path) : result;
 }
 
+static CUresult complete(struct sim_link *link, size_t *bytes)
+{
+    struct ptx_diagnostic diagnostic = {0};
+    struct ptx_module *module;
+    if (link->spoiled != CUDA_SUCCESS)
+        return link->spoiled;
+    const enum ptx_link_status status = ptx_link_finish(link->texts, &link->product, bytes, &diagnostic);
+    if (status == PTX_LINK_MEMORY)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (status != PTX_LINKED)
+        return sim_jit_unlinked(&link->jit, status, &diagnostic);
+    if (ptx_module_parse(link->product, *bytes, &module, &diagnostic) != 0) {
+        sim_jit_refused(&link->jit, &diagnostic);
+        return CUDA_ERROR_INVALID_SOURCE;
+    }
+    sim_jit_describe(&link->jit, module);
+    ptx_module_free(module);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    size_t bytes = 0;
+    CUresult result = sim_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
     struct sim_link *link = sim_object_find(state, SIM_LINK);
-    if (link == NULL)
+    if (link == NULL || link->complete)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (cubinOut == NULL || link->bytes == 0)
+    if (cubinOut == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    struct ptx_module *module;
-    struct ptx_diagnostic diagnostic;
-    if (ptx_module_parse(link->text, link->bytes, &module, &diagnostic) != 0) {
-        sim_jit_refused(&link->jit, &diagnostic);
-        return CUDA_ERROR_INVALID_PTX;
-    }
-    ptx_module_free(module);
+    result = complete(link, &bytes);
     sim_jit_finish(&link->jit);
-    *cubinOut = link->text;
+    link->complete = result == CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS) {
+        free(link->product);
+        link->product = NULL;
+        return result;
+    }
+    *cubinOut = link->product;
     if (sizeOut != NULL)
-        *sizeOut = link->bytes + 1;
+        *sizeOut = bytes + 1; /* the NUL too: a text's end, where it is loaded */
     return CUDA_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 #include "context.h"
 #include "device.h"
 #include "extents.h"
+#include "graph_memory.h"
 #include "heap.h"
 #include "pool.h"
 #include "residency.h"
@@ -26,7 +27,7 @@ uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags,
                                     .kind = kind,
                                     .access = SIM_ACCESS_READ_WRITE,
                                     .flags = flags,
-                                    .context = context,
+                                    .context = context == NULL ? NULL : sim_context_root(context),
                                     .pool = pool};
     if (address != 0 && !sim_range_add(&range)) {
         sim_heap_free(address, bytes);
@@ -64,6 +65,7 @@ void sim_memory_free_context(struct sim_context *context)
         munmap((void *)(uintptr_t)range.begin, range.end - range.begin);
     while (sim_range_remove_any(context, 1u << SIM_MEMORY_REGISTERED, &range))
         ; /* the pages are the program's */
+    sim_graph_memory_free_context(context);
 }
 
 bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
@@ -94,7 +96,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr == NULL || bytesize == 0)
@@ -109,7 +111,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
     struct sim_context *context;
-    const CUresult result = sim_enter(&context);
+    const CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr == NULL || bytesize == 0 || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
@@ -124,13 +126,17 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
 CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
                             unsigned int ElementSizeBytes)
 {
-    if (pPitch == NULL || WidthInBytes == 0 || Height == 0 || WidthInBytes > 0x7fffffff ||
+    struct sim_context *context;
+    CUresult result = sim_enter(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (dptr == NULL || pPitch == NULL || WidthInBytes == 0 || Height == 0 || WidthInBytes > 0x7fffffff ||
         (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16))
         return CUDA_ERROR_INVALID_VALUE;
     const size_t pitch = (WidthInBytes + SIM_ALIGNMENT - 1) & ~(size_t)(SIM_ALIGNMENT - 1);
     if (Height > SIZE_MAX / pitch)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    const CUresult result = cuMemAlloc_v2(dptr, pitch * Height);
+    result = cuMemAlloc_v2(dptr, pitch * Height);
     if (result == CUDA_SUCCESS)
         *pPitch = pitch;
     return result;
@@ -140,10 +146,12 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
 CUresult cuMemFree_v2(CUdeviceptr dptr)
 {
     struct sim_context *context;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS || dptr == 0)
         return result;
     result = sim_context_synchronize(context);
+    if (sim_graph_memory_free(dptr, NULL, &result))
+        return result;
     if (!sim_memory_free(dptr, FREEABLE))
         return CUDA_ERROR_INVALID_VALUE;
     return result;

@@ -5,9 +5,7 @@
 
 #include <stdlib.h>
 
-#define WIDTH_MAX                                                                                            \
-    32768 /* CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH and 2D's, 3D arrays have less */
-#define LEVELS_MAX 16
+#define LEVELS_MAX 16 /* of SIM_MIPMAPPED_WIDTH elements; 3D arrays are smaller */
 
 struct mipmapped_array {
     struct sim_object object; /* its levels' handles go with it; copies hold references to levels */
@@ -66,7 +64,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DE
     result = sim_array_measure(pMipmappedArrayDesc, &measured);
     if (result != CUDA_SUCCESS)
         return result;
-    if (pMipmappedArrayDesc->Width > WIDTH_MAX || pMipmappedArrayDesc->Height > WIDTH_MAX)
+    if (pMipmappedArrayDesc->Width > SIM_MIPMAPPED_WIDTH || pMipmappedArrayDesc->Height > SIM_MIPMAPPED_WIDTH)
         return CUDA_ERROR_INVALID_VALUE;
     struct mipmapped_array *self = calloc(1, sizeof(*self));
     if (self == NULL)

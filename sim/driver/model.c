@@ -13,11 +13,12 @@
  * The default is no real GPU: it is small, so that "one block a multiprocessor" is little work for a CPU. */
 #include "model.h"
 
+#include "message.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #define KIB 1024
 #define MIB (1024 * 1024)
@@ -187,13 +188,11 @@ static const struct sim_model *chosen = models;
 
 static void refuse(const char *name)
 {
-    char line[512];
-    int used = snprintf(line, sizeof line, "CPU driver: SIM_GPU=%.64s: no such GPU; choose one of:", name);
+    char names[256] = "";
+    size_t used = 0;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-        used += snprintf(line + used, sizeof line - (size_t)used, " %s", models[i].key);
-    line[used] = '\n';
-    if (write(STDERR_FILENO, line, (size_t)used + 1) < 0)
-        return; /* nobody reads stderr: the result still tells */
+        used += (size_t)snprintf(names + used, sizeof names - used, " %s", models[i].key);
+    sim_say("SIM_GPU=%.64s: no such GPU; choose one of:%s", name, names);
 }
 
 CUresult sim_model_select(void)

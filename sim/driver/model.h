@@ -32,6 +32,11 @@ CUresult sim_model_select(void);
 /* The chosen one; the small default before sim_model_select. */
 const struct sim_model *sim_model(void);
 
+static inline unsigned sim_multiprocessors(void)
+{
+    return (unsigned)sim_model()->multiprocessors;
+}
+
 /* Compute capability as one number: 90 for 9.0. */
 unsigned sim_model_target(void);
 

@@ -4,6 +4,7 @@
 #include "image.h"
 #include "jit.h"
 #include "memory.h"
+#include "state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -167,11 +168,14 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname)
 CUresult cuModuleUnload(CUmodule hmod)
 {
     struct sim_context *context;
-    CUresult result = sim_enter(&context);
+    CUresult result = sim_enter_unsafe(&context);
     if (result != CUDA_SUCCESS)
         return result;
-    if (sim_object_find(hmod, SIM_MODULE) == NULL)
+    const struct sim_module *module = sim_object_find(hmod, SIM_MODULE);
+    if (module == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (module->of_library)
+        return CUDA_ERROR_NOT_PERMITTED;
     result = sim_context_synchronize(context);
     if (!sim_object_withdraw(hmod, SIM_MODULE))
         return CUDA_ERROR_INVALID_HANDLE;
@@ -181,6 +185,9 @@ CUresult cuModuleUnload(CUmodule hmod)
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
+    const CUresult result = sim_check_initialized();
+    if (result != CUDA_SUCCESS)
+        return result;
     if (mode == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     *mode = CU_MODULE_EAGER_LOADING;
@@ -241,6 +248,8 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
     const CUresult result = find(hmod, name, &module);
     if (result != CUDA_SUCCESS)
         return result;
+    if (dptr == NULL && bytes == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
     const struct ptx_variable *variable = ptx_module_find_variable(module->ptx, name);
     if (variable == NULL)
         return CUDA_ERROR_NOT_FOUND;

@@ -34,6 +34,7 @@ struct sim_module {
     size_t function_count;
     uint64_t *variables; /* device memory of the module's variables */
     size_t variable_count;
+    bool of_library; /* which unloads it */
 };
 
 struct sim_kernel {

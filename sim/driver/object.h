@@ -23,7 +23,10 @@ enum sim_kind {
     SIM_MIPMAPPED_ARRAY,
     SIM_GRAPH,
     SIM_GRAPH_NODE,
-    SIM_GRAPH_EXEC
+    SIM_GRAPH_EXEC,
+    SIM_GREEN,
+    SIM_DESCRIPTION,
+    SIM_USER_OBJECT
 };
 
 /* First member of everything that a handle names. A handle is valid from publish to withdraw; the memory

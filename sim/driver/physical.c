@@ -6,7 +6,6 @@
 #include "state.h"
 #include "vmm.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -37,7 +36,6 @@ static void dispose(struct sim_object *object)
 static CUresult publish(int descriptor, size_t bytes, const CUmemAllocationProp *properties, bool imported,
                         CUmemGenericAllocationHandle *handle)
 {
-    static atomic_ullong next_id = 1;
     struct sim_physical *physical = calloc(1, sizeof(*physical));
     if (physical == NULL) {
         close(descriptor);
@@ -47,7 +45,7 @@ static CUresult publish(int descriptor, size_t bytes, const CUmemAllocationProp 
     }
     sim_object_init(&physical->object, SIM_PHYSICAL, NULL, dispose);
     physical->properties = *properties;
-    physical->id = atomic_fetch_add(&next_id, 1);
+    physical->id = sim_range_new_id();
     physical->bytes = bytes;
     physical->handles = 1;
     physical->descriptor = descriptor;

@@ -1,7 +1,9 @@
 #include "pool.h"
 
+#include "capture.h"
 #include "context.h"
 #include "device.h"
+#include "graph_memory.h"
 #include "heap.h"
 #include "memory.h"
 #include "shareable.h"
@@ -276,6 +278,8 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
     CUresult result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
+    if (result == CUDA_SUCCESS && !sim_stream_is_capturing(stream))
+        result = sim_capture_permits_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr == NULL)
@@ -286,7 +290,7 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
     if (result != CUDA_SUCCESS || pool == NULL || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
     if (sim_stream_is_capturing(stream))
-        return CUDA_ERROR_NOT_SUPPORTED; /* allocation nodes of graphs */
+        return sim_graph_memory_capture(stream, bytes, dptr);
     if (bytes == 0) {
         *dptr = 0;
         return CUDA_SUCCESS;
@@ -308,14 +312,24 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStre
     return allocate(dptr, bytesize, NULL, hStream, true);
 }
 
+static CUresult allocate_from(CUdeviceptr *dptr, size_t bytes, CUmemoryPool pool, CUstream stream,
+                              bool per_thread)
+{
+    struct sim_context *context;
+    const CUresult result = sim_enter(&context);
+    if (result == CUDA_SUCCESS && pool == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return result == CUDA_SUCCESS ? allocate(dptr, bytes, pool, stream, per_thread) : result;
+}
+
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
-    return pool == NULL ? CUDA_ERROR_INVALID_VALUE : allocate(dptr, bytesize, pool, hStream, false);
+    return allocate_from(dptr, bytesize, pool, hStream, false);
 }
 
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
-    return pool == NULL ? CUDA_ERROR_INVALID_VALUE : allocate(dptr, bytesize, pool, hStream, true);
+    return allocate_from(dptr, bytesize, pool, hStream, true);
 }
 
 static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)
@@ -328,10 +342,11 @@ static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
     if (result != CUDA_SUCCESS || dptr == 0)
         return result;
-    if (!sim_range_find(dptr, &range) || range.begin != dptr || range.kind != SIM_MEMORY_DEVICE)
+    if (sim_graph_memory_free(dptr, stream, &result))
+        return result;
+    if (!sim_range_find(dptr, &range) || range.begin != dptr || range.kind != SIM_MEMORY_DEVICE ||
+        sim_stream_is_capturing(stream)) /* a graph frees only what a graph has allocated */
         return CUDA_ERROR_INVALID_VALUE;
-    if (sim_stream_is_capturing(stream))
-        return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_work work = {.kind = SIM_WORK_FREE, .freed = dptr};
     return sim_stream_submit(stream, &work, NULL);
 }

@@ -1,6 +1,7 @@
 #include "range.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,13 @@
 static struct sim_range *ranges;
 static size_t range_count;
 static size_t range_capacity;
-static unsigned long long next_id = 1;
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+unsigned long long sim_range_new_id(void)
+{
+    static atomic_ullong next = 1;
+    return atomic_fetch_add(&next, 1);
+}
 
 /* Index of the first range that ends behind `address`. */
 static size_t search(uint64_t address)
@@ -48,7 +54,7 @@ bool sim_range_add(const struct sim_range *range)
     if (added) {
         memmove(ranges + at + 1, ranges + at, (range_count - at) * sizeof(*ranges));
         ranges[at] = *range;
-        ranges[at].id = next_id++;
+        ranges[at].id = sim_range_new_id();
         range_count++;
     }
     pthread_rwlock_unlock(&lock);
@@ -60,6 +66,33 @@ bool sim_range_find(uint64_t address, struct sim_range *range)
     pthread_rwlock_rdlock(&lock);
     const size_t at = search(address);
     const bool found = at < range_count && ranges[at].begin <= address;
+    if (found)
+        *range = ranges[at];
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+bool sim_range_within(uint64_t begin, uint64_t end, unsigned kinds, struct sim_range *range)
+{
+    bool found = false;
+    pthread_rwlock_rdlock(&lock);
+    for (size_t at = search(begin); !found && at < range_count && ranges[at].begin < end; at++) {
+        found = ranges[at].access != SIM_ACCESS_NONE && (kinds >> ranges[at].kind & 1u) != 0;
+        if (found)
+            *range = ranges[at];
+    }
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+bool sim_range_nearest(uint64_t address, struct sim_range *range)
+{
+    pthread_rwlock_rdlock(&lock);
+    size_t at = search(address);
+    const bool found = range_count != 0;
+    if (found && (at == range_count || (at > 0 && ranges[at].begin > address &&
+                                        address - ranges[at - 1].end < ranges[at].begin - address)))
+        at--;
     if (found)
         *range = ranges[at];
     pthread_rwlock_unlock(&lock);
@@ -94,6 +127,23 @@ bool sim_range_accessible(uint64_t address, size_t bytes)
 bool sim_range_readable(uint64_t address, size_t bytes)
 {
     return may(address, bytes, SIM_ACCESS_READ);
+}
+
+bool sim_range_addressable(uint64_t address, size_t bytes)
+{
+    struct sim_range range;
+    if (sim_range_find(address, &range) && range.kind == SIM_MEMORY_GRAPH)
+        return bytes <= range.end - address;
+    return sim_range_accessible(address, bytes);
+}
+
+void sim_range_set_live(uint64_t address, bool live)
+{
+    pthread_rwlock_wrlock(&lock);
+    const size_t at = search(address);
+    if (at < range_count && ranges[at].begin == address && ranges[at].kind == SIM_MEMORY_GRAPH)
+        ranges[at].access = live ? SIM_ACCESS_READ_WRITE : SIM_ACCESS_NONE;
+    pthread_rwlock_unlock(&lock);
 }
 
 static void take(size_t at, struct sim_range *range)

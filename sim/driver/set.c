@@ -17,7 +17,9 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
         wanted->width > SIZE_MAX / wanted->element_bytes ||
         (wanted->height > 1 && (wanted->pitch < row || wanted->pitch % wanted->element_bytes != 0)))
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t y = 0; y < wanted->height && row != 0; y++)
+    /* What is captured need not be there yet. */
+    const size_t checked = sim_stream_is_capturing(stream) ? 0 : wanted->height;
+    for (size_t y = 0; y < checked && row != 0; y++)
         if (!sim_range_accessible(wanted->destination + y * wanted->pitch, row))
             return CUDA_ERROR_INVALID_VALUE;
     struct sim_work work = {.kind = SIM_WORK_SET, .set = *wanted};

@@ -1,6 +1,8 @@
 #include "state.h"
 
 #include "context.h"
+#include "inject.h"
+#include "message.h"
 #include "model.h"
 
 #include <errno.h>
@@ -30,7 +32,8 @@ static uint64_t setting(const char *name, uint64_t fallback)
 
 int sim_driver_version(void)
 {
-    return (int)setting("SIM_DRIVER_VERSION", CUDA_VERSION);
+    const int injected = sim_inject_version();
+    return injected != 0 ? injected : (int)setting("SIM_DRIVER_VERSION", CUDA_VERSION);
 }
 
 static void after_fork(void)
@@ -49,7 +52,18 @@ const struct sim_environment *sim_environment(void)
     return &environment;
 }
 
-static bool read_environment(void)
+/* Which of two words a variable holds: false for the first, and if it is not set. */
+static CUresult choice(const char *name, const char *first, const char *second, bool *is_second)
+{
+    const char *text = getenv(name);
+    *is_second = text != NULL && strcmp(text, second) == 0;
+    if (text == NULL || *text == '\0' || *is_second || strcmp(text, first) == 0)
+        return CUDA_SUCCESS;
+    sim_say("%s=%.64s: it is %s or %s", name, text, first, second);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult read_environment(void)
 {
     const char *path = getenv("SIM_LAUNCH_LOG");
     environment = (struct sim_environment){
@@ -57,16 +71,23 @@ static bool read_environment(void)
         .workers = (unsigned)setting("SIM_WORKERS", 0),
         .memory_bytes = (size_t)setting("SIM_MEMORY_BYTES", sim_model()->memory_bytes),
         .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path)};
-    return path == NULL || *path == '\0' || environment.launch_log != NULL;
+    if (path != NULL && *path != '\0' && environment.launch_log == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = choice("SIM_MEMORY_CHECK", "pages", "exact", &environment.exact_memory);
+    return result != CUDA_SUCCESS
+               ? result
+               : choice("SIM_FAULT_SCOPE", "process", "context", &environment.faults_end_contexts);
 }
 
 static CUresult initialize(void)
 {
-    const CUresult result = sim_model_select();
+    CUresult result = sim_inject_start();
+    if (result == CUDA_SUCCESS)
+        result = sim_model_select();
+    if (result == CUDA_SUCCESS)
+        result = read_environment();
     if (result != CUDA_SUCCESS)
         return result;
-    if (!read_environment())
-        return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_context_start())
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (pthread_atfork(NULL, NULL, after_fork) != 0)

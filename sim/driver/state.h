@@ -4,6 +4,7 @@
 
 #include "api.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,9 @@ struct sim_environment {
     uint64_t kernel_timeout_ns; /* 0: none */
     unsigned workers;           /* 0: one a core */
     size_t memory_bytes;
-    const char *launch_log; /* NULL: none */
+    const char *launch_log;   /* NULL: none */
+    bool exact_memory;        /* what a kernel touches is live to the byte; reports of faults */
+    bool faults_end_contexts; /* and not the process */
 };
 
 /* Valid once initialised. */

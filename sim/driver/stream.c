@@ -3,6 +3,8 @@
 #include "capture.h"
 #include "event.h"
 #include "graph.h"
+#include "graph_plan.h"
+#include "state.h"
 #include "thread.h"
 
 #include <signal.h>
@@ -42,12 +44,20 @@ struct sim_stream *sim_stream_make(struct sim_context *context, unsigned flags, 
     pthread_cond_init(&stream->changed, NULL);
     stream->flags = flags;
     stream->priority = priority;
+    stream->attributes = (struct sim_stream_attributes){.policy = -1, .domain_map = {0, 1}};
     stream->id = atomic_fetch_add(&next_id, 1);
     pthread_mutex_lock(&context->order);
     stream->next = context->streams;
     context->streams = stream;
     stream->listed = true;
+    struct sim_work work = {.kind = SIM_WORK_WAIT};
+    if (context->gate != NULL) {
+        work.wait.stream = sim_object_retain(context->gate);
+        work.wait.number = context->gate_number;
+    }
     pthread_mutex_unlock(&context->order);
+    if (work.wait.stream != NULL)
+        (void)sim_stream_submit(stream, &work, NULL); /* it cannot but run: a wait of what runs already */
     return stream;
 }
 
@@ -244,7 +254,7 @@ static CUresult submit(struct sim_stream *stream, struct sim_work *work, bool ma
     struct sim_context *context = stream->object.context;
     CUresult result;
     pthread_mutex_lock(&context->order);
-    if (stream == context->legacy && sim_capture_forbids_legacy(context)) {
+    if (stream == context->legacy && sim_capture_forbids_legacy(context, true)) {
         sim_work_clear(work);
         result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     } else if (stream->capture == NULL) {
@@ -253,7 +263,7 @@ static CUresult submit(struct sim_stream *stream, struct sim_work *work, bool ma
         *number = 0;
         result = sim_capture_add(stream, work);
     } else {
-        sim_capture_spoil(stream);
+        atomic_store(&stream->capture->spoiled, true);
         sim_work_clear(work);
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
@@ -316,8 +326,8 @@ static CUresult per_thread_stream(struct sim_context *context, struct sim_stream
     return CUDA_SUCCESS;
 }
 
-CUresult sim_stream_resolve(struct sim_context *context, CUstream handle, bool per_thread,
-                            struct sim_stream **stream)
+static CUresult resolve(struct sim_context *context, CUstream handle, bool per_thread,
+                        struct sim_stream **stream)
 {
     if (handle == CU_STREAM_PER_THREAD || (handle == NULL && per_thread))
         return per_thread_stream(context, stream);
@@ -327,4 +337,41 @@ CUresult sim_stream_resolve(struct sim_context *context, CUstream handle, bool p
     }
     *stream = sim_object_find(handle, SIM_STREAM);
     return *stream == NULL ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+}
+
+static CUresult check_legacy(struct sim_stream *stream)
+{
+    struct sim_context *context = stream->object.context;
+    if (stream != context->legacy)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&context->order);
+    const bool forbidden = sim_capture_forbids_legacy(context, true);
+    pthread_mutex_unlock(&context->order);
+    return forbidden ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
+}
+
+CUresult sim_stream_resolve(struct sim_context *context, CUstream handle, bool per_thread,
+                            struct sim_stream **stream)
+{
+    const CUresult result = resolve(context, handle, per_thread, stream);
+    return result == CUDA_SUCCESS ? check_legacy(*stream) : result;
+}
+
+CUresult sim_stream_enter_to_ask(CUstream handle, bool per_thread, struct sim_stream **stream)
+{
+    struct sim_context *context;
+    CUresult result = sim_check_initialized();
+    if (result != CUDA_SUCCESS)
+        return result;
+    *stream = sim_object_find(handle, SIM_STREAM);
+    if (*stream != NULL)
+        return sim_context_usable((*stream)->object.context);
+    result = sim_enter(&context);
+    return result == CUDA_SUCCESS ? resolve(context, handle, per_thread, stream) : result;
+}
+
+CUresult sim_stream_enter(CUstream handle, bool per_thread, struct sim_stream **stream)
+{
+    const CUresult result = sim_stream_enter_to_ask(handle, per_thread, stream);
+    return result == CUDA_SUCCESS ? check_legacy(*stream) : result;
 }

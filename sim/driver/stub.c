@@ -1,11 +1,10 @@
 #include "stub.h"
 
-#include <errno.h>
+#include "message.h"
+
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* More names than any header has; a full table only means that a name may be said twice. */
 #define NAMES_MAX 1024
@@ -28,13 +27,7 @@ static bool first_time(const char *name)
 
 CUresult sim_not_supported(const char *name)
 {
-    const int kept = errno;
-    if (first_time(name)) {
-        char line[160];
-        const int length = snprintf(line, sizeof line, "CPU driver: %s is not supported\n", name);
-        if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0)
-            errno = kept; /* nobody reads stderr: the result still tells */
-    }
-    errno = kept;
+    if (first_time(name))
+        sim_say("%s is not supported", name);
     return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -4,9 +4,11 @@
 #include "stream.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static pthread_key_t key;
+static atomic_ullong next_id = 1;
 
 static void thread_ends(void *value)
 {
@@ -30,6 +32,8 @@ struct sim_thread *sim_thread_self(void)
     struct sim_thread *self = pthread_getspecific(key);
     if (self == NULL) {
         self = calloc(1, sizeof(*self));
+        if (self != NULL)
+            self->id = atomic_fetch_add(&next_id, 1);
         if (self != NULL && pthread_setspecific(key, self) != 0) {
             free(self);
             self = NULL;

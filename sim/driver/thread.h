@@ -10,6 +10,7 @@ struct sim_context;
 struct sim_stream;
 
 struct sim_thread {
+    unsigned long long id; /* of no other thread, also of none that has ended */
     struct sim_context **stack;
     size_t depth;
     size_t capacity;

@@ -4,9 +4,15 @@
 #include "copy.h"
 #include "counter.h"
 #include "event.h"
+#include "fault.h"
 #include "graph.h"
+#include "graph_batch.h"
+#include "graph_condition.h"
+#include "graph_memory.h"
+#include "graph_plan.h"
 #include "kernel_heap.h"
 #include "memory.h"
+#include "memory_page.h"
 #include "module.h"
 #include "state.h"
 #include "stream.h"
@@ -35,6 +41,8 @@ static CUresult result_of(enum ptx_status status)
         return CUDA_ERROR_INVALID_PC;
     case PTX_ILLEGAL_INSTRUCTION:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case PTX_DEADLOCK: /* a GPU would wait until its watchdog, if it has one, ends the kernel */
+        return CUDA_ERROR_LAUNCH_TIMEOUT;
     case PTX_OUT_OF_RESOURCES:
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
@@ -43,24 +51,27 @@ static CUresult result_of(enum ptx_status status)
 
 static void run_launch(struct sim_context *context, const struct sim_launch *launch)
 {
-    struct ptx_diagnostic diagnostic;
-    const struct ptx_launch run = {.kernel = launch->function->ptx,
-                                   .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
-                                   .block = {launch->block[0], launch->block[1], launch->block[2]},
-                                   .shared_bytes = launch->shared_bytes,
-                                   .cooperative = launch->cooperative,
-                                   .parameters = launch->parameters,
-                                   .memory = {.find = sim_memory_find,
-                                              .allocate = sim_kernel_heap_allocate,
-                                              .release = sim_kernel_heap_release,
-                                              .context = context},
-                                   .timeout_ns = sim_environment()->kernel_timeout_ns,
-                                   .cancel = &context->cancel,
-                                   .workers = sim_environment()->workers};
+    struct ptx_diagnostic diagnostic = {0};
+    const struct ptx_launch run = {
+        .kernel = launch->function->ptx,
+        .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+        .block = {launch->block[0], launch->block[1], launch->block[2]},
+        .shared_bytes = launch->shared_bytes,
+        .cooperative = launch->cooperative,
+        .parameters = launch->parameters,
+        .memory = {.find = sim_environment()->exact_memory ? sim_memory_find : sim_memory_find_page,
+                   .allocate = sim_kernel_heap_allocate,
+                   .release = sim_kernel_heap_release,
+                   .context = context},
+        .timeout_ns = sim_environment()->kernel_timeout_ns,
+        .cancel = sim_context_cancel(context),
+        .workers = sim_environment()->workers};
     sim_count_launch(launch);
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
-    if (result != CUDA_SUCCESS)
-        sim_context_fault(context, result);
+    if (result == CUDA_SUCCESS)
+        return;
+    sim_fault_report(launch->function->ptx, result, &diagnostic);
+    sim_context_fault(context, result);
 }
 
 static void fill_row(unsigned char *row, const struct sim_set *set)
@@ -112,7 +123,7 @@ static void wait_value(struct sim_context *context, const struct sim_work *work)
     const struct timespec pause = {.tv_nsec = 20000};
     while (!value_is_there(read_value(work->value.address, work->value.bytes), work->value.value,
                            work->value.flags, work->value.bytes) &&
-           !atomic_load(&context->cancel) && sim_context_error(context) == CUDA_SUCCESS)
+           sim_context_error(context) == CUDA_SUCCESS)
         nanosleep(&pause, NULL);
 }
 
@@ -131,7 +142,7 @@ static void write_value(const struct sim_work *work)
 static bool runs_after_fault(enum sim_work_kind kind)
 {
     return kind == SIM_WORK_RECORD || kind == SIM_WORK_WAIT || kind == SIM_WORK_CALLBACK ||
-           kind == SIM_WORK_FREE;
+           kind == SIM_WORK_FREE || kind == SIM_WORK_GRAPH_FREE;
 }
 
 void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
@@ -178,7 +189,17 @@ void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64
     case SIM_WORK_PLAN:
         sim_graph_plan_run(context, stream, number, work->plan);
         break;
-    case SIM_WORK_CHILD: /* a plan has its child's nodes in place of it */
+    case SIM_WORK_CHILD: /* both are run by the plan */
+    case SIM_WORK_CONDITION:
+        break;
+    case SIM_WORK_BATCH:
+        sim_graph_batch_run(context, work->batch);
+        break;
+    case SIM_WORK_GRAPH_ALLOCATE:
+        sim_graph_memory_begin(work->memory);
+        break;
+    case SIM_WORK_GRAPH_FREE:
+        sim_graph_memory_end(work->memory);
         break;
     }
 }
@@ -210,8 +231,15 @@ bool sim_work_clone(struct sim_work *copy, const struct sim_work *work)
     case SIM_WORK_PLAN:
         sim_object_retain(work->plan);
         return true;
-    case SIM_WORK_CHILD:
-        sim_object_retain(work->child);
+    case SIM_WORK_CHILD: /* graphs are cloned with their nodes */
+    case SIM_WORK_CONDITION:
+        return false;
+    case SIM_WORK_BATCH:
+        copy->batch = sim_graph_batch_clone(work->batch);
+        return copy->batch != NULL;
+    case SIM_WORK_GRAPH_ALLOCATE:
+    case SIM_WORK_GRAPH_FREE:
+        sim_object_retain(work->memory);
         return true;
     default:
         return true;
@@ -239,7 +267,17 @@ void sim_work_clear(struct sim_work *work)
         sim_object_release(work->plan);
         break;
     case SIM_WORK_CHILD:
-        sim_object_release(work->child);
+        sim_graph_close(work->child);
+        break;
+    case SIM_WORK_BATCH:
+        free(work->batch);
+        break;
+    case SIM_WORK_CONDITION:
+        sim_graph_condition_free(work->condition);
+        break;
+    case SIM_WORK_GRAPH_ALLOCATE:
+    case SIM_WORK_GRAPH_FREE:
+        sim_object_release(work->memory);
         break;
     default:
         break;

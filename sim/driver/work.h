@@ -13,6 +13,9 @@ struct sim_context;
 struct sim_event;
 struct sim_function;
 struct sim_graph;
+struct sim_graph_batch;
+struct sim_graph_condition;
+struct sim_graph_memory;
 struct sim_graph_plan;
 struct sim_stream;
 
@@ -29,7 +32,11 @@ enum sim_work_kind {
     SIM_WORK_VALUE_WRITE,
     SIM_WORK_VALUE_WAIT,
     SIM_WORK_PLAN,
-    SIM_WORK_CHILD
+    SIM_WORK_CHILD,
+    SIM_WORK_BATCH,
+    SIM_WORK_CONDITION,
+    SIM_WORK_GRAPH_ALLOCATE,
+    SIM_WORK_GRAPH_FREE
 };
 
 struct sim_launch {
@@ -88,8 +95,11 @@ struct sim_work {
             unsigned bytes;
             unsigned flags;
         } value;
-        struct sim_graph_plan *plan; /* owned reference */
-        struct sim_graph *child;     /* owned reference */
+        struct sim_graph_plan *plan;           /* owned reference */
+        struct sim_graph *child;               /* owned reference */
+        struct sim_graph_batch *batch;         /* owned */
+        struct sim_graph_condition *condition; /* owned */
+        struct sim_graph_memory *memory;       /* owned reference */
     };
 };
 

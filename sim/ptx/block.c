@@ -168,9 +168,9 @@ enum ptx_status run_block(struct block *block, bool *ended)
         if (warp->group_count == 0)
             continue;
         const struct instruction *at = &code[warp->groups[0].pc];
-        return opened || yielded ? poll_grid(warp, at)
-                                 : fault(warp, at, PTX_ILLEGAL_INSTRUCTION, "a barrier that never opens",
-                                         warp->groups[0].barrier);
+        return opened || yielded
+                   ? poll_grid(warp, at)
+                   : fault(warp, at, PTX_DEADLOCK, "a barrier that never opens", warp->groups[0].barrier);
     }
     return PTX_OK;
 }

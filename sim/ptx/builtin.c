@@ -109,17 +109,6 @@ static enum ptx_status print(struct warp *warp, const struct instruction *instru
     return status;
 }
 
-static enum ptx_status fail_assertion(struct warp *warp, const struct instruction *instruction,
-                                      uint64_t message, unsigned lane)
-{
-    char text[512] = "";
-    const enum ptx_status status = read_string(warp, instruction, message, lane, text, sizeof text);
-    if (status != PTX_OK)
-        return status;
-    fprintf(stderr, "assertion `%s' failed in a kernel\n", text);
-    return fault(warp, instruction, PTX_ASSERT, "assertion failed", 0);
-}
-
 static void allocate(struct warp *warp, const struct call *call, unsigned char *frame, uint64_t bytes)
 {
     const struct ptx_memory *memory = &warp->block->grid->launch->memory;
@@ -140,27 +129,60 @@ static void release(struct warp *warp, uint64_t address)
         memset(warp->block->warps[i].ranges, 0, sizeof warp->ranges);
 }
 
+static uint64_t argument(const struct call *call, const unsigned char *frame, uint32_t number)
+{
+    uint64_t value = 0;
+    if (number < call->argument_count)
+        memcpy(&value, frame + call->arguments[number].offset,
+               call->arguments[number].bytes < sizeof value ? call->arguments[number].bytes : sizeof value);
+    return value;
+}
+
+/* __assertfail(message, file, line, function, size of a character), in the words of a GPU's driver. */
+static enum ptx_status say_failed(struct warp *warp, const struct instruction *instruction,
+                                  const struct call *call, const unsigned char *frame, unsigned lane)
+{
+    char message[512], file[512], function[512];
+    const uint32_t *block = warp->block->index;
+    uint32_t thread[3];
+    enum ptx_status status =
+        read_string(warp, instruction, argument(call, frame, 0), lane, message, sizeof message);
+    if (status == PTX_OK)
+        status = read_string(warp, instruction, argument(call, frame, 1), lane, file, sizeof file);
+    if (status == PTX_OK && call->argument_count > 3)
+        status = read_string(warp, instruction, argument(call, frame, 3), lane, function, sizeof function);
+    else
+        function[0] = 0;
+    if (status != PTX_OK)
+        return status;
+    thread_index(warp, lane, thread);
+    fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
+            (uint32_t)argument(call, frame, 2), function, block[0], block[1], block[2], thread[0], thread[1],
+            thread[2], message);
+    return PTX_OK;
+}
+
 enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct call *call = &warp->block->grid->module->calls[instruction->offset];
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         unsigned char *frame = warp->frames + (size_t)lane * warp->frame_room + warp->now->frame;
-        uint64_t first = 0, second = 0;
-        memcpy(&first, frame + call->arguments[0].offset, sizeof first);
+        const uint64_t first = argument(call, frame, 0);
+        enum ptx_status status = PTX_OK;
         if (instruction->variant == BUILTIN_ASSERT_FAIL)
-            return fail_assertion(warp, instruction, first, lane);
-        if (instruction->variant == BUILTIN_MALLOC) {
+            status = say_failed(warp, instruction, call, frame, lane);
+        else if (instruction->variant == BUILTIN_MALLOC)
             allocate(warp, call, frame, first);
-        } else if (instruction->variant == BUILTIN_FREE) {
+        else if (instruction->variant == BUILTIN_FREE)
             release(warp, first);
-        } else {
-            memcpy(&second, frame + call->arguments[1].offset, sizeof second);
-            const enum ptx_status status = print(warp, instruction, first, second, lane);
-            if (status != PTX_OK)
-                return status;
-        }
+        else
+            status = print(warp, instruction, first, argument(call, frame, 1), lane);
+        if (status != PTX_OK)
+            return status;
     }
+    if (instruction->variant == BUILTIN_ASSERT_FAIL)
+        return fault(warp, instruction, PTX_ASSERT, "assertion failed", 0);
     if (instruction->variant == BUILTIN_VPRINTF)
         fflush(stdout);
     return PTX_OK;

@@ -133,12 +133,17 @@ static void run_redux(struct warp *warp, const struct instruction *instruction, 
     EACH_LANE(mask, lane, d[lane] = result);
 }
 
-void run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+static void run_elect(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const unsigned leader = (unsigned)__builtin_ctz(members_of(warp, instruction->from[1], mask));
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    EACH_LANE(mask, lane, d[lane] = leader);
+    set_predicate(warp, instruction->to[1], mask, UINT32_C(1) << leader);
+}
+
+static void run_among(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     switch (instruction->operation) {
-    case OP_SHFL:
-        run_shuffle(warp, instruction, mask);
-        break;
     case OP_VOTE:
         run_vote(warp, instruction, mask);
         break;
@@ -148,17 +153,40 @@ void run_collective(struct warp *warp, const struct instruction *instruction, ui
     case OP_REDUX:
         run_redux(warp, instruction, mask);
         break;
-    case OP_ELECT: {
-        const unsigned leader = (unsigned)__builtin_ctz(members_of(warp, instruction->from[1], mask));
-        uint64_t *d = result_values(warp, instruction->to[0]);
-        EACH_LANE(mask, lane, d[lane] = leader);
-        set_predicate(warp, instruction->to[1], mask, UINT32_C(1) << leader);
+    default:
+        run_elect(warp, instruction, mask);
         break;
     }
-    default: {
+}
+
+/* Lanes that name different members are collectives of their own, which happen to be one instruction: so
+ * the tiles of cooperative groups work. */
+static void run_apart(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const struct operand operand = instruction->from[1];
+    uint64_t members[LANES];
+    if (operand.kind != OPERAND_REGISTER) {
+        run_among(warp, instruction, mask);
+        return;
+    }
+    memcpy(members, operand_values(warp, operand), sizeof members); /* a result may overwrite it */
+    while (mask != 0) {
+        const uint32_t wanted = (uint32_t)members[__builtin_ctz(mask)];
+        uint32_t together = 0;
+        EACH_LANE(mask, lane, together |= (uint32_t)((uint32_t)members[lane] == wanted) << lane);
+        run_among(warp, instruction, together);
+        mask &= ~together;
+    }
+}
+
+void run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    if (instruction->operation == OP_SHFL) {
+        run_shuffle(warp, instruction, mask);
+    } else if (instruction->operation == OP_ACTIVEMASK) {
         uint64_t *d = result_values(warp, instruction->to[0]);
         EACH_LANE(mask, lane, d[lane] = mask);
-        break;
-    }
+    } else {
+        run_apart(warp, instruction, mask);
     }
 }

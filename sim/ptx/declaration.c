@@ -9,6 +9,7 @@ struct declaration {
     enum type type;
     uint32_t alignment;
     uint32_t elements; /* of a vector */
+    bool managed;
 };
 
 bool parse_integer(struct parser *parser, uint64_t *value)
@@ -21,9 +22,30 @@ bool parse_integer(struct parser *parser, uint64_t *value)
     return true;
 }
 
+/* .attribute(.managed), .attribute(.unified(1, 2)): where the host sees the variable, as it does every one
+ * here. */
+static bool parse_attributes(struct parser *parser, struct declaration *declaration)
+{
+    if (!expect_text(parser, "("))
+        return false;
+    do {
+        const struct token *token = next_token(parser);
+        declaration->managed = declaration->managed || token_is(token, ".managed");
+        if (!token_is(token, ".managed") && !token_is(token, ".unified"))
+            return fail(parser, token->line, "unknown attribute '%.*s'", (int)token->length, token->text);
+        if (accept_text(parser, "(")) { /* an identifier of 128 bits in two halves */
+            uint64_t half;
+            if (!parse_integer(parser, &half) || !expect_text(parser, ",") || !parse_integer(parser, &half) ||
+                !expect_text(parser, ")"))
+                return false;
+        }
+    } while (accept_text(parser, ","));
+    return expect_text(parser, ")");
+}
+
 static bool parse_declaration(struct parser *parser, struct declaration *declaration)
 {
-    *declaration = (struct declaration){T_NONE, 0, 1};
+    *declaration = (struct declaration){T_NONE, 0, 1, false};
     while (parser->at->kind == TOKEN_DIRECTIVE) {
         uint64_t alignment;
         const enum type type = type_of(parser->at);
@@ -36,6 +58,9 @@ static bool parse_declaration(struct parser *parser, struct declaration *declara
             if (alignment == 0 || alignment > 4096 || (alignment & (alignment - 1)) != 0)
                 return fail(parser, parser->at->line, "alignment of %llu", (unsigned long long)alignment);
             declaration->alignment = (uint32_t)alignment;
+        } else if (accept_text(parser, ".attribute")) {
+            if (!parse_attributes(parser, declaration))
+                return false;
         } else if (accept_text(parser, ".v2")) {
             declaration->elements = 2;
         } else if (accept_text(parser, ".v4")) {
@@ -202,8 +227,7 @@ static bool parse_initial(struct parser *parser, struct ptx_variable *variable, 
     return true;
 }
 
-static bool add_variable(struct parser *parser, const struct token *token, enum space space,
-                         const struct declaration *declaration, bool external)
+static struct ptx_variable *new_variable(struct parser *parser, const struct token *token)
 {
     struct ptx_module *module = parser->module;
     struct ptx_variable **variables =
@@ -211,12 +235,30 @@ static bool add_variable(struct parser *parser, const struct token *token, enum 
     struct ptx_variable *variable = calloc(1, sizeof *variable);
     if (variables != NULL)
         module->variables = variables;
-    if (variables == NULL || variable == NULL) {
+    if (variables == NULL || variable == NULL || (variable->name = token_copy(token)) == NULL) {
         free(variable);
-        return fail_memory(parser);
+        fail_memory(parser);
+        return NULL;
     }
     variables[module->variable_count++] = variable;
-    variable->name = token_copy(token);
+    return variable;
+}
+
+static bool add_variable(struct parser *parser, const struct token *token, enum space space,
+                         const struct declaration *declaration, bool external)
+{
+    struct ptx_variable scratch = {.name = NULL};
+    /* An .extern declaration and its definition are one variable, whichever comes first. */
+    const int64_t known = space == SPACE_SHARED ? -1 : find_variable(parser, token);
+    struct ptx_variable *variable = known < 0 ? NULL : parser->module->variables[known];
+    if (variable != NULL && variable->space == space && external && !variable->declared)
+        variable = &scratch;
+    else if (variable == NULL || variable->space != space || !variable->declared)
+        variable = new_variable(parser, token);
+    if (variable == NULL)
+        return false;
+    variable->managed = declaration->managed;
+    variable->declared = external && space != SPACE_SHARED;
     variable->space = space;
     variable->alignment = declaration->alignment;
     uint64_t elements = declaration->elements, at = 0;
@@ -224,14 +266,12 @@ static bool add_variable(struct parser *parser, const struct token *token, enum 
     if (!parse_dimensions(parser, &elements, &open))
         return false;
     variable->bytes = elements * type_bytes(declaration->type);
-    if (variable->name == NULL || variable->bytes > VARIABLE_MAX)
+    if (variable->bytes > VARIABLE_MAX)
         return fail(parser, token->line, "no room for %.*s", (int)token->length, token->text);
     variable->external = external && space == SPACE_SHARED && open;
     if (variable->external || (external && !open && space == SPACE_SHARED))
         variable->bytes = variable->external ? 0 : variable->bytes;
-    else if (external)
-        return fail(parser, token->line, "external variable %s: modules are not linked", variable->name);
-    if (!accept_text(parser, "="))
+    if (external || !accept_text(parser, "="))
         return true;
     if (space == SPACE_SHARED) /* PTX ISA, "Initializers" */
         return fail(parser, token->line, "shared variable %s has an initial value", variable->name);

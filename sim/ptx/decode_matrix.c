@@ -124,6 +124,7 @@ bool decode_mma(struct statement *statement, const struct row *row)
     const bool described =
         take_shape(statement, &shape) && take(statement, ".row") && take(statement, ".col");
     matrices.saturate = take(statement, ".satfinite");
+    take(statement, ".rn"); /* of f64, which has no other here */
     enum type types[4];
     for (unsigned i = 0; i < 4; i++)
         types[i] = take_any_type(statement);
@@ -149,6 +150,7 @@ static bool decode_wmma_mma(struct statement *statement)
     take_layout(statement);
     const bool shaped = take_shape(statement, &shape);
     matrices.saturate = take(statement, ".satfinite");
+    take(statement, ".rn");
     enum type types[4];
     for (unsigned i = 0; i < 4; i++)
         types[i] = take_any_type(statement);

@@ -154,6 +154,13 @@ bool all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint6
 
 /* False where the instruction is none of the few that are run in a fast form. */
 bool run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+/* The same for an access of `bytes` by one lane. */
+enum ptx_status fault_access(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
+                             const char *what, uint64_t address, unsigned bytes, enum space space,
+                             unsigned lane);
+
+/* A lane's place in its block. */
+void thread_index(const struct warp *warp, unsigned lane, uint32_t index[3]);
 
 /* The families; each runs one instruction for the lanes of `mask`. */
 void run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask);

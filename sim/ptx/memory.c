@@ -35,7 +35,8 @@ void *reach(struct warp *warp, const struct instruction *instruction, enum space
     else if (space == SPACE_GENERIC && (address & WINDOW_MASK) == LOCAL_WINDOW)
         space = SPACE_LOCAL, address &= ~WINDOW_MASK;
     if ((address & (bytes - 1)) != 0) {
-        *status = fault(warp, instruction, PTX_MISALIGNED, "misaligned address", address);
+        *status = fault_access(warp, instruction, PTX_MISALIGNED, "misaligned address", address, bytes, space,
+                               lane);
         return NULL;
     }
     if (space == SPACE_SHARED || space == SPACE_LOCAL) {
@@ -47,11 +48,11 @@ void *reach(struct warp *warp, const struct instruction *instruction, enum space
     } else if (may_touch(warp, address, bytes, access)) {
         return (void *)(uintptr_t)address;
     }
-    *status = fault(warp, instruction, PTX_ILLEGAL_ADDRESS,
-                    space == SPACE_SHARED  ? "address outside shared memory"
-                    : space == SPACE_LOCAL ? "address outside local memory"
-                                           : "address outside every allocation that may be accessed so",
-                    address);
+    *status = fault_access(warp, instruction, PTX_ILLEGAL_ADDRESS,
+                           space == SPACE_SHARED  ? "address outside shared memory"
+                           : space == SPACE_LOCAL ? "address outside local memory"
+                                                  : "address outside every allocation",
+                           address, bytes, space, lane);
     return NULL;
 }
 

@@ -1,4 +1,6 @@
 /* What others may ask of a module, and its memory. */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +75,7 @@ void ptx_module_free(struct ptx_module *module)
     free(module->calls);
     free(module->tables);
     free(module->matrices);
+    free(module->text);
     free(module);
 }
 
@@ -164,6 +167,25 @@ size_t ptx_kernel_parameter_bytes(const struct ptx_kernel *kernel)
     return kernel->parameter_bytes;
 }
 
+void ptx_kernel_line(const struct ptx_kernel *kernel, uint32_t line, char *text, size_t room)
+{
+    const struct ptx_module *module = kernel->module;
+    const char *at = module->text, *end = at + module->text_bytes;
+    while (line > 1 && at != NULL && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        at++;
+        line--;
+    }
+    if (at == NULL || line == 0)
+        at = end;
+    const char *stop = at == end ? at : memchr(at, '\n', (size_t)(end - at));
+    stop = stop == NULL ? end : stop;
+    while (at < stop && (unsigned char)*at <= ' ')
+        at++;
+    while (at < stop && (unsigned char)stop[-1] <= ' ')
+        stop--;
+    snprintf(text, room, "%.*s", (int)(stop - at < INT_MAX ? stop - at : INT_MAX), at);
+}
+
 void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_kernel_attributes *attributes)
 {
     const struct ptx_module *module = kernel->module;
@@ -224,4 +246,9 @@ uint64_t ptx_variable_address(const struct ptx_variable *variable)
 size_t ptx_variable_bytes(const struct ptx_variable *variable)
 {
     return variable->bytes;
+}
+
+bool ptx_variable_is_managed(const struct ptx_variable *variable)
+{
+    return variable->managed;
 }

@@ -122,6 +122,8 @@ static bool check_calls(struct parser *parser)
             fits = call->arguments[j].bytes <= callee->parameters[j].bytes;
         for (uint32_t j = 0; fits && j < callee->result_count; j++)
             fits = call->results[j].bytes <= callee->results[j].bytes;
+        if (!callee->defined && parser->partial)
+            continue;
         if (!callee->defined || callee->entry)
             return fail(parser, 0, "function %s is called but not defined", callee->name);
         if (!fits)
@@ -130,17 +132,28 @@ static bool check_calls(struct parser *parser)
     return true;
 }
 
-int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
-                     struct ptx_diagnostic *diagnostic)
+static bool keep_text(struct parser *parser, const char *text, size_t bytes)
+{
+    parser->module->text = malloc(bytes + 1);
+    if (parser->module->text == NULL)
+        return fail_memory(parser);
+    memcpy(parser->module->text, text, bytes);
+    parser->module->text_bytes = bytes;
+    return true;
+}
+
+int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module **module,
+                 struct ptx_diagnostic *diagnostic)
 {
     struct ptx_diagnostic own = {0};
     struct token *tokens = ptx_lex(text, bytes, &own);
-    struct parser parser = {.at = tokens, .diagnostic = &own, .module = calloc(1, sizeof **module)};
+    struct parser parser = {
+        .at = tokens, .diagnostic = &own, .module = calloc(1, sizeof **module), .partial = partial};
     bool good = tokens != NULL && parser.module != NULL;
     while (good && parser.at->kind != TOKEN_END)
         good = parse_top_level(&parser);
     good = good && (parser.module->version != 0 || fail(&parser, 1, "no .version: this is no PTX")) &&
-           check_calls(&parser) && place_shared(&parser);
+           check_calls(&parser) && place_shared(&parser) && keep_text(&parser, text, bytes);
     free(parser.names);
     free(parser.labels);
     free(tokens);
@@ -152,4 +165,10 @@ int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
     }
     *module = parser.module;
     return good ? 0 : -1;
+}
+
+int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
+                     struct ptx_diagnostic *diagnostic)
+{
+    return parse_module(text, bytes, false, module, diagnostic);
 }

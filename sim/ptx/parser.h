@@ -40,7 +40,12 @@ struct parser {
     size_t name_count, name_room;
     struct label *labels;
     size_t label_count, label_room;
+    bool partial; /* what is called may be defined in another text */
 };
+
+/* ptx_module_parse, or as a part of what is to be linked. */
+int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module **module,
+                 struct ptx_diagnostic *diagnostic);
 
 /* Always false, so that `return fail(...)` ends a parse. */
 __attribute__((format(printf, 3, 4))) bool fail(struct parser *parser, uint32_t line, const char *format,

@@ -365,6 +365,8 @@ struct ptx_variable {
     uint32_t alignment;
     uint64_t bytes;
     bool external;        /* without a size: dynamic shared memory */
+    bool managed;         /* .attribute(.managed): cuLibraryGetManaged gives it */
+    bool declared;        /* .extern, and nothing has defined it yet */
     unsigned char *value; /* initial bytes, or NULL for zeros */
     uint32_t relocation_count;
     struct relocation *relocations;
@@ -399,6 +401,8 @@ struct ptx_module {
     size_t matrix_count, matrix_room;
     bool uses_reserved;
     uint32_t common_shared_bytes; /* of variables that several functions name */
+    char *text;                   /* a copy, for reports */
+    size_t text_bytes;
 };
 
 /* Room for one more element of an array; NULL without memory. */

@@ -16,10 +16,23 @@ struct ptx_module;
 struct ptx_kernel;
 struct ptx_variable;
 
-/* Why a module was refused or a launch faulted; `line` counts from 1 in the PTX text, 0 if none. */
+/* Where a launch faulted. `what` is a literal, as is `access` ("read", "write", "atomic access"; NULL if the
+ * fault was no access); `address` is an offset unless `global`. */
+struct ptx_fault {
+    const char *what;
+    const char *access;
+    uint64_t address;
+    uint32_t bytes;
+    bool global;
+    uint32_t block[3], thread[3];
+};
+
+/* Why a module was refused or a launch faulted; `line` counts from 1 in the PTX text, 0 if none. To be zeroed
+ * before use. */
 struct ptx_diagnostic {
     uint32_t line;
     char text[480];
+    struct ptx_fault fault; /* of a launch */
 };
 
 /* Parse and decode. `text` need not be NUL-terminated. Returns 0, or -1 with `diagnostic` filled in; an
@@ -27,6 +40,27 @@ struct ptx_diagnostic {
 int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
                      struct ptx_diagnostic *diagnostic);
 void ptx_module_free(struct ptx_module *module);
+
+/* Linking: texts that refer to each other's functions and variables become one text, in which static names
+ * that collide are kept apart. */
+struct ptx_link;
+
+enum ptx_link_status {
+    PTX_LINKED = 0,
+    PTX_LINK_TEXT,   /* a text was refused, as by ptx_module_parse */
+    PTX_LINK_SYMBOL, /* symbols are defined twice or not at all: a line for each in `diagnostic` */
+    PTX_LINK_MEMORY
+};
+
+struct ptx_link *ptx_link_begin(void); /* NULL without memory */
+/* `name` is what diagnostics call the text, which is copied up to a NUL. A text that is refused changes
+ * nothing. */
+enum ptx_link_status ptx_link_add(struct ptx_link *link, const char *text, size_t bytes, const char *name,
+                                  struct ptx_diagnostic *diagnostic);
+/* `text` is to be freed, and is NUL-terminated; `bytes` does not count the NUL. */
+enum ptx_link_status ptx_link_finish(struct ptx_link *link, char **text, size_t *bytes,
+                                     struct ptx_diagnostic *diagnostic);
+void ptx_link_end(struct ptx_link *link);
 
 /* Give every module-scope .global and .const variable device memory from `allocate` and its initial value
  * (which may hold other variables' addresses). To be called once, before the first launch. */
@@ -38,6 +72,8 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size
 const struct ptx_kernel *ptx_module_find_kernel(const struct ptx_module *module, const char *name);
 
 const char *ptx_kernel_name(const struct ptx_kernel *kernel);
+/* One line of the PTX text, without the space around it and cut to fit; empty if there is none. */
+void ptx_kernel_line(const struct ptx_kernel *kernel, uint32_t line, char *text, size_t room);
 size_t ptx_kernel_parameter_count(const struct ptx_kernel *kernel);
 /* Offset and size in bytes of a parameter in the kernel's parameter buffer. */
 void ptx_kernel_parameter(const struct ptx_kernel *kernel, size_t index, size_t *offset, size_t *bytes);
@@ -61,6 +97,7 @@ const struct ptx_variable *ptx_module_find_variable(const struct ptx_module *mod
 const char *ptx_variable_name(const struct ptx_variable *variable);
 uint64_t ptx_variable_address(const struct ptx_variable *variable); /* 0 before ptx_module_place */
 size_t ptx_variable_bytes(const struct ptx_variable *variable);
+bool ptx_variable_is_managed(const struct ptx_variable *variable);
 
 /* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end), and
  * whether it may be written; the engine may remember the answer for the rest of one launch. Called from
@@ -80,10 +117,11 @@ enum ptx_status {
     PTX_TRAP,
     PTX_ASSERT,
     PTX_TIMEOUT,
-    PTX_INVALID_PC,          /* a call of what is no function */
-    PTX_ILLEGAL_INSTRUCTION, /* e.g. a barrier that can never be met */
+    PTX_INVALID_PC, /* a call of what is no function */
+    PTX_ILLEGAL_INSTRUCTION,
     PTX_OUT_OF_RESOURCES,
-    PTX_CANCELLED
+    PTX_CANCELLED,
+    PTX_DEADLOCK /* a barrier that can never be met */
 };
 
 struct ptx_launch {

@@ -9,26 +9,9 @@
 
 #include <stdlib.h>
 
-#include "diagnostic.h"
 #include "engine.h"
 
 enum { PATIENCE = 20000, TURN = 2000, YIELD = 4096 };
-
-enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
-                      const char *what, uint64_t address)
-{
-    const struct grid *grid = warp->block->grid;
-    struct grid *shared =
-        (struct grid *)(uintptr_t)grid; /* only its atomics and the one diagnostic are written */
-    int expected = PTX_OK;
-    atomic_compare_exchange_strong(&shared->status, &expected, (int)status);
-    if (!atomic_exchange(&shared->diagnosed, true) && grid->diagnostic != NULL) {
-        const uint32_t *index = warp->block->index;
-        diagnose(grid->diagnostic, instruction->line, "line %u of the PTX: %s (0x%llx) in block (%u, %u, %u)",
-                 instruction->line, what, (unsigned long long)address, index[0], index[1], index[2]);
-    }
-    return status;
-}
 
 static void unpack(struct warp *warp, struct group *group)
 {
@@ -184,8 +167,11 @@ static bool must_wait(struct warp *warp, const struct group *group, const struct
         return (warp->live & ~group->mask) != 0;
     if (members.kind == OPERAND_NONE)
         return false;
-    const uint32_t wanted = (uint32_t)operand_values(warp, members)[__builtin_ctz(group->mask)] & warp->live;
-    return (wanted & ~group->mask) != 0;
+    const uint64_t *masks = operand_values(warp, members);
+    uint32_t wanted = 0;
+    for (uint32_t rest = group->mask; rest != 0; rest &= rest - 1)
+        wanted |= (uint32_t)masks[__builtin_ctz(rest)];
+    return (wanted & warp->live & ~group->mask) != 0;
 }
 
 /* Branches, calls, barriers and ends: whatever changes which lanes go where. */

@@ -17,6 +17,8 @@ extern "C" __global__ void increment(int *x, unsigned n)
 """
 POINTER = driver.CUpointer_attribute
 ERROR = driver.CUresult
+MARGIN = 512 << 20
+"""Bytes that a driver may keep for itself: an H200 keeps 126 MiB."""
 
 
 def increment(kernel, stream, pointer, count: int) -> None:
@@ -167,7 +169,8 @@ def main() -> int:
     managed(kernel, stream)
     pooled(device, kernel, stream)
     mapped_by_hand(device, kernel, stream)
-    equal(check(driver.cuMemGetInfo()), (free, total), "free memory at the end")
+    at_end, same_total = check(driver.cuMemGetInfo())
+    equal((same_total, at_end > free - MARGIN), (total, True), "free memory at the end")
     check(driver.cuStreamDestroy(stream))
     check(driver.cuModuleUnload(module))
     check(driver.cuDevicePrimaryCtxRelease(device))

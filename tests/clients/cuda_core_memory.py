@@ -41,10 +41,9 @@ def buffers(device: Device, kernel, stream) -> None:
     resources = {
         "the device's own": device.memory_resource,
         "a pool": DeviceMemoryResource(device),
-        "pinned": PinnedMemoryResource(),
         "managed": ManagedMemoryResource(),
         "mapped": VirtualMemoryResource(device),
-        "pinned, unpooled": host,
+        "pinned": host,
     }
     for what, resource in resources.items():
         buffer = resource.allocate(SIZE, stream=stream)
@@ -79,7 +78,7 @@ def between_streams(device: Device, kernel, stream) -> None:
     equal((event.is_done, later.is_done), (True, True), "events that are waited for")
     equal(later - event >= 0, True, "time between the events")
     stream.wait(other)
-    result = LegacyPinnedMemoryResource().allocate(SIZE, stream=stream)
+    result = PinnedMemoryResource().allocate(SIZE, stream=stream)
     result.copy_from(buffer, stream=stream)
     stream.sync()
     equal(np.from_dlpack(result).view(np.uint8), np.tile([3, 4], SIZE // 2), "work of two streams")

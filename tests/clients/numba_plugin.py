@@ -62,8 +62,8 @@ class Outcomes:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if self._only is not None:
-            items[:] = [item for item in items if self._chosen(name_of(item.nodeid))]
-        self._write(collected=[name_of(item.nodeid) for item in items])
+            items[:] = [item for item in items if self._chosen(item.nodeid)]
+        self._write(collected=[item.nodeid for item in items])
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.outcome == "failed":
@@ -73,7 +73,7 @@ class Outcomes:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        name = name_of(item.nodeid)
+        name = item.nodeid
         self._write(begins=name)
         before, start = self._launched(), time.monotonic()
         result = yield
@@ -86,7 +86,7 @@ class Outcomes:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "call" and report.outcome == "passed":
             return
-        fields: dict[str, Any] = {"test": name_of(report.nodeid), "outcome": report.outcome}
+        fields: dict[str, Any] = {"test": report.nodeid, "outcome": report.outcome}
         if report.outcome == "skipped":
             fields["reason"] = getattr(report, "wasxfail", None) or _reason(report.longrepr)
             if hasattr(report, "wasxfail"):
@@ -97,11 +97,6 @@ class Outcomes:
             fields["written"] = written[-TEXT_KEPT:]
             self._lost = self._lost or STICKY.search(fields["text"]) is not None
         self._write(**fields)
-
-
-def name_of(nodeid: str) -> str:
-    """A test's name below numba.cuda.tests: cudapy/test_math.py::TestCudaMath::test_math_acos."""
-    return nodeid.rpartition("cuda/tests/")[2]
 
 
 def _reason(longrepr: object) -> str:

@@ -112,11 +112,10 @@ def _run_once(module: Module, settings: Settings, only: list[str] | None) -> lis
 
 
 def _command(name: str, settings: Settings, folder: Path, only: list[str] | None) -> list[str]:
-    dotted = "numba.cuda.tests." + name.removesuffix(".py").replace("/", ".")
     command = [settings.python, "-m", "pytest", "-q", "-p", "numba_plugin", "-p", "no:cacheprovider"]
     command += ["-o", "consider_namespace_packages=true", "-c", os.devnull, "--rootdir", str(settings.tests)]
     command += ["-W", "ignore:cuda.bindings.nvjitlink is not available:RuntimeWarning"]
-    command += ["--outcomes", str(folder / "outcomes"), "--pyargs", dotted]
+    command += ["--outcomes", str(folder / "outcomes"), str(settings.tests / name)]
     if only is not None:
         chosen = folder / "only"
         chosen.write_text("\n".join(only))
@@ -134,6 +133,7 @@ def _environment(settings: Settings, folder: Path) -> dict[str, str]:
     environment["PYTHONPATH"] = os.pathsep.join([str(PLUGIN), *([str(ROOT)] if settings.shim else [])])
     environment["SIM_LAUNCH_LOG"] = str(folder / "launches")
     environment["TMPDIR"] = str(folder)
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     if not settings.shim:
         environment["LD_LIBRARY_PATH"] = str(ROOT / "benchguard" / "native" / "sim")
     return environment

@@ -30,7 +30,7 @@ CLIENTS = {
     "cuda_core_saxpy": {"saxpy": 1},
     "cuda_core_code": {"_Z3addIiEvPT_PKS0_S0_j": 1, "_Z3addIdEvPT_PKS0_S0_j": 1, "reverse": 1, "squares": 1},
     "cuda_core_graphs": {"add": 12},
-    "cuda_core_memory": {"increment": 8},
+    "cuda_core_memory": {"increment": 7},
     "numba_saxpy": {"saxpy": 1},
 }
 """Each program, and how often it launches which kernel; numba's names contain the function's."""

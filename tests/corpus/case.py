@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ class Case:
     cooperative: bool = False
     variables: Mapping[str, Array] = field(default_factory=dict)
     """Module variables that the host writes before."""
-    prints: Sequence[str] | None = None
+    prints: Sequence[str] = ()
     """Lines on standard output, sorted."""
     fails: int = 0
     """The error that the launch must end with."""
@@ -73,10 +73,15 @@ def random(name: str) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
-def blocks(n: int, size: int = 64) -> dict[str, Sequence[int]]:
-    """Grid and block for one thread an element."""
+class Shape(TypedDict):
+    grid: Sequence[int]
+    block: Sequence[int]
+
+
+def blocks(n: int, size: int = 64) -> Shape:
+    """One thread an element."""
     assert n % size == 0
-    return {"grid": (n // size,), "block": (size,)}
+    return Shape(grid=(n // size,), block=(size,))
 
 
 def s32(values: Any) -> Array:
@@ -87,7 +92,8 @@ def s32(values: Any) -> Array:
 def wrapped(values: Any, dtype: Any) -> Array:
     bits = 8 * np.dtype(dtype).itemsize
     flat = [int(v) % 2**bits for v in np.asarray(values, object).ravel()]
-    return np.array(flat, f"u{bits // 8}").view(dtype).reshape(np.shape(values))
+    found: Array = np.array(flat, f"u{bits // 8}").view(dtype).reshape(np.shape(values))
+    return found
 
 
 def table(rows: Callable[..., Sequence[int]], dtype: Any, *columns: Array) -> Array:

@@ -35,9 +35,18 @@ class Driver:
         self("cuDeviceGetName", name, 128, device)
         self.device = name.value.decode()
         self.version = self._number("cuDriverGetVersion")
+        self._device = device
+        self._enter()
+
+    def _enter(self) -> None:
         context = ctypes.c_void_p()
-        self("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self("cuDevicePrimaryCtxRetain", ctypes.byref(context), self._device)
         self("cuCtxSetCurrent", context)
+
+    def reset(self) -> None:
+        """A new context, after a fault of a kernel; everything in the old one is gone."""
+        self("cuDevicePrimaryCtxReset_v2", self._device)
+        self._enter()
 
     def __call__(self, call: str, *arguments: Any) -> None:
         code = int(getattr(self._library, call)(*arguments))

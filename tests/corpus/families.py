@@ -21,8 +21,8 @@ def cases_of(family: str) -> tuple[Case, ...]:
 
 def images_of(family: str) -> dict[str, Path]:
     """PTX by what it was compiled for: 75, 80, 90, and 90g for the unoptimised one with debugging symbols."""
-    found = sorted((HERE / "ptx").glob(f"{family}_*.ptx"))
-    return {path.stem.rpartition("_")[2]: path for path in found}
+    split = {path: path.stem.rpartition("_") for path in sorted((HERE / "ptx").glob("*.ptx"))}
+    return {image: path for path, (name, _, image) in split.items() if name == family}
 
 
 def target_of(image: str) -> int:

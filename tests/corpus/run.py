@@ -1,7 +1,8 @@
 """Run the corpus on a driver: python tests/corpus/run.py [--driver PATH] [--json OUT] [FAMILY...]
 
-Without --driver it is that of $CORPUS_DRIVER, or the CPU driver. Prints what differs from its reference and a total.
-OUT gets, for every kernel and image, what came of it and the SHA-256 of every output buffer. Exits with 1 if any failed.
+Without --driver it is that of $CORPUS_DRIVER, or the CPU driver. Prints what differs from its reference and a
+total. OUT gets, for every kernel and image, what came of it and the SHA-256 of every output buffer. Exits with 1 if any
+failed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from tests.corpus.running import Result, Session
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--driver", type=Path, help=f"libcuda to use; {SIM}")
     parser.add_argument("--json", type=Path, help="file that gets the results")
     parser.add_argument("--image", action="append", help="only images of this name: 75, 80, 90, 90g, nvrtc")
@@ -31,9 +34,7 @@ def main(arguments: list[str]) -> int:
     results: list[Result] = []
     for family in chosen.families or FAMILIES:
         found = session.family(family, chosen.image, chosen.case)
-        for result in found:
-            if not result.passed:
-                print(f"{family} {result.image} {result.case}: {result.problem}", flush=True)
+        report(found)
         results += found
     failed = sum(not result.passed for result in results)
     print(f"{len(results)} runs, {failed} failed")
@@ -41,6 +42,16 @@ def main(arguments: list[str]) -> int:
         document = {"device": session.driver.device, "driver": session.driver.version}
         chosen.json.write_text(json.dumps({**document, "results": [r.document() for r in results]}, indent=1))
     return int(failed > 0 or not results)
+
+
+def report(results: list[Result]) -> None:
+    """The failures; one line for all that a refused module took with it."""
+    problems: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        if not result.passed:
+            problems.setdefault((f"{result.family} {result.image}", result.problem), []).append(result.case)
+    for (module, problem), cases in problems.items():
+        print(f"{module} {', '.join(cases)}: {problem}", flush=True)
 
 
 if __name__ == "__main__":

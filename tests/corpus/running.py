@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,14 @@ from typing import Any
 import numpy as np
 
 from tests.corpus.bound import Exact
+from tests.corpus.capture import captured
 from tests.corpus.case import Argument, Array, Case, In, Out, Struct
-from tests.corpus.driver import ROOT, Driver, DriverError, Module
+from tests.corpus.driver import Driver, DriverError, Module
 from tests.corpus.families import cases_of, images_of, target_of
 from tests.corpus.nvrtc import NvrtcError, compile_source
 
+CHILD = "CORPUS_CHILD"
+"""Set in the process that runs a case which must fail."""
 TIMEOUT_MS = "20000"
 """For the CPU driver: a kernel that never ends fails instead of holding everything up."""
 
@@ -69,6 +71,8 @@ class Session:
     def image(self, family: str, image: str, cases: list[Case]) -> list[Result]:
         """Every case on one module; a module that is refused fails all of them."""
         results = [Result(family, image, case.name) for case in cases]
+        if not cases:
+            return []
         try:
             module = self.driver.load(_text(family, image))
         except (DriverError, NvrtcError) as error:
@@ -76,42 +80,42 @@ class Session:
                 result.problem = str(error)
             return results
         for case, result in zip(cases, results, strict=True):
-            if case.fails:
-                result.problem = self._ends(module, case, result)
-            else:
+            if case.fails and not os.environ.get(CHILD):
+                result.problem = _in_a_child(result, self.path)
+                continue
+            try:
                 self._run(module, case, result)
-        if not (os.environ.get("CORPUS_CHILD") and any(case.fails for case in cases)):
-            module.unload()
+            except DriverError as error:
+                result.problem = "" if error.code == case.fails else str(error)
+                if case.fails:
+                    return results
+                self.driver.reset()
+                module = self.driver.load(_text(family, image))
+        module.unload()
         return results
 
     def _run(self, module: Module, case: Case, result: Result) -> None:
-        try:
-            launch = Launch(module, case)
-            printed = _captured(launch.run) if case.prints is not None else launch.run()
-            result.outputs, result.problem = launch.judge()
-            if case.prints is not None and printed != list(case.prints):
-                result.problem = f"printed {printed}, not {list(case.prints)}"
-        except DriverError as error:
-            result.problem = str(error)
+        launch = Launch(module, case)
+        printed = captured(launch.run)
+        result.outputs, result.problem = launch.judge()
+        if printed != list(case.prints):
+            result.problem = f"printed {printed}, not {list(case.prints)}"
+        if case.fails:
+            result.problem = "it ended well"
 
-    def _ends(self, module: Module, case: Case, result: Result) -> str:
-        """In a process of its own, because nothing runs in a context after such an end."""
-        if os.environ.get("CORPUS_CHILD"):
-            try:
-                Launch(module, case).run()
-            except DriverError as error:
-                return "" if error.code == case.fails else str(error)
-            return "it ended well"
-        with tempfile.TemporaryDirectory() as folder:
-            told = Path(folder) / "results.json"
-            command = [sys.executable, str(Path(__file__).with_name("run.py")), "--json", str(told)]
-            command += ["--image", result.image, "--case", case.name, result.family]
-            command += ["--driver", str(self.path)] if self.path else []
-            environment = {**os.environ, "CORPUS_CHILD": "1"}
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-            if not told.is_file():
-                return f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"
-            return str(json.loads(told.read_text())["results"][0]["problem"])
+
+def _in_a_child(result: Result, driver: Path | None) -> str:
+    """What is to fail does so in a process of its own: after some faults nothing runs in the process any more."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "results.json"
+        command = [sys.executable, str(Path(__file__).with_name("run.py")), "--json", str(told)]
+        command += ["--image", result.image, "--case", result.case, result.family]
+        command += ["--driver", str(driver)] if driver else []
+        environment = {**os.environ, CHILD: "1"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if not told.is_file():
+            return f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"
+        return str(json.loads(told.read_text())["results"][0]["problem"])
 
 
 def _text(family: str, image: str) -> bytes:
@@ -154,10 +158,10 @@ class Launch:
             self.module.launch(case.kernel, case.grid, case.block, parameters, case.shared, case.cooperative)
             self.driver.synchronize()
             for out, address in self.outs:
-                data = self.driver.read(address, out.expected.nbytes)
-                self.got.append(np.frombuffer(data, out.expected.dtype).reshape(out.expected.shape))
+                read = self.driver.read(address, out.expected.nbytes)
+                self.got.append(np.frombuffer(read, out.expected.dtype).reshape(out.expected.shape))
         finally:
-            if not case.fails:
+            if len(self.got) == len(self.outs):
                 for address in self.addresses:
                     self.driver.free(address)
 
@@ -183,18 +187,3 @@ def _first(out: Out, got: Array) -> str:
         f"{len(differs)} of {got.size} differ, first at {tuple(map(int, where))}: "
         f"{got.ravel()[at]!r} instead of {out.expected.ravel()[at]!r}"
     )
-
-
-def _captured(call: Callable[[], None]) -> list[str]:
-    """The lines that the process wrote to its standard output meanwhile, sorted: threads have no order."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    with tempfile.TemporaryFile() as caught:
-        os.dup2(caught.fileno(), 1)
-        try:
-            call()
-        finally:
-            os.dup2(kept, 1)
-            os.close(kept)
-        caught.seek(0)
-        return sorted(caught.read().decode().splitlines())

@@ -38,7 +38,7 @@ def _arithmetic() -> Case:
     a, b, _ = _sources("bfloat")
     out = pack(
         rounded(BF16, operator.add, a, b), rounded(BF16, operator.sub, a, b), product(BF16, a, b),
-        a ^ 0x8000, a & 0x7FFF, order(BF16, a, b, False), order(BF16, a, b, True),
+        a ^ 0x8000, a & 0x7FFF, order(a, b, False), order(a, b, True),
     )  # fmt: skip
     return Case("bfloat_arithmetic", [In(a), In(b), Out(out)], **blocks(N))
 
@@ -47,7 +47,7 @@ def _pairs() -> Case:
     a, b, _ = _sources("bfloat2", 2 * N)
     rows = [
         rounded(BF16, operator.add, a, b), rounded(BF16, operator.sub, a, b), product(BF16, a, b),
-        order(BF16, a, b, True),
+        order(a, b, True),
     ]  # fmt: skip
     return Case(
         "bfloat2_arithmetic",

@@ -21,7 +21,9 @@ def cases() -> list[Case]:
     deep = np.array([(20 + i) * (21 + i) // 2 for i in range(64)])
     shape = blocks(64)
     return [
-        Case("recursion", [In(values), Out(table(lambda x: [_fibonacci(x % 12)], np.int32, values))], **shape),
+        Case(
+            "recursion", [In(values), Out(table(lambda x: [_fibonacci(x % 12)], np.int32, values))], **shape
+        ),
         Case("mutual_recursion", [Out((2 - lanes[:32] % 2).astype(np.int32))]),
         Case("frames", [Out(np.array([_frames(i) for i in range(32)], np.int32))]),
         Case("function_pointers", [In(values), Out(table(_chosen, np.int32, values, lanes))], **shape),
@@ -63,5 +65,3 @@ def _combined(value: float, i: int) -> list[float]:
     c = [_char(a[k] + b[4 - k] - 1) for k in range(5)]
     d = [_char(c[k] + a[4 - k] + 3) for k in range(5)]
     return [(value * 2 + 0.5) * 2 + value, i + i - i, d[0] + 100 * d[4]]
-
-

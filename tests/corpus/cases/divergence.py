@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tests.corpus.case import Case, In, Out, blocks, random, s32, table
-from tests.corpus.cases.warp import remainder
 
 
 def cases() -> list[Case]:
@@ -87,37 +86,13 @@ def _broken(x: int) -> int:
 
 
 def _switched(x: int, i: int) -> int:
-    y = i
-    match x % 16:
-        case 0:
-            y += x * x
-        case 1:
-            y = x // (y + 1)
-        case 2:
-            y = 7 * (x - y) + 1
-        case 3:
-            y = 7 * y + 1
-        case 4:
-            y = x.bit_count() + y
-        case 5:
-            y = (32 - x.bit_length()) * y
-        case 6:
-            y = x ^ (y << 3)
-        case 7:
-            y = min(x, y) * 13
-        case 8:
-            y = remainder(x, y + 3)
-        case 9:
-            for k in range(x % 9):
-                y = y * 5 + k
-        case 11:
-            y = ~x
-        case 12:
-            y = x & 0x55
-        case 13:
-            y = -1
-        case 14:
-            y = (x >> 2) - y
-        case _:
-            y = 99
-    return y
+    """Every way computed, the one of x % 16 taken; 10 and 15 are the default."""
+    loop = i
+    for k in range(x % 9):
+        loop = loop * 5 + k
+    ways = {
+        0: i + x * x, 1: x // (i + 1), 2: 7 * (x - i) + 1, 3: 7 * i + 1, 4: x.bit_count() + i,
+        5: (32 - x.bit_length()) * i, 6: x ^ (i << 3), 7: min(x, i) * 13, 8: x % (i + 3), 9: loop,
+        11: ~x, 12: x & 0x55, 13: -1, 14: (x >> 2) - i,
+    }  # fmt: skip
+    return ways.get(x % 16, 99)

@@ -32,7 +32,11 @@ def cases() -> list[Case]:
         # Three products and two sums, at most five roundings of the largest partial sum.
         Case(
             "grey",
-            [In(rgb), Out((rgb @ np.float64([0.299, 0.587, 0.114])).astype(np.float32), Ulp(5)), np.int32(1000)],
+            [
+                In(rgb),
+                Out((rgb @ np.array([0.299, 0.587, 0.114])).astype(np.float32), Ulp(5)),
+                np.int32(1000),
+            ],
             grid=(4,),
             block=(256,),
         ),
@@ -49,9 +53,7 @@ def three_axes() -> Case:
     depth, height, width = 4, 6, 16
     z, y, x = np.mgrid[:depth, :height, :width].astype(np.int32)
     out = Out(x + 100 * y + 10000 * z)
-    return Case(
-        "three_axes", [out, np.int32(width), np.int32(height)], grid=(2, 3, 2), block=(8, 2, 2)
-    )
+    return Case("three_axes", [out, np.int32(width), np.int32(height)], grid=(2, 3, 2), block=(8, 2, 2))
 
 
 def vector_loads() -> Case:

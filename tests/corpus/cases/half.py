@@ -39,13 +39,13 @@ def rounded(form: Format, operation: Operation, *sources: Array) -> Array:
 
 def product(form: Format, x: Array, y: Array) -> Array:
     """Its zeros have the sign that the factors make."""
-    return rounded(form, operator.mul, x, y) | (x ^ y) & 0x8000
+    signed: Array = rounded(form, operator.mul, x, y) | (x ^ y) & 0x8000
+    return signed
 
 
-def order(form: Format, x: Array, y: Array, largest: bool) -> Array:
+def order(x: Array, y: Array, largest: bool) -> Array:
     """Minimum or maximum; -0 is less than +0."""
     rank = [np.where(each & 0x8000, -(each.astype(int) & 0x7FFF) - 1, each) for each in (x, y)]
-    del form
     return np.where((rank[0] > rank[1]) == largest, x, y).astype(np.uint16)
 
 
@@ -78,7 +78,7 @@ def _arithmetic() -> Case:
     total, fused = rounded(F16, operator.add, a, b), rounded(F16, fma, a, b, c)
     out = pack(
         total, rounded(F16, operator.sub, a, b), product(F16, a, b), fused, a ^ 0x8000, a & 0x7FFF,
-        order(F16, a, b, False), order(F16, a, b, True), saturated(F16, total), saturated(F16, fused),
+        order(a, b, False), order(a, b, True), saturated(F16, total), saturated(F16, fused),
     )  # fmt: skip
     return Case("half_arithmetic", [In(a), In(b), In(c), Out(out)], **blocks(N))
 
@@ -87,7 +87,7 @@ def _pairs() -> Case:
     a, b, c = _sources("half2", F16, 2 * N)
     rows = [
         rounded(F16, operator.add, a, b), rounded(F16, operator.sub, a, b), product(F16, a, b),
-        rounded(F16, fma, a, b, c), a ^ 0x8000, order(F16, a, b, False),
+        rounded(F16, fma, a, b, c), a ^ 0x8000, order(a, b, False),
         pack(a[::2], b[::2]).ravel(), pack(a[1::2], a[::2]).ravel(),
     ]  # fmt: skip
     out = pack(*(row.view(np.uint32) for row in rows))
@@ -112,7 +112,9 @@ def compared(form: Format, infinite: bool) -> list[Array]:
     tests: list[Any] = [
         low == other, low < other, low >= other, ~(low >= other), ~(low == other), np.isnan(low),
     ]  # fmt: skip
-    single = sum(np.asarray(test, np.uint32) << k for k, test in enumerate(tests))
+    single: Array = np.zeros(N, np.uint32)
+    for k, test in enumerate(tests):
+        single += np.asarray(test, np.uint32) << k
     if infinite:
         single = single + 64 * np.select([low == np.inf, low == -np.inf], [2, 0], 1).astype(np.uint32)
     greater, less = (v > w).reshape(-1, 2).all(1), (v <= w).reshape(-1, 2).all(1)
@@ -132,9 +134,7 @@ def singles(name: str) -> Array:
 
 
 def modes(form: Format, values: list[Fraction]) -> list[Array]:
-    return [
-        np.array([form.rounded(v, mode) for v in values], np.uint16) for mode in ("rn", "rz", "rp", "rm")
-    ]
+    return [np.array([form.rounded(v, mode) for v in values], np.uint16) for mode in ("rn", "rz", "rp", "rm")]
 
 
 def _convert() -> Case:

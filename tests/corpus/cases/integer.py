@@ -21,9 +21,7 @@ def cases() -> list[Case]:
     u, v, w = (each.view(np.uint32) for each in (a, b, c))
     shape = blocks(n)
     return [
-        Case(
-            "divide_32", [In(a), In(divisor), Out(table(_divided_32, np.int32, a, divisor))], **shape
-        ),
+        Case("divide_32", [In(a), In(divisor), Out(table(_divided_32, np.int32, a, divisor))], **shape),
         Case(
             "divide_64",
             [In(x), In(long_divisor), Out(table(_divided_64, np.int64, x, long_divisor))],
@@ -66,7 +64,8 @@ def _quotient(x: int, y: int) -> int:
 
 
 def signed(value: int, bits: int = 32) -> int:
-    return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+    half: int = 2 ** (bits - 1)
+    return (value + half) % (2 * half) - half
 
 
 def _divided_32(x: int, y: int) -> list[int]:
@@ -185,5 +184,6 @@ def _three_inputs(a: int, b: int, c: int) -> list[int]:
 def _lookup(a: int, b: int, c: int, function: int) -> int:
     """lop3: the operands' bits name a bit of the table."""
     return sum(
-        (function >> ((a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1)) & 1) << bit for bit in range(32)
+        (function >> ((a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1)) & 1) << bit
+        for bit in range(32)
     )

@@ -105,7 +105,9 @@ def _pieces() -> list[Case]:
     mantissa, exponent = np.frexp(wide)
     fraction, whole = np.modf(wide)
     turned = np.ldexp(wide, np.arange(N) % 40 - 20)
-    parts = np.stack([mantissa, turned, fraction, whole, np.nextafter(x, np.float32(0))], 1).astype(np.float32)
+    parts = np.stack([mantissa, turned, fraction, whole, np.nextafter(x, np.float32(0))], 1).astype(
+        np.float32
+    )
     exponents = np.stack([exponent, exponent - 1], 1).astype(np.int32)
     angles = _values("sincos", -300, 300)
     sines = [Out(f(angles.astype(np.float64)).astype(np.float32), Ulp(2)) for f in (np.sin, np.cos)]

@@ -15,8 +15,8 @@ def cases() -> list[Case]:
         a, b = r.normal(size=(m, k)), r.normal(size=(k, n))
         found.append(_product("float", a.astype(np.float32), b.astype(np.float32), 2**-24))
         found.append(_product("double", a, b, 2**-53))
-        whole = [np.round(1000 * each).astype(np.int32) for each in (a, b)]
-        found.append(_product("int", *whole, 0))
+        whole, others = (np.round(1000 * each).astype(np.int32) for each in (a, b))
+        found.append(_product("int", whole, others, 0))
     a, b = r.normal(size=(2, 64, 64)).astype(np.float32)
     out = Out((a.astype(np.float64) @ b).astype(np.float32), _bound(a, b, 2**-24))
     found.append(Case("matmul_blocked", [In(a), In(b), out, np.int32(64)], grid=(2, 2), block=(8, 8)))

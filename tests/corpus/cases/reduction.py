@@ -8,7 +8,7 @@ from operator import and_, or_, xor
 import numpy as np
 
 from tests.corpus.bound import Relative
-from tests.corpus.case import Array, Case, In, Out, random, wrapped
+from tests.corpus.case import Array, Case, In, Out, blocks, random, wrapped
 
 
 def cases() -> list[Case]:
@@ -17,7 +17,7 @@ def cases() -> list[Case]:
     small = r.integers(-20, 100, 1024).astype(np.int32)
     real = r.normal(size=5000).astype(np.float32)
     double = r.normal(size=5000)
-    shape = {"grid": (4,), "block": (256,)}
+    shape = blocks(1024, 256)
     count = np.int32(5000)
     tickets = [
         Out((small.reshape(4, 256) > 0).sum(1).astype(np.int32)),
@@ -30,7 +30,9 @@ def cases() -> list[Case]:
     return [
         Case("warp_sums", [In(small), Out(small.reshape(-1, 32).sum(1, dtype=np.int32))], **shape),
         Case("block_sums", [In(small), Out(small.reshape(-1, 256).sum(1, dtype=np.int32))], **shape),
-        Case("grid_sum_int", [In(whole), Out(wrapped([whole.sum(dtype=np.int64)], np.int32)), count], **shape),
+        Case(
+            "grid_sum_int", [In(whole), Out(wrapped([whole.sum(dtype=np.int64)], np.int32)), count], **shape
+        ),
         # n additions in any order: n units in the last place of the sum of magnitudes.
         Case(
             "grid_sum_float",
@@ -44,7 +46,9 @@ def cases() -> list[Case]:
         ),
         Case("last_block_sums", [In(small), *tickets], **shape),
         Case("barrier_votes", [In(small), Out(votes)], grid=(16,), block=(64,)),
-        Case("argmax", [In(equal), Out(np.array([np.argmax(equal)], np.int32)), np.int32(1000)], block=(128,)),
+        Case(
+            "argmax", [In(equal), Out(np.array([np.argmax(equal)], np.int32)), np.int32(1000)], block=(128,)
+        ),
         Case("warp_reduce", [In(small[:256]), Out(_halves(small[:256]))], least=80, grid=(4,), block=(64,)),
     ]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 
@@ -48,9 +48,9 @@ def reals(r: np.random.Generator, form: Format, dtype: type) -> Array:
 def root(value: Fraction) -> Fraction:
     """Exact where the root is, otherwise strictly between the neighbours that it lies between."""
     scale = 4 ** (700 if value < 1 else 100)
-    whole = isqrt(value.numerator * scale // value.denominator)
+    whole = math.isqrt(value.numerator * scale // value.denominator)
     exact = Fraction(whole * whole, scale) == value
-    return Fraction(2 * whole + (not exact), 2 * isqrt(scale))
+    return Fraction(2 * whole + (not exact), 2 * math.isqrt(scale))
 
 
 def _case(name: str, form: Format, operation: Callable[..., Fraction], *sources: Array) -> Case:
@@ -60,27 +60,31 @@ def _case(name: str, form: Format, operation: Callable[..., Fraction], *sources:
 def rounded(form: Format, operation: Callable[..., Fraction], *sources: Array) -> Array:
     """A column for each rounding mode. A zero is negative as IEEE 754 says: the sign of a product, or of rounding
     down."""
-    columns = []
     fractions = [[Fraction(float(v)) for v in source] for source in sources]
     exact = [operation(*row) for row in zip(*fractions, strict=True)]
-    for mode in MODES:
-        columns.append([form.rounded(value, mode, mode == "rm") for value in exact])
-    return np.array(columns, f"u{form.bits // 8}").T.copy().view(f"f{form.bits // 8}")
+    return _floats(form, [[form.rounded(value, mode, mode == "rm") for value in exact] for mode in MODES])
+
+
+def _floats(form: Format, columns: list[list[int]]) -> Array:
+    """Bit patterns, a list for each column, as the numbers they are."""
+    found: Array = np.array(columns, f"u{form.bits // 8}").T.copy().view(f"f{form.bits // 8}")
+    return found
 
 
 def conversions() -> list[Case]:
     r = random("conversions")
     wide = reals(r, F64, np.float64)
     wide[::2] = r.normal(size=N // 2) * 10.0 ** r.integers(-40, 38, N // 2)
-    near = np.concatenate([r.normal(size=N - 8) * 1000, [0.5, 1.5, -0.5, 2.5, 1e30, -1e30, 2.0**31, -(2.0**31)]])
+    near = np.concatenate(
+        [r.normal(size=N - 8) * 1000, [0.5, 1.5, -0.5, 2.5, 1e30, -1e30, 2.0**31, -(2.0**31)]]
+    )
     single = near.astype(np.float32)
     double = np.concatenate([near[:-4] * 1e12, [1e30, -1e30, 2.0**63, -(2.0**63)]])
     ints = r.integers(-(2**31), 2**31, N).astype(np.int32)
     longs = r.integers(-(2**63), 2**63 - 1, N)
     shape = blocks(N)
-    same = lambda value: value  # noqa: E731
     return [
-        Case("double_to_float", [In(wide), Out(rounded(F32, same, wide))], **shape),
+        Case("double_to_float", [In(wide), Out(rounded(F32, operator.pos, wide))], **shape),
         Case("float_to_int", [In(single), Out(_whole(single, np.int32))], **shape),
         Case("float_to_unsigned", [In(single), Out(_whole(single, np.uint32))], **shape),
         Case("double_to_long", [In(double), Out(_whole(double, np.int64))], **shape),
@@ -96,16 +100,15 @@ def conversions() -> list[Case]:
 def _whole(values: Array, dtype: type) -> Array:
     """Rounded to a whole number, then held to what the type can say."""
     info = np.iinfo(dtype)
-    columns = [[round(v) for v in map(Fraction, values.tolist())]]
-    columns.append([int(v) for v in map(Fraction, values.tolist())])
-    columns.append([-(-v.numerator // v.denominator) for v in map(Fraction, values.tolist())])
-    columns.append([v.numerator // v.denominator for v in map(Fraction, values.tolist())])
-    return np.array([[min(max(v, info.min), info.max) for v in c] for c in columns], dtype).T.copy()
+    exact = [Fraction(v) for v in values.tolist()]
+    columns = [[rounds(v) for v in exact] for rounds in (round, int, math.ceil, math.floor)]
+    held = [[min(max(v, int(info.min)), int(info.max)) for v in column] for column in columns]
+    found: Array = np.array(held, dtype).T.copy()
+    return found
 
 
 def _from_ints(form: Format, values: Array) -> Array:
-    columns = [[form.rounded(Fraction(v), mode) for v in values.tolist()] for mode in MODES]
-    return np.array(columns, f"u{form.bits // 8}").T.copy().view(f"f{form.bits // 8}")
+    return _floats(form, [[form.rounded(Fraction(v), mode) for v in values.tolist()] for mode in MODES])
 
 
 def _kept_real(x: Array) -> Array:

@@ -28,7 +28,11 @@ def cases() -> list[Case]:
         Case("exclusive_scan", [In(wide), Out(exclusive)], grid=(4,), block=(128,), shared=1024),
         Case(
             "compact",
-            [In(row), Out(compacted, initial=np.full(256, -1, np.int32)), Out(np.array([len(kept)], np.int32))],
+            [
+                In(row),
+                Out(compacted, initial=np.full(256, -1, np.int32)),
+                Out(np.array([len(kept)], np.int32)),
+            ],
             block=(256,),
         ),
         Case(

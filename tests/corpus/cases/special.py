@@ -7,7 +7,8 @@ import numpy as np
 from tests.corpus.case import Array, Case, In, Out, blocks, random
 
 EDGES = np.array(
-    [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, 3.4e38, -3.4e38, 0.5, 2, 1.5, -2.5], np.float32
+    [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, 3.4e38, -3.4e38, 0.5, 2, 1.5, -2.5],
+    np.float32,
 )
 
 

@@ -41,28 +41,30 @@ def _wmma() -> list[Case]:
     a, b, c = (_small(f"wmma {k}", 16, 16) for k in range(3))
     tall, flat = _small("wmma tall", 32, 16), _small("wmma flat", 16, 8)
     thin, short = a[:, :8], b[:8, :]
-    tiny, wide = a[:8, :4] / 4, b[:4, :8]
-    double = (tiny @ wide + 0.25).astype(np.float64)
     left, half = In(_as(a, np.float16)), np.float16
     total = (a @ b).astype(np.float32)
     return [
-        Case("wmma_half", [left, _by_columns(b, half), In(c.astype(np.float32)), Out(_as(a @ b + c, np.float32))]),
+        Case(
+            "wmma_half",
+            [left, _by_columns(b, half), In(c.astype(np.float32)), Out(_as(a @ b + c, np.float32))],
+        ),
         Case(
             "wmma_half_half",
             [_by_columns(tall, half), In(_as(flat, half)), Out(_as((tall @ flat + 1).T, half))],
         ),
         Case(
             "wmma_bytes",
-            [In(_as(a * 15, np.int8)), _by_columns(b * 15, np.int8), Out((225 * (a @ b) - 3).astype(np.int32))],
+            [
+                In(_as(a * 15, np.int8)),
+                _by_columns(b * 15, np.int8),
+                Out((225 * (a @ b) - 3).astype(np.int32)),
+            ],
         ),
         Case("wmma_bfloat", [In(_as(a, np.uint16)), In(_as(b, np.uint16)), Out(total)], least=80),
         Case(
             "wmma_tf32",
             [In(_as(thin, np.float32)), _by_columns(short, np.float32), Out(_as(thin @ short, np.float32))],
             least=80,
-        ),
-        Case(
-            "wmma_double", [In(_as(tiny, np.float64)), _by_columns(wide, np.float64), Out(double)], least=80
         ),
     ]
 

@@ -71,7 +71,12 @@ def remainder(value: int, by: int) -> int:
 
 def _voted(warp: list[int], lane: int) -> list[int]:
     same = [remainder(v, 5) == remainder(warp[lane], 5) for v in warp]
-    return [_mask([v & 1 == 1 for v in warp]), all(v > 4 for v in warp), any(v > 95 for v in warp), _mask(same)]
+    return [
+        _mask([v & 1 == 1 for v in warp]),
+        all(v > 4 for v in warp),
+        any(v > 95 for v in warp),
+        _mask(same),
+    ]
 
 
 def _matched(warp: list[int], lane: int) -> list[int]:

@@ -1,5 +1,5 @@
-// Every atomic on every type that has it, in global and in shared memory. What the order of the threads would change
-// (the old values) is checked by what must be true of all of them together.
+// Every atomic on every type that has it, in global and in shared memory. What the order of the threads would
+// change (the old values) is checked by what must be true of all of them together.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -154,11 +154,15 @@ extern "C" __global__ void release_acquire(int *data, int *flag, int *out)
         data[threadIdx.x] = 3 * threadIdx.x;
         __syncthreads();
         if (threadIdx.x == 0)
-            asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(flag)), "r"(1) : "memory");
+            asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(flag)), "r"(1)
+                         : "memory");
     } else {
         int ready = 0;
         while (!ready)
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(ready) : "l"(__cvta_generic_to_global(flag)) : "memory");
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                         : "=r"(ready)
+                         : "l"(__cvta_generic_to_global(flag))
+                         : "memory");
         out[threadIdx.x] = data[threadIdx.x] + 1;
     }
 }
@@ -167,6 +171,9 @@ extern "C" __global__ void red_instructions(const int *in, int *out)
 {
     THREAD;
     asm volatile("red.global.add.s32 [%0], %1;" ::"l"(__cvta_generic_to_global(out)), "r"(in[i]) : "memory");
-    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(out + 1)), "r"(in[i]) : "memory");
-    asm volatile("red.global.max.s32 [%0], %1;" ::"l"(__cvta_generic_to_global(out + 2)), "r"(in[i]) : "memory");
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(out + 1)),
+                 "r"(in[i])
+                 : "memory");
+    asm volatile("red.global.max.s32 [%0], %1;" ::"l"(__cvta_generic_to_global(out + 2)), "r"(in[i])
+                 : "memory");
 }

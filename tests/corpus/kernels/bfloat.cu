@@ -3,7 +3,8 @@
 
 #define THREAD const int i = blockIdx.x * blockDim.x + threadIdx.x
 
-extern "C" __global__ void bfloat_arithmetic(const __nv_bfloat16 *a, const __nv_bfloat16 *b, __nv_bfloat16 *out)
+extern "C" __global__ void bfloat_arithmetic(const __nv_bfloat16 *a, const __nv_bfloat16 *b,
+                                             __nv_bfloat16 *out)
 {
     THREAD;
     const __nv_bfloat16 x = a[i], y = b[i];
@@ -16,7 +17,8 @@ extern "C" __global__ void bfloat_arithmetic(const __nv_bfloat16 *a, const __nv_
     out[7 * i + 6] = __hmax(x, y);
 }
 
-extern "C" __global__ void bfloat2_arithmetic(const __nv_bfloat162 *a, const __nv_bfloat162 *b, __nv_bfloat162 *out)
+extern "C" __global__ void bfloat2_arithmetic(const __nv_bfloat162 *a, const __nv_bfloat162 *b,
+                                              __nv_bfloat162 *out)
 {
     THREAD;
     const __nv_bfloat162 x = a[i], y = b[i];
@@ -27,8 +29,8 @@ extern "C" __global__ void bfloat2_arithmetic(const __nv_bfloat162 *a, const __n
 }
 
 #if __CUDA_ARCH__ >= 800
-extern "C" __global__ void bfloat_fused(const __nv_bfloat162 *a, const __nv_bfloat162 *b, const __nv_bfloat162 *c,
-                                        __nv_bfloat162 *out)
+extern "C" __global__ void bfloat_fused(const __nv_bfloat162 *a, const __nv_bfloat162 *b,
+                                        const __nv_bfloat162 *c, __nv_bfloat162 *out)
 {
     THREAD;
     const __nv_bfloat162 x = a[i], y = b[i], z = c[i];

@@ -1,6 +1,9 @@
 // Functions that stay functions: recursion, indirect calls, virtual methods, structures passed and returned.
 
-static __device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+static __device__ __noinline__ int fibonacci(int n)
+{
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
 
 extern "C" __global__ void recursion(const int *in, int *out)
 {
@@ -9,8 +12,14 @@ extern "C" __global__ void recursion(const int *in, int *out)
 }
 
 static __device__ __noinline__ bool is_odd(unsigned n);
-static __device__ __noinline__ bool is_even(unsigned n) { return n == 0 || is_odd(n - 1); }
-static __device__ __noinline__ bool is_odd(unsigned n) { return n != 0 && is_even(n - 1); }
+static __device__ __noinline__ bool is_even(unsigned n)
+{
+    return n == 0 || is_odd(n - 1);
+}
+static __device__ __noinline__ bool is_odd(unsigned n)
+{
+    return n != 0 && is_even(n - 1);
+}
 
 extern "C" __global__ void mutual_recursion(int *out)
 {
@@ -42,10 +51,22 @@ extern "C" __global__ void frames(int *out)
     out[threadIdx.x] = permutations(items, 2 + threadIdx.x % 4, 0);
 }
 
-static __device__ __noinline__ int add(int a, int b) { return a + b; }
-static __device__ __noinline__ int subtract(int a, int b) { return a - b; }
-static __device__ __noinline__ int multiply(int a, int b) { return a * b; }
-static __device__ __noinline__ int greater(int a, int b) { return a > b ? a : b; }
+static __device__ __noinline__ int add(int a, int b)
+{
+    return a + b;
+}
+static __device__ __noinline__ int subtract(int a, int b)
+{
+    return a - b;
+}
+static __device__ __noinline__ int multiply(int a, int b)
+{
+    return a * b;
+}
+static __device__ __noinline__ int greater(int a, int b)
+{
+    return a > b ? a : b;
+}
 
 typedef int (*Operation)(int, int);
 __device__ Operation operations[4] = {add, subtract, multiply, greater};
@@ -59,23 +80,42 @@ extern "C" __global__ void function_pointers(const int *in, int *out)
 
 struct Shape {
     __device__ virtual int area() const = 0;
-    __device__ virtual int corners() const { return 4; }
+    __device__ virtual int corners() const
+    {
+        return 4;
+    }
 };
 
 struct Square : Shape {
     int side;
-    __device__ explicit Square(int s) : side(s) {}
-    __device__ __noinline__ int area() const override { return side * side; }
+    __device__ explicit Square(int s) : side(s)
+    {
+    }
+    __device__ __noinline__ int area() const override
+    {
+        return side * side;
+    }
 };
 
 struct Triangle : Shape {
     int base, height;
-    __device__ Triangle(int b, int h) : base(b), height(h) {}
-    __device__ __noinline__ int area() const override { return base * height / 2; }
-    __device__ __noinline__ int corners() const override { return 3; }
+    __device__ Triangle(int b, int h) : base(b), height(h)
+    {
+    }
+    __device__ __noinline__ int area() const override
+    {
+        return base * height / 2;
+    }
+    __device__ __noinline__ int corners() const override
+    {
+        return 3;
+    }
 };
 
-static __device__ __noinline__ int describe(const Shape *shape) { return 10 * shape->area() + shape->corners(); }
+static __device__ __noinline__ int describe(const Shape *shape)
+{
+    return 10 * shape->area() + shape->corners();
+}
 
 extern "C" __global__ void virtual_methods(const int *in, int *out)
 {
@@ -126,6 +166,12 @@ extern "C" __global__ void collective_in_a_function(const int *in, int *out)
 }
 
 // More calls deep than a fixed table would hold.
-static __device__ __noinline__ long long depth(int n) { return n == 0 ? 0 : depth(n - 1) + n; }
+static __device__ __noinline__ long long depth(int n)
+{
+    return n == 0 ? 0 : depth(n - 1) + n;
+}
 
-extern "C" __global__ void deep_recursion(long long *out) { out[threadIdx.x] = depth(20 + threadIdx.x); }
+extern "C" __global__ void deep_recursion(long long *out)
+{
+    out[threadIdx.x] = depth(20 + threadIdx.x);
+}

@@ -9,7 +9,8 @@ extern "C" __global__ void pipelined_sum(const int *in, int *out, int tiles)
     __pipeline_commit();
     for (int tile = 0; tile < tiles; tile++) {
         if (tile + 1 < tiles)
-            __pipeline_memcpy_async(&stage[(tile + 1) & 1][threadIdx.x], &in[(tile + 1) * 64 + threadIdx.x], 4);
+            __pipeline_memcpy_async(&stage[(tile + 1) & 1][threadIdx.x], &in[(tile + 1) * 64 + threadIdx.x],
+                                    4);
         __pipeline_commit();
         __pipeline_wait_prior(1);
         __syncthreads();
@@ -32,14 +33,19 @@ extern "C" __global__ void wide_copies(const int4 *in, int4 *out)
 
 #if __CUDA_ARCH__ >= 800
 // The instruction itself, with both cache operators and wait_all.
-extern "C" __global__ void copy_instructions(const int4 *wide, const long long *narrow, int4 *out, long long *moved)
+extern "C" __global__ void copy_instructions(const int4 *wide, const long long *narrow, int4 *out,
+                                             long long *moved)
 {
     __shared__ int4 big[32];
     __shared__ long long small[32];
     const unsigned to_big = (unsigned)__cvta_generic_to_shared(&big[threadIdx.x]);
     const unsigned to_small = (unsigned)__cvta_generic_to_shared(&small[threadIdx.x]);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_big), "l"(__cvta_generic_to_global(wide + threadIdx.x)) : "memory");
-    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8;" ::"r"(to_small), "l"(__cvta_generic_to_global(narrow + threadIdx.x)) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_big),
+                 "l"(__cvta_generic_to_global(wide + threadIdx.x))
+                 : "memory");
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8;" ::"r"(to_small),
+                 "l"(__cvta_generic_to_global(narrow + threadIdx.x))
+                 : "memory");
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     out[threadIdx.x] = big[31 - threadIdx.x];
@@ -80,7 +86,9 @@ extern "C" __global__ void copies_arrive(const int *in, int *out)
     if (threadIdx.x == 0)
         asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "r"(blockDim.x) : "memory");
     __syncthreads();
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(__cvta_generic_to_global(in + threadIdx.x)) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to),
+                 "l"(__cvta_generic_to_global(in + threadIdx.x))
+                 : "memory");
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(at) : "memory");
     unsigned done = 0;
     while (!done)

@@ -63,21 +63,51 @@ extern "C" __global__ void switch_table(const int *in, int *out)
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     int x = in[i], y = i;
     switch (x % 16) {
-    case 0: y += x * x; break;
-    case 1: y = x / (y + 1); break;
-    case 2: y = x - y; // falls through
-    case 3: y = 7 * y + 1; break;
-    case 4: y = __popc(x) + y; break;
-    case 5: y = __clz(x) * y; break;
-    case 6: y = x ^ y << 3; break;
-    case 7: y = min(x, y) * 13; break;
-    case 8: y = x % (y + 3); break;
-    case 9: for (int k = 0; k < x % 9; k++) y = y * 5 + k; break;
-    case 11: y = ~x; break;
-    case 12: y = x & 0x55; break;
-    case 13: out[i] = -1; return;
-    case 14: y = (x >> 2) - y; break;
-    default: y = 99; break;
+    case 0:
+        y += x * x;
+        break;
+    case 1:
+        y = x / (y + 1);
+        break;
+    case 2:
+        y = x - y; // falls through
+    case 3:
+        y = 7 * y + 1;
+        break;
+    case 4:
+        y = __popc(x) + y;
+        break;
+    case 5:
+        y = __clz(x) * y;
+        break;
+    case 6:
+        y = x ^ y << 3;
+        break;
+    case 7:
+        y = min(x, y) * 13;
+        break;
+    case 8:
+        y = x % (y + 3);
+        break;
+    case 9:
+        for (int k = 0; k < x % 9; k++)
+            y = y * 5 + k;
+        break;
+    case 11:
+        y = ~x;
+        break;
+    case 12:
+        y = x & 0x55;
+        break;
+    case 13:
+        out[i] = -1;
+        return;
+    case 14:
+        y = (x >> 2) - y;
+        break;
+    default:
+        y = 99;
+        break;
     }
     out[i] = y;
 }

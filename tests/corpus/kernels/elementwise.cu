@@ -40,7 +40,8 @@ extern "C" __global__ void vector_loads(const float4 *x, const int2 *y, double2 
 extern "C" __global__ void cache_hints(const int *in, int *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int sum = __ldg(in + i) + 2 * __ldcg(in + i) + 3 * __ldcs(in + i) + 4 * __ldlu(in + i) + 5 * __ldcv(in + i);
+    const int sum =
+        __ldg(in + i) + 2 * __ldcg(in + i) + 3 * __ldcs(in + i) + 4 * __ldlu(in + i) + 5 * __ldcv(in + i);
     __stcg(out + 4 * i, sum);
     __stcs(out + 4 * i + 1, sum + 1);
     __stwb(out + 4 * i + 2, sum + 2);
@@ -57,7 +58,8 @@ extern "C" __global__ void volatile_accesses(volatile int *out, const volatile i
     __threadfence_system();
 }
 
-extern "C" __global__ void small_types(const signed char *a, const unsigned short *b, const short *c, long long *out)
+extern "C" __global__ void small_types(const signed char *a, const unsigned short *b, const short *c,
+                                       long long *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const signed char product = (signed char)(a[i] * 3);

@@ -19,7 +19,8 @@ extern "C" __global__ void half_arithmetic(const __half *a, const __half *b, con
     out[10 * i + 9] = __hfma_sat(x, y, z);
 }
 
-extern "C" __global__ void half2_arithmetic(const __half2 *a, const __half2 *b, const __half2 *c, __half2 *out)
+extern "C" __global__ void half2_arithmetic(const __half2 *a, const __half2 *b, const __half2 *c,
+                                            __half2 *out)
 {
     THREAD;
     const __half2 x = a[i], y = b[i], z = c[i];
@@ -45,7 +46,8 @@ extern "C" __global__ void half_compare(const __half2 *a, const __half2 *b, unsi
     out[4 * i + 3] = __heq2_mask(x, y);
 }
 
-extern "C" __global__ void half_convert(const float *in, const int *whole, __half *out, float *back, int *ints)
+extern "C" __global__ void half_convert(const float *in, const int *whole, __half *out, float *back,
+                                        int *ints)
 {
     THREAD;
     out[8 * i] = __float2half_rn(in[i]);

@@ -47,7 +47,8 @@ extern "C" __global__ void arithmetic_128(const unsigned long long *a, const uns
                                           unsigned long long *out)
 {
     THREAD;
-    const unsigned __int128 x = (unsigned __int128)a[i] << 64 | b[i], y = (unsigned __int128)b[i] << 40 | a[i];
+    const unsigned __int128 x = (unsigned __int128)a[i] << 64 | b[i],
+                            y = (unsigned __int128)b[i] << 40 | a[i];
     const unsigned __int128 sum = x + y, difference = x - y, product = x * y, shifted = x >> (a[i] & 127);
     out[8 * i] = (unsigned long long)sum;
     out[8 * i + 1] = (unsigned long long)(sum >> 64);
@@ -119,7 +120,9 @@ extern "C" __global__ void bit_fields(const unsigned *a, const unsigned *b, int 
     out[8 * i] = found;
     asm("bfe.s32 %0, %1, %2, %3;" : "=r"(extended) : "r"(a[i]), "r"(b[i] & 63), "r"(b[i] >> 8 & 63));
     out[8 * i + 1] = extended;
-    asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(found) : "r"(a[i]), "r"(b[i]), "r"(b[i] & 63), "r"(b[i] >> 8 & 63));
+    asm("bfi.b32 %0, %1, %2, %3, %4;"
+        : "=r"(found)
+        : "r"(a[i]), "r"(b[i]), "r"(b[i] & 63), "r"(b[i] >> 8 & 63));
     out[8 * i + 2] = found;
     asm("bfind.u32 %0, %1;" : "=r"(found) : "r"(a[i]));
     out[8 * i + 3] = found;
@@ -172,7 +175,8 @@ extern "C" __global__ void packed_bytes(const unsigned *a, const unsigned *b, un
     out[10 * i + 9] = __vavgu4(a[i], b[i]);
 }
 
-extern "C" __global__ void three_inputs(const unsigned *a, const unsigned *b, const unsigned *c, unsigned *out)
+extern "C" __global__ void three_inputs(const unsigned *a, const unsigned *b, const unsigned *c,
+                                        unsigned *out)
 {
     THREAD;
     unsigned found;

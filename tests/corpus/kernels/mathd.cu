@@ -1,18 +1,18 @@
 // The double functions of CUDA's math library.
 
-#define ONE(name, expression)                                                                                          \
-    extern "C" __global__ void name(const double *in, double *out)                                                     \
-    {                                                                                                                  \
-        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                           \
-        const double x = in[i];                                                                                        \
-        out[i] = expression;                                                                                           \
+#define ONE(name, expression)                                                                                \
+    extern "C" __global__ void name(const double *in, double *out)                                           \
+    {                                                                                                        \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                 \
+        const double x = in[i];                                                                              \
+        out[i] = expression;                                                                                 \
     }
-#define TWO(name, expression)                                                                                          \
-    extern "C" __global__ void name(const double *a, const double *b, double *out)                                     \
-    {                                                                                                                  \
-        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                           \
-        const double x = a[i], y = b[i];                                                                               \
-        out[i] = expression;                                                                                           \
+#define TWO(name, expression)                                                                                \
+    extern "C" __global__ void name(const double *a, const double *b, double *out)                           \
+    {                                                                                                        \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                 \
+        const double x = a[i], y = b[i];                                                                     \
+        out[i] = expression;                                                                                 \
     }
 
 ONE(sqrt_d, sqrt(x))

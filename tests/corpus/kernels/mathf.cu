@@ -1,18 +1,18 @@
 // The float functions of CUDA's math library, and the approximate ones that the hardware has.
 
-#define ONE(name, expression)                                                                                          \
-    extern "C" __global__ void name(const float *in, float *out)                                                       \
-    {                                                                                                                  \
-        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                           \
-        const float x = in[i];                                                                                         \
-        out[i] = expression;                                                                                           \
+#define ONE(name, expression)                                                                                \
+    extern "C" __global__ void name(const float *in, float *out)                                             \
+    {                                                                                                        \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                 \
+        const float x = in[i];                                                                               \
+        out[i] = expression;                                                                                 \
     }
-#define TWO(name, expression)                                                                                          \
-    extern "C" __global__ void name(const float *a, const float *b, float *out)                                        \
-    {                                                                                                                  \
-        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                           \
-        const float x = a[i], y = b[i];                                                                                \
-        out[i] = expression;                                                                                           \
+#define TWO(name, expression)                                                                                \
+    extern "C" __global__ void name(const float *a, const float *b, float *out)                              \
+    {                                                                                                        \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                 \
+        const float x = a[i], y = b[i];                                                                      \
+        out[i] = expression;                                                                                 \
     }
 
 ONE(sqrt_f, sqrtf(x))
@@ -55,11 +55,11 @@ ONE(fast_rsqrt, __frsqrt_rn(x))
 TWO(fast_pow, __powf(x, y))
 TWO(fast_divide, __fdividef(x, y))
 
-#define APPROXIMATE(name, instruction)                                                                                 \
-    extern "C" __global__ void name(const float *in, float *out)                                                       \
-    {                                                                                                                  \
-        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                           \
-        asm(instruction " %0, %1;" : "=f"(out[i]) : "f"(in[i]));                                                       \
+#define APPROXIMATE(name, instruction)                                                                       \
+    extern "C" __global__ void name(const float *in, float *out)                                             \
+    {                                                                                                        \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                 \
+        asm(instruction " %0, %1;" : "=f"(out[i]) : "f"(in[i]));                                             \
     }
 
 APPROXIMATE(approx_rcp, "rcp.approx.ftz.f32")

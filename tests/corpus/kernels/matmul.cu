@@ -9,7 +9,8 @@ template <typename T> static __device__ void product(const T *a, const T *b, T *
     T sum = 0;
     for (int t = 0; t < k; t += TILE) {
         left[threadIdx.y][threadIdx.x] = row < m && t + threadIdx.x < k ? a[row * k + t + threadIdx.x] : T(0);
-        right[threadIdx.y][threadIdx.x] = t + threadIdx.y < k && column < n ? b[(t + threadIdx.y) * n + column] : T(0);
+        right[threadIdx.y][threadIdx.x] =
+            t + threadIdx.y < k && column < n ? b[(t + threadIdx.y) * n + column] : T(0);
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < TILE; i++)

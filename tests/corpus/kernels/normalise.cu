@@ -56,7 +56,8 @@ extern "C" __global__ void online_softmax(const float *in, float *out, int n)
         out[blockIdx.x * n + i] = __fdividef(__expf(in[i] - most), sum);
 }
 
-extern "C" __global__ void layer_norm(const float *in, const float *gain, const float *bias, float *out, int n)
+extern "C" __global__ void layer_norm(const float *in, const float *gain, const float *bias, float *out,
+                                      int n)
 {
     in += blockIdx.x * n;
     float sum = 0, squares = 0;

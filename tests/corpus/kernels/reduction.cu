@@ -48,9 +48,18 @@ template <typename T> static __device__ void grid_sum(const T *in, T *out, int n
     }
 }
 
-extern "C" __global__ void grid_sum_int(const int *in, int *out, int n) { grid_sum(in, out, n); }
-extern "C" __global__ void grid_sum_float(const float *in, float *out, int n) { grid_sum(in, out, n); }
-extern "C" __global__ void grid_sum_double(const double *in, double *out, int n) { grid_sum(in, out, n); }
+extern "C" __global__ void grid_sum_int(const int *in, int *out, int n)
+{
+    grid_sum(in, out, n);
+}
+extern "C" __global__ void grid_sum_float(const float *in, float *out, int n)
+{
+    grid_sum(in, out, n);
+}
+extern "C" __global__ void grid_sum_double(const double *in, double *out, int n)
+{
+    grid_sum(in, out, n);
+}
 
 // The last block to finish adds up what the others left: threadfence and an atomic ticket.
 extern "C" __global__ void last_block_sums(const int *in, int *partial, unsigned *ticket, int *out)
@@ -100,7 +109,8 @@ extern "C" __global__ void argmax(const float *in, int *out, int n)
         if (threadIdx.x < half) {
             const float other = values[threadIdx.x + half];
             const int there = places[threadIdx.x + half];
-            if (other > values[threadIdx.x] || (other == values[threadIdx.x] && there < places[threadIdx.x])) {
+            if (other > values[threadIdx.x] ||
+                (other == values[threadIdx.x] && there < places[threadIdx.x])) {
                 values[threadIdx.x] = other;
                 places[threadIdx.x] = there;
             }

@@ -1,28 +1,28 @@
 // Operations that are rounded exactly once: their results have one right answer, bit for bit.
 
 #define THREAD const int i = blockIdx.x * blockDim.x + threadIdx.x
-#define EACH(operation, ...)                                                                                           \
-    out[4 * i] = operation##_rn(__VA_ARGS__);                                                                          \
-    out[4 * i + 1] = operation##_rz(__VA_ARGS__);                                                                      \
-    out[4 * i + 2] = operation##_ru(__VA_ARGS__);                                                                      \
+#define EACH(operation, ...)                                                                                 \
+    out[4 * i] = operation##_rn(__VA_ARGS__);                                                                \
+    out[4 * i + 1] = operation##_rz(__VA_ARGS__);                                                            \
+    out[4 * i + 2] = operation##_ru(__VA_ARGS__);                                                            \
     out[4 * i + 3] = operation##_rd(__VA_ARGS__)
-#define ONE(name, type, operation, x)                                                                                  \
-    extern "C" __global__ void name(const type *a, type *out)                                                          \
-    {                                                                                                                  \
-        THREAD;                                                                                                        \
-        EACH(operation, x);                                                                                            \
+#define ONE(name, type, operation, x)                                                                        \
+    extern "C" __global__ void name(const type *a, type *out)                                                \
+    {                                                                                                        \
+        THREAD;                                                                                              \
+        EACH(operation, x);                                                                                  \
     }
-#define TWO(name, type, operation)                                                                                     \
-    extern "C" __global__ void name(const type *a, const type *b, type *out)                                           \
-    {                                                                                                                  \
-        THREAD;                                                                                                        \
-        EACH(operation, a[i], b[i]);                                                                                   \
+#define TWO(name, type, operation)                                                                           \
+    extern "C" __global__ void name(const type *a, const type *b, type *out)                                 \
+    {                                                                                                        \
+        THREAD;                                                                                              \
+        EACH(operation, a[i], b[i]);                                                                         \
     }
-#define THREE(name, type, operation)                                                                                   \
-    extern "C" __global__ void name(const type *a, const type *b, const type *c, type *out)                            \
-    {                                                                                                                  \
-        THREAD;                                                                                                        \
-        EACH(operation, a[i], b[i], c[i]);                                                                             \
+#define THREE(name, type, operation)                                                                         \
+    extern "C" __global__ void name(const type *a, const type *b, const type *c, type *out)                  \
+    {                                                                                                        \
+        THREAD;                                                                                              \
+        EACH(operation, a[i], b[i], c[i]);                                                                   \
     }
 
 TWO(add_float, float, __fadd)
@@ -116,7 +116,8 @@ extern "C" __global__ void special_values(const float *a, const float *b, float 
     out[4 * i + 2] = copysignf(x, y);
     out[4 * i + 3] = __saturatef(x);
     compared[i] = (x < y) + 2 * (x <= y) + 4 * (x == y) + 8 * (x != y) + 16 * !(x > y) + 32 * !(x >= y) +
-                  64 * (isnan(x) != 0) + 128 * (isinf(x) != 0) + 256 * (isfinite(y) != 0) + 512 * (signbit(x) != 0);
+                  64 * (isnan(x) != 0) + 128 * (isinf(x) != 0) + 256 * (isfinite(y) != 0) +
+                  512 * (signbit(x) != 0);
 }
 
 extern "C" __global__ void bit_casts(const float *x, const double *y, int *out, double *joined)

@@ -1,4 +1,5 @@
-// State spaces: constant tables, shared memory of both kinds, local arrays, module variables that point at each other.
+// State spaces: constant tables, shared memory of both kinds, local arrays, module variables that point at
+// each other.
 
 __constant__ int primes[16] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
 __constant__ double weights[4];
@@ -64,7 +65,10 @@ extern "C" __global__ void local_array(const int *in, int *out)
         out[i * 20 + k] = sorted[(k + i) % 20];
 }
 
-static __device__ __noinline__ void bump(int *anywhere, int by) { *anywhere += by; }
+static __device__ __noinline__ void bump(int *anywhere, int by)
+{
+    *anywhere += by;
+}
 
 // One generic pointer to global, shared and local memory.
 extern "C" __global__ void generic_pointers(int *out)
@@ -73,9 +77,12 @@ extern "C" __global__ void generic_pointers(int *out)
     int local[2] = {(int)threadIdx.x, 7};
     shared[threadIdx.x] = 100;
     __syncthreads();
-    int *where = threadIdx.x % 3 == 0 ? out + threadIdx.x : threadIdx.x % 3 == 1 ? &shared[threadIdx.x] : &local[threadIdx.x & 1];
+    int *where = threadIdx.x % 3 == 0   ? out + threadIdx.x
+                 : threadIdx.x % 3 == 1 ? &shared[threadIdx.x]
+                                        : &local[threadIdx.x & 1];
     bump(where, 5);
-    out[threadIdx.x + 64] = *where + 1000 * (__isGlobal(where) + 2 * __isShared(where) + 4 * __isLocal(where)) +
+    out[threadIdx.x + 64] = *where +
+                            1000 * (__isGlobal(where) + 2 * __isShared(where) + 4 * __isLocal(where)) +
                             10000 * (int)__isConstant(&primes[threadIdx.x & 15]);
 }
 
@@ -103,7 +110,8 @@ extern "C" __global__ void module_variables(int *out)
     const Node *node = head;
     for (int i = 0; i < threadIdx.x; i++)
         node = node->next ? node->next : head;
-    out[threadIdx.x] = node->value + (int)(triple.x * 8 + triple.y + triple.z * 4) + *(letter + threadIdx.x % 4);
+    out[threadIdx.x] =
+        node->value + (int)(triple.x * 8 + triple.y + triple.z * 4) + *(letter + threadIdx.x % 4);
     if (threadIdx.x == 0) {
         out[32] = counter;
         out[33] = zeroed[3] + zeroed[2];

@@ -46,7 +46,8 @@ extern "C" __global__ void wmma_bytes(const signed char *a, const signed char *b
 extern "C" __global__ void mma_half(const __half *a, const __half *b, float *d)
 {
     const int group = threadIdx.x / 4, part = threadIdx.x % 4;
-    const unsigned a0 = *(const unsigned *)&a[group * 8 + part * 2], a1 = *(const unsigned *)&a[(group + 8) * 8 + part * 2];
+    const unsigned a0 = *(const unsigned *)&a[group * 8 + part * 2],
+                   a1 = *(const unsigned *)&a[(group + 8) * 8 + part * 2];
     const unsigned b0 = *(const unsigned *)&b[group * 8 + part * 2];
     float d0, d1, d2, d3;
     asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
@@ -65,7 +66,8 @@ extern "C" __global__ void load_matrices(const unsigned short *in, unsigned *out
     for (int i = threadIdx.x; i < 256; i += 32)
         tile[i] = in[i];
     __syncwarp();
-    const unsigned row = (unsigned)__cvta_generic_to_shared(&tile[(threadIdx.x % 16) * 16 + threadIdx.x / 16 * 8]);
+    const unsigned row =
+        (unsigned)__cvta_generic_to_shared(&tile[(threadIdx.x % 16) * 16 + threadIdx.x / 16 * 8]);
     unsigned r0, r1, r2, r3;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3)
@@ -74,7 +76,9 @@ extern "C" __global__ void load_matrices(const unsigned short *in, unsigned *out
     out[6 * threadIdx.x + 1] = r1;
     out[6 * threadIdx.x + 2] = r2;
     out[6 * threadIdx.x + 3] = r3;
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(r0), "=r"(r1) : "r"(row));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
+                 : "=r"(r0), "=r"(r1)
+                 : "r"(row));
     out[6 * threadIdx.x + 4] = r0;
     out[6 * threadIdx.x + 5] = r1;
 }
@@ -119,36 +123,27 @@ extern "C" __global__ void wmma_tf32(const float *a, const float *b, float *d)
     wmma::store_matrix_sync(d, sum, 16, wmma::mem_row_major);
 }
 
-extern "C" __global__ void wmma_double(const double *a, const double *b, double *d)
+template <typename T> static __device__ unsigned pair(const T *at)
 {
-    wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::row_major> left;
-    wmma::fragment<wmma::matrix_b, 8, 8, 4, double, wmma::col_major> right;
-    wmma::fragment<wmma::accumulator, 8, 8, 4, double> sum;
-    wmma::load_matrix_sync(left, a, 4);
-    wmma::load_matrix_sync(right, b, 4);
-    wmma::fill_fragment(sum, 0.25);
-    wmma::mma_sync(sum, left, right, sum);
-    wmma::store_matrix_sync(d, sum, 8, wmma::mem_row_major);
+    return *(const unsigned *)at;
 }
 
-template <typename T> static __device__ unsigned pair(const T *at) { return *(const unsigned *)at; }
-
 // m16n8k16: twice the depth, as Triton and CUTLASS use it.
-#define MMA_16(name, type, ptx)                                                                                        \
-    extern "C" __global__ void name(const type *a, const type *b, float *d)                                            \
-    {                                                                                                                  \
-        const int group = threadIdx.x / 4, part = threadIdx.x % 4 * 2;                                                 \
-        const type *top = a + group * 16 + part, *bottom = top + 8 * 16, *column = b + group * 16 + part;              \
-        float d0, d1, d2, d3;                                                                                          \
-        asm("mma.sync.aligned.m16n8k16.row.col.f32." ptx "." ptx ".f32 "                                               \
-            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"                                                \
-            : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)                                                                   \
-            : "r"(pair(top)), "r"(pair(bottom)), "r"(pair(top + 8)), "r"(pair(bottom + 8)), "r"(pair(column)),         \
-              "r"(pair(column + 8)), "f"(0.0f));                                                                       \
-        d[group * 8 + part] = d0;                                                                                      \
-        d[group * 8 + part + 1] = d1;                                                                                  \
-        d[(group + 8) * 8 + part] = d2;                                                                                \
-        d[(group + 8) * 8 + part + 1] = d3;                                                                            \
+#define MMA_16(name, type, ptx)                                                                              \
+    extern "C" __global__ void name(const type *a, const type *b, float *d)                                  \
+    {                                                                                                        \
+        const int group = threadIdx.x / 4, part = threadIdx.x % 4 * 2;                                       \
+        const type *top = a + group * 16 + part, *bottom = top + 8 * 16, *column = b + group * 16 + part;    \
+        float d0, d1, d2, d3;                                                                                \
+        asm("mma.sync.aligned.m16n8k16.row.col.f32." ptx "." ptx ".f32 "                                     \
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"                                      \
+            : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)                                                         \
+            : "r"(pair(top)), "r"(pair(bottom)), "r"(pair(top + 8)), "r"(pair(bottom + 8)),                  \
+              "r"(pair(column)), "r"(pair(column + 8)), "f"(0.0f));                                          \
+        d[group * 8 + part] = d0;                                                                            \
+        d[group * 8 + part + 1] = d1;                                                                        \
+        d[(group + 8) * 8 + part] = d2;                                                                      \
+        d[(group + 8) * 8 + part + 1] = d3;                                                                  \
     }
 
 MMA_16(mma_half_16, __half, "f16")

@@ -12,7 +12,8 @@ extern "C" __global__ void shuffles(const int *in, int *out)
                      __shfl_sync(~0u, value, 11, 8);
 }
 
-extern "C" __global__ void wide_shuffles(const double *in, const long long *words, double *out, long long *moved)
+extern "C" __global__ void wide_shuffles(const double *in, const long long *words, double *out,
+                                         long long *moved)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i] = __shfl_xor_sync(~0u, in[i], 1);

@@ -19,7 +19,7 @@ enum {
 };
 #define ARENA (size_t)(16 << 20)
 
-enum { NOT_ACCEPTED = PTX_CANCELLED + 1, NOT_PLACED, NO_KERNEL };
+enum { NOT_ACCEPTED = PTX_DEADLOCK + 1, NOT_PLACED, NO_KERNEL };
 
 const enum style target_style = STYLE_GENTLE;
 const char *const target_outcomes[OUTCOMES] = {
@@ -33,6 +33,7 @@ const char *const target_outcomes[OUTCOMES] = {
     [PTX_ILLEGAL_INSTRUCTION] = "illegal instruction",
     [PTX_OUT_OF_RESOURCES] = "out of resources",
     [PTX_CANCELLED] = "cancelled",
+    [PTX_DEADLOCK] = "deadlock",
     [NOT_ACCEPTED] = "not accepted",
     [NOT_PLACED] = "not placed",
     [NO_KERNEL] = "no kernel",

@@ -14,6 +14,7 @@ from benchguard.codegen.headers import Headers
 from benchguard.codegen.model import Api
 
 CORE = Path(__file__).parents[3] / "hook" / "core"
+SIM = Path(__file__).parents[3] / "sim" / "driver"
 STRICT = [
     "-std=gnu11",
     "-D_GNU_SOURCE",
@@ -27,7 +28,7 @@ STRICT = [
 
 
 def compile_c(headers: Headers, folder: Path, name: str) -> subprocess.CompletedProcess[str]:
-    command = ["cc", *STRICT, "-D__CUDA_API_VERSION_INTERNAL", f"-I{CORE}", f"-I{folder}"]
+    command = ["cc", *STRICT, "-D__CUDA_API_VERSION_INTERNAL", f"-I{CORE}", f"-I{SIM}", f"-I{folder}"]
     command += ["-isystem", str(headers.folder), "-c", str(folder / name), "-o", str(folder / f"{name}.o")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -69,12 +70,7 @@ def test_the_shim_compiles(headers: Headers, generated: Path, name: str) -> None
 def test_the_sim_parts_compile(headers: Headers, api: Api, tmp_path: Path) -> None:
     """Stubs have the header's prototypes; the table names only functions that exist."""
     write_files(emit_sim(api), tmp_path)
-    (tmp_path / "stub.h").write_text("CUresult sim_not_supported(const char *name);\n")
-    (tmp_path / "procaddr.h").write_text(
-        "struct sim_entry { const char *name; int version; int per_thread; const char *symbol;"
-        " void *address; };\n"
-        "extern const struct sim_entry sim_entries[];\nextern const size_t sim_entry_count;\n"
-    )
-    for name in ("stubs.c", "procaddr.c"):
+    (tmp_path / "names.c").write_text('#include "api.h"\n')
+    for name in ("stubs.c", "procaddr.c", "names.c"):
         done = compile_c(headers, tmp_path, name)
         assert done.returncode == 0, done.stderr

@@ -134,10 +134,16 @@ def launch_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def loaded(sim_path: Path, launch_log: Path) -> Driver:
-    os.environ["SIM_LAUNCH_LOG"] = str(launch_log)  # read once, at cuInit
+    variables = {
+        "SIM_LAUNCH_LOG": str(launch_log),
+        "SIM_FAULT_SCOPE": "context",
+        "SIM_MEMORY_CHECK": "exact",
+    }
+    os.environ.update(variables)  # read once, at cuInit
     driver = Driver(ctypes.CDLL(str(sim_path)))
     driver("cuInit", 0)
-    del os.environ["SIM_LAUNCH_LOG"]
+    for name in variables:
+        del os.environ[name]
     return driver
 
 

@@ -39,7 +39,11 @@ def isolated(sim_path: Path, code: str, **environment: str) -> Outcome:
         text=True,
         timeout=120,
         cwd=ROOT,
-        env={**{k: v for k, v in os.environ.items() if not k.startswith("SIM_")}, **environment},
+        env={
+            **{name: value for name, value in os.environ.items() if not name.startswith("SIM_")},
+            "SIM_MEMORY_CHECK": "exact",
+            **environment,
+        },
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

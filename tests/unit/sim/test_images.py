@@ -239,7 +239,7 @@ def test_reader_under_sanitizers(compile_c: Callable[..., Path], seed: int) -> N
         (b".version 8.0\n.target foo\n", 218, b"line 2; fatal   : Target architecture not defined"),
         (kernel("a", "99.9"), 222, b"line 1; fatal   : Unsupported .version 99.9; current version is '"),
         (kernel("a", "8.6", "sm_100"), 218, b"SM version specified by .target is higher"),
-        (kernel("a", "8.6", "sm_80a"), 218, b"SM version specified by .target is higher"),
+        (kernel("a", "8.6", "sm_80a"), 218, b"cannot be compiled to future architecture"),
         (fatbin(Entry(PTX, 90, b"bogus;")), 218, b"Missing .version directive"),
         (fatbin(Entry(PTX, 90, kernel("a", "8.6", "sm_100"))), 218, b"SM version specified"),
         (fatbin(Entry(PTX, 80, kernel("a")), Entry(PTX, 90, kernel("b", "99.9"))), 222, b"Unsupported"),

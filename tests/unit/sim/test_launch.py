@@ -139,7 +139,7 @@ def test_module_variables_and_functions(driver: Driver) -> None:
     driver("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size), module, b"counter")
     assert size.value == 4
     assert driver.read(address, 4) == b"\7\0\0\0"
-    assert driver.result("cuModuleGetGlobal_v2", None, None, module, b"other") == 500
+    assert driver.result("cuModuleGetGlobal_v2", None, ctypes.byref(size), module, b"other") == 500
     assert driver.number("cuModuleGetFunctionCount", module, kind=ctypes.c_uint) == 2
     function = driver.handle("cuModuleGetFunction", module, b"store")
     assert driver.result("cuModuleGetFunction", ctypes.byref(ctypes.c_void_p()), module, b"absent") == 500

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,13 +111,16 @@ def test_a_copy_queued_before_access_was_taken_faults(driver: Driver, mapping: c
     assert set_access(driver, mapping, READ_WRITE) == 0
     stream, other = driver.handle("cuStreamCreate", 1), driver.allocate(16)
 
-    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-    def take(_: int | None) -> None:
-        access = Access(Location(1, 0), READ)
-        driver.library.cuMemSetAccess(mapping, size(GRANULE), ctypes.byref(access), size(1))
+    gate = threading.Event()
 
-    driver("cuLaunchHostFunc", stream, take, None)
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    def hold(_: int | None) -> None:
+        gate.wait()
+
+    driver("cuLaunchHostFunc", stream, hold, None)
     driver("cuMemcpyDtoDAsync_v2", mapping, other, size(16), stream)
+    assert set_access(driver, mapping, READ) == 0
+    gate.set()
     assert driver.result("cuStreamSynchronize", stream) == ILLEGAL_ADDRESS
 
 

@@ -42,15 +42,40 @@ static void spin(void)
 static void fork_after_init(void)
 {
     CUdeviceptr memory;
+    CUstream stream;
+    CUevent event;
+    CUgraph graph;
     int count;
-    start();
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CUcontext current = start();
+    must(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    must(cuEventCreate(&event, 0));
     must(cuMemAlloc(&memory, 64));
     must(cuMemsetD8(memory, 1, 64));
     const pid_t child = fork();
     if (child == 0) {
         CUcontext context;
-        const CUresult results[] = {cuInit(0), cuDeviceGetCount(&count), cuMemAlloc(&memory, 4),
-                                    cuCtxSynchronize(), cuCtxGetCurrent(&context)};
+        const CUresult results[] = {cuInit(0),
+                                    cuDeviceGetCount(&count),
+                                    cuMemAlloc(&memory, 4),
+                                    cuCtxSynchronize(),
+                                    cuCtxGetCurrent(&context),
+                                    cuCtxSetCurrent(current),
+                                    cuCtxDestroy(current),
+                                    cuMemFree(memory),
+                                    cuDevicePrimaryCtxRetain(&context, 0),
+                                    cuDevicePrimaryCtxReset(0),
+                                    cuStreamQuery(stream),
+                                    cuStreamSynchronize(stream),
+                                    cuStreamWaitEvent(stream, event, 0),
+                                    cuStreamBeginCapture(stream, mode),
+                                    cuStreamEndCapture(stream, &graph),
+                                    cuStreamDestroy(stream),
+                                    cuEventQuery(event),
+                                    cuEventRecord(event, stream),
+                                    cuEventDestroy(event),
+                                    cuThreadExchangeStreamCaptureMode(&mode),
+                                    cuGraphCreate(&graph, 0)};
         int all = 1;
         for (size_t i = 0; i < sizeof results / sizeof *results; i++)
             all = all && results[i] == CUDA_ERROR_NOT_INITIALIZED;

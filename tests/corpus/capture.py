@@ -1,0 +1,31 @@
+"""What a driver prints for its kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+
+
+def captured(call: Callable[[], None]) -> list[str]:
+    """The lines written to standard output meanwhile, sorted: threads have no order."""
+    _flush()
+    kept = os.dup(1)
+    with tempfile.TemporaryFile() as caught:
+        os.dup2(caught.fileno(), 1)
+        try:
+            call()
+        finally:
+            _flush()
+            os.dup2(kept, 1)
+            os.close(kept)
+        caught.seek(0)
+        return sorted(caught.read().decode().splitlines())
+
+
+def _flush() -> None:
+    """Python's buffer, and that of the C library, which drivers write to."""
+    sys.stdout.flush()
+    ctypes.CDLL(None).fflush(None)

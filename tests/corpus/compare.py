@@ -1,0 +1,76 @@
+"""Two drivers' results side by side: python tests/corpus/compare.py ONE.json OTHER.json
+
+Where a kernel is exact, its output must be the same bits. Elsewhere each was within its bound; how many of those agree
+to the bit all the same is told. Exits with 1 if anything differs that must not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Document = dict[str, Any]
+
+
+@dataclass
+class Comparison:
+    problems: list[str] = field(default_factory=list)
+    exact: int = 0
+    bounded: int = 0
+    bounded_but_equal: int = 0
+
+    def __str__(self) -> str:
+        told = f"{self.exact} exact outputs compared, {self.bounded} within bounds"
+        told += f", {self.bounded_but_equal} of those equal to the bit"
+        return "\n".join([*self.problems, f"{told}; {len(self.problems)} problems"])
+
+
+def compare(one: Document, other: Document) -> Comparison:
+    found = Comparison()
+    theirs = {_key(result): result for result in other["results"]}
+    for result in one["results"]:
+        where = _key(result)
+        match = theirs.pop(where, None)
+        if match is None:
+            found.problems.append(f"{where}: only {one['device']} ran it")
+            continue
+        for device, each in ((one["device"], result), (other["device"], match)):
+            if each["problem"]:
+                found.problems.append(f"{where} on {device}: {each['problem']}")
+        if not (result["problem"] or match["problem"]):
+            found.problems += _outputs(found, where, result["outputs"], match["outputs"])
+    found.problems += [f"{where}: only {other['device']} ran it" for where in theirs]
+    return found
+
+
+def _key(result: Document) -> str:
+    return f"{result['family']} {result['image']} {result['case']}"
+
+
+def _outputs(found: Comparison, where: str, ours: list[Document], theirs: list[Document]) -> Iterator[str]:
+    for place, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        same = a["sha256"] == b["sha256"]
+        if a["exact"]:
+            found.exact += 1
+            if not same:
+                yield f"{where}: output {place} is exact, and differs"
+        else:
+            found.bounded += 1
+            found.bounded_but_equal += same
+
+
+def main(paths: list[str]) -> int:
+    if len(paths) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    found = compare(*(json.loads(Path(path).read_text()) for path in paths))
+    print(found)
+    return int(bool(found.problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

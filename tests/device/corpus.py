@@ -1,0 +1,54 @@
+"""Run the kernel corpus on the GPU and on the CPU driver and compare: python tests/device/corpus.py
+
+Both results and the comparison are kept under $OUT, if that is set. Skips, with a line that says so, without a GPU.
+Exits with 1 if either differs from its reference, or an exact output is not the same to the bit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # run as a script, not as a module of tests/
+
+from benchguard.shim.driver import discover
+from tests.corpus.compare import Comparison, compare
+from tests.corpus.driver import ROOT, SIM
+from tests.device.compare import no_gpu
+
+TIMEOUT = 480
+"""Seconds that one driver may take; the GPU's compiles every module first."""
+
+
+def compare_drivers(folder: Path) -> Comparison:
+    """The GPU first, then the CPU driver, each in a process of its own; what they print goes on standard output."""
+    documents = []
+    for name, path in (("gpu", discover("auto").path), ("sim", SIM)):
+        told = folder / f"corpus-{name}.json"
+        command = [sys.executable, str(ROOT / "tests" / "corpus" / "run.py"), "--driver", str(path)]
+        done = subprocess.run([*command, "--json", str(told)], check=False, timeout=TIMEOUT)
+        if not told.is_file():
+            return Comparison([f"the run on {path} ended with {done.returncode} and no results"])
+        documents.append(json.loads(told.read_text()))
+    return compare(documents[0], documents[1])
+
+
+def main() -> int:
+    reason = no_gpu()
+    if reason is not None:
+        print(f"corpus: SKIPPED, nothing was compared: {reason}; run it on a machine with an NVIDIA GPU")
+        return 0
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(os.environ.get("OUT") or scratch)
+        found = compare_drivers(folder)
+        (folder / "corpus.txt").write_text(f"{found}\n")
+    print(found)
+    return int(bool(found.problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

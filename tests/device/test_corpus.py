@@ -1,0 +1,23 @@
+"""On a GPU: the corpus computes there what it does on the CPU driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.corpus.driver import SIM
+from tests.device.compare import no_gpu
+from tests.device.corpus import compare_drivers
+
+
+@pytest.mark.timeout(1000)
+def test_exact_outputs_are_the_same_bits_and_others_within_their_bounds(tmp_path: Path) -> None:
+    reason = no_gpu()
+    if reason is not None:
+        pytest.skip(reason)
+    assert SIM.is_file(), "run `python build.py build`"
+    found = compare_drivers(tmp_path)
+    print(found)
+    assert found.problems == []
+    assert found.exact > 500

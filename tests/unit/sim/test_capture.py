@@ -1,0 +1,456 @@
+"""Capture: how it begins, forks, joins, is asked about, changed and ended. Numbers are those of a GPU's driver."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .conftest import STORE, Driver
+
+UNSUPPORTED, INVALIDATED, MERGE, UNMATCHED, UNJOINED = 900, 901, 902, 903, 904
+ISOLATION, IMPLICIT, CAPTURED_EVENT, WRONG_THREAD, ILLEGAL_STATE, INVALID_VALUE = 905, 906, 907, 908, 401, 1
+NONE, ACTIVE, SPOILED = 0, 1, 2
+LEGACY, PER_THREAD = None, ctypes.c_void_p(2)
+UPDATE = "cuStreamUpdateCaptureDependencies"
+
+
+def status(driver: Driver, stream: Any) -> int:
+    value = ctypes.c_int(-1)
+    driver("cuStreamIsCapturing", stream, ctypes.byref(value))
+    return value.value
+
+
+def begin(driver: Driver, mode: int = 0, flags: int = 1) -> ctypes.c_void_p:
+    stream = driver.handle("cuStreamCreate", flags)
+    driver("cuStreamBeginCapture_v2", stream, mode)
+    return stream
+
+
+def end(driver: Driver, stream: Any) -> tuple[int, ctypes.c_void_p]:
+    graph = ctypes.c_void_p(1)
+    return driver.result("cuStreamEndCapture", stream, ctypes.byref(graph)), graph
+
+
+def fork(driver: Driver, main: Any, side: Any) -> int:
+    event = driver.handle("cuEventCreate", 2)
+    driver("cuEventRecord", event, main)
+    return driver.result("cuStreamWaitEvent", side, event, 0)
+
+
+def work(driver: Driver, stream: Any, memory: ctypes.c_uint64) -> int:
+    return driver.result("cuMemsetD8Async", memory, 0, ctypes.c_size_t(4), stream)
+
+
+def allocate(driver: Driver) -> int:
+    return driver.result("cuMemAlloc_v2", ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(64))
+
+
+def elsewhere(driver: Driver, call: Callable[[], Any]) -> Any:
+    """What a call gives in another thread that has the same context."""
+    context, seen = driver.handle("cuCtxGetCurrent"), []
+
+    def run() -> None:
+        driver("cuCtxSetCurrent", context)
+        seen.append(call())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return seen[0]
+
+
+def graph_of(driver: Driver, graph: ctypes.c_void_p) -> tuple[int, int]:
+    """Nodes and edges."""
+    nodes, edges = ctypes.c_size_t(), ctypes.c_size_t()
+    driver("cuGraphGetNodes", graph, None, ctypes.byref(nodes))
+    driver("cuGraphGetEdges", graph, None, None, ctypes.byref(edges))
+    return nodes.value, edges.value
+
+
+def info(driver: Driver, stream: Any, version: str = "_v2") -> list[Any]:
+    """Result, status, id, graph, nodes, edge data, count; what was not written stays at its mark."""
+    out = [ctypes.c_int(-1), ctypes.c_int64(-1), *(ctypes.c_void_p(1) for _ in range(3)), ctypes.c_size_t(77)]
+    given = out if version == "_v3" else out[:4] + out[5:]
+    code = driver.result(f"cuStreamGetCaptureInfo{version}", stream, *(ctypes.byref(o) for o in given))
+    return [code, *(o.value for o in out)]
+
+
+REFUSED_OWN, REFUSED_ELSEWHERE = {(0, 0), (0, 1), (1, 0), (1, 1)}, {(0, 0)}
+
+
+@pytest.mark.parametrize("capture_mode", range(3))
+@pytest.mark.parametrize("thread_mode", range(3))
+@pytest.mark.parametrize("own", [True, False])
+def test_unsafe_calls_by_mode(driver: Driver, capture_mode: int, thread_mode: int, own: bool) -> None:
+    stream = begin(driver, capture_mode)
+
+    def call() -> int:
+        mode = ctypes.c_int(thread_mode)
+        driver("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
+        assert mode.value == 0
+        result = allocate(driver)
+        driver("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
+        assert mode.value == thread_mode
+        return result
+
+    refused = (capture_mode, thread_mode) in (REFUSED_OWN if own else REFUSED_ELSEWHERE)
+    assert (call() if own else elsewhere(driver, call)) == (UNSUPPORTED if refused else 0)
+    assert status(driver, stream) == (SPOILED if refused else ACTIVE)
+    assert end(driver, stream)[0] == (INVALIDATED if refused else 0)
+
+
+@pytest.mark.parametrize("modes", [(a, b) for a in range(3) for b in range(3)])
+def test_every_capture_that_forbids_a_call_is_invalid_after_it(
+    driver: Driver, modes: tuple[int, int]
+) -> None:
+    streams = [begin(driver, mode) for mode in modes]
+    assert allocate(driver) == (0 if modes == (2, 2) else UNSUPPORTED)
+    assert [end(driver, stream)[0] for stream in streams] == [
+        0 if mode == 2 else INVALIDATED for mode in modes
+    ]
+
+
+def test_mode_exchange_needs_a_place(driver: Driver) -> None:
+    assert driver.result("cuThreadExchangeStreamCaptureMode", None) == INVALID_VALUE
+
+
+@pytest.mark.parametrize(("mode", "result"), [(0, WRONG_THREAD), (1, WRONG_THREAD), (2, 0)])
+def test_another_thread_may_end_only_a_relaxed_capture_but_ends_it(
+    driver: Driver, mode: int, result: int
+) -> None:
+    stream, memory = driver.handle("cuStreamCreate", 1), driver.allocate(4)
+    driver("cuStreamBeginCapture_v2", stream, mode)
+    assert elsewhere(driver, lambda: (work(driver, stream, memory), end(driver, stream)[0])) == (0, result)
+    assert status(driver, stream) == NONE
+    assert end(driver, stream)[0] == ILLEGAL_STATE
+
+
+@pytest.mark.parametrize(("mode", "results"), [(0, (900, 901)), (1, (0, 908)), (2, (0, 0))])
+def test_a_capture_outlives_its_thread(driver: Driver, mode: int, results: tuple[int, int]) -> None:
+    stream = driver.handle("cuStreamCreate", 1)
+    elsewhere(driver, lambda: driver("cuStreamBeginCapture_v2", stream, mode))
+    assert (allocate(driver), end(driver, stream)[0]) == results
+    assert allocate(driver) == 0
+
+
+def test_beginnings_that_are_refused(driver: Driver) -> None:
+    stream = driver.handle("cuStreamCreate", 1)
+    for mode in (3, -1):
+        assert driver.result("cuStreamBeginCapture_v2", stream, mode) == INVALID_VALUE
+        assert driver.result("cuStreamBeginCapture_v2", LEGACY, mode) == INVALID_VALUE
+    assert driver.result("cuStreamBeginCapture", LEGACY) == UNSUPPORTED
+    assert driver.result("cuStreamIsCapturing", stream, None) == INVALID_VALUE
+    assert driver.result("cuStreamEndCapture", stream, None) == ILLEGAL_STATE
+    code, graph = end(driver, stream)
+    assert (code, graph.value) == (ILLEGAL_STATE, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "handle"),
+    [("cuStreamBeginCapture_v2", PER_THREAD), ("cuStreamBeginCapture_v2_ptsz", None)],
+)
+def test_per_thread_stream_captures(driver: Driver, name: str, handle: Any) -> None:
+    driver(name, handle, 0)
+    assert status(driver, PER_THREAD) == ACTIVE
+    code, graph = end(driver, PER_THREAD)
+    assert (code, graph_of(driver, graph)) == (0, (0, 0))
+
+
+def test_a_capture_ends_without_a_place_for_its_graph(driver: Driver) -> None:
+    stream = begin(driver)
+    driver("cuStreamEndCapture", stream, None)
+    assert (status(driver, stream), end(driver, stream)[0]) == (NONE, ILLEGAL_STATE)
+
+
+def test_end_on_a_stream_that_only_joined(driver: Driver) -> None:
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
+    fork(driver, main, side)
+    code, graph = end(driver, side)
+    assert (code, graph.value) == (UNMATCHED, None)
+    assert [status(driver, stream) for stream in (main, side)] == [SPOILED, SPOILED]
+    assert end(driver, side)[0] == UNMATCHED
+    assert [work(driver, stream, memory) for stream in (main, side)] == [INVALIDATED, INVALIDATED]
+    code, graph = end(driver, main)
+    assert (code, graph.value) == (INVALIDATED, None)
+    assert [status(driver, stream) for stream in (main, side)] == [NONE, NONE]
+    assert [work(driver, stream, memory) for stream in (main, side)] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("before", "aside", "rejoin", "after", "result"),
+    [
+        (False, False, False, False, 0),
+        (True, False, False, False, 0),
+        (False, True, False, False, UNJOINED),
+        (False, True, True, False, 0),
+        (False, True, True, True, UNJOINED),
+    ],
+)
+def test_work_of_every_stream_must_be_joined(
+    driver: Driver, before: bool, aside: bool, rejoin: bool, after: bool, result: int
+) -> None:
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
+    if before:
+        work(driver, main, memory)
+    fork(driver, main, side)
+    if aside:
+        work(driver, side, memory)
+    if rejoin:
+        fork(driver, side, main)
+    if after:
+        work(driver, side, memory)
+    assert end(driver, main)[0] == result
+    assert status(driver, side) == NONE
+
+
+def test_two_captures_cannot_merge(driver: Driver) -> None:
+    one, other = begin(driver), begin(driver)
+    assert fork(driver, one, other) == MERGE
+    assert [status(driver, stream) for stream in (one, other)] == [SPOILED, SPOILED]
+    assert [end(driver, stream)[0] for stream in (one, other)] == [INVALIDATED, INVALIDATED]
+
+
+def test_an_event_belongs_to_the_capture_that_recorded_it_last(driver: Driver) -> None:
+    event, one, other = driver.handle("cuEventCreate", 0), begin(driver), begin(driver)
+    driver("cuEventRecord", event, one)
+    driver("cuEventRecord", event, other)
+    driver("cuStreamWaitEvent", other, event, 0)
+    assert [end(driver, stream)[0] for stream in (one, other)] == [0, 0]
+    stream = driver.handle("cuStreamCreate", 1)
+    main = begin(driver, 2)
+    driver("cuEventRecord", event, main)
+    driver("cuEventRecord", event, stream)
+    driver("cuEventSynchronize", event)
+    assert end(driver, main)[0] == 0
+
+
+def test_work_outside_cannot_be_waited_for(driver: Driver) -> None:
+    event, outside, memory = (
+        driver.handle("cuEventCreate", 0),
+        driver.handle("cuStreamCreate", 1),
+        driver.allocate(4),
+    )
+    driver("cuEventRecord", event, outside)
+    main = begin(driver)
+    assert driver.result("cuStreamWaitEvent", main, event, 0) == ISOLATION
+    assert status(driver, main) == SPOILED
+    assert work(driver, main, memory) == INVALIDATED
+    assert driver.result("cuEventRecord", event, main) == INVALIDATED
+    assert driver.result("cuStreamWaitEvent", main, event, 0) == INVALIDATED
+    assert driver.result(UPDATE, main, None, ctypes.c_size_t(0), 1) == INVALIDATED
+    assert driver.result("cuStreamQuery", main) == UNSUPPORTED
+    assert end(driver, main)[0] == INVALIDATED
+
+
+def test_an_event_of_a_capture_that_is_over_stands_for_nothing(driver: Driver) -> None:
+    event, other, main = (
+        driver.handle("cuEventCreate", 0),
+        driver.handle("cuStreamCreate", 1),
+        begin(driver, 2),
+    )
+    driver("cuEventRecord", event, main)
+    milliseconds = ctypes.byref(ctypes.c_float())
+    assert driver.result("cuEventElapsedTime_v2", milliseconds, event, event) == CAPTURED_EVENT
+    assert status(driver, main) == ACTIVE
+    end(driver, main)
+    assert driver.result("cuEventQuery", event) == INVALID_VALUE
+    assert driver.result("cuEventSynchronize", event) == INVALID_VALUE
+    assert driver.result("cuEventElapsedTime_v2", milliseconds, event, event) == INVALID_VALUE
+    assert driver.result("cuStreamWaitEvent", other, event, 0) == INVALID_VALUE
+    main = begin(driver, 2)
+    assert driver.result("cuStreamWaitEvent", main, event, 0) == INVALID_VALUE
+    assert end(driver, main)[0] == INVALIDATED
+
+
+def test_external_events_are_for_captures_only(driver: Driver) -> None:
+    event, stream = driver.handle("cuEventCreate", 0), driver.handle("cuStreamCreate", 1)
+    for flags, result in ((1, ILLEGAL_STATE), (2, INVALID_VALUE)):
+        for where in (stream, None):
+            assert driver.result("cuEventRecordWithFlags", event, where, flags) == result
+            assert driver.result("cuStreamWaitEvent", where, event, flags) == result
+    driver("cuStreamBeginCapture_v2", stream, 0)
+    driver("cuEventRecordWithFlags", event, stream, 1)
+    driver("cuStreamWaitEvent", stream, event, 1)
+    code, graph = end(driver, stream)
+    assert (code, graph_of(driver, graph)) == (0, (2, 1))
+    executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
+    driver("cuGraphLaunch", executable, stream)
+    driver("cuStreamSynchronize", stream)
+    assert driver.result("cuEventQuery", event) == 0
+    assert driver.result("cuEventElapsedTime_v2", ctypes.byref(ctypes.c_float()), event, event) == 0
+
+
+def test_legacy_stream_beside_a_blocking_capture(driver: Driver) -> None:
+    stream, out = begin(driver, 2, flags=0), ctypes.byref(ctypes.c_void_p())
+    assert driver.result("cuStreamIsCapturing", LEGACY, out) == IMPLICIT
+    for version, rest in (("", 1), ("_v2", 4), ("_v3", 5)):
+        name = f"cuStreamGetCaptureInfo{version}"
+        assert driver.result(name, LEGACY, out, *[None] * rest) == IMPLICIT
+    assert driver.result("cuStreamQuery", PER_THREAD) == 0
+    assert status(driver, stream) == ACTIVE, "to ask does no harm"
+    assert driver.result("cuStreamGetFlags", LEGACY, out) == IMPLICIT
+    assert status(driver, stream) == SPOILED
+    assert end(driver, stream)[0] == INVALIDATED
+    driver("cuStreamSynchronize", LEGACY)
+
+
+def test_destroyed_streams_and_their_captures(driver: Driver) -> None:
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
+    fork(driver, main, side)
+    work(driver, side, memory)
+    driver("cuStreamDestroy_v2", side)
+    assert status(driver, main) == ACTIVE
+    assert end(driver, main)[0] == UNJOINED
+    driver("cuStreamBeginCapture_v2", main, 0)
+    driver("cuStreamDestroy_v2", main)
+    assert allocate(driver) == 0
+
+
+@pytest.mark.parametrize("version", ["_v2", "_v3"])
+def test_what_a_stream_says_of_its_capture(driver: Driver, version: str) -> None:
+    memory, stream = driver.allocate(4), driver.handle("cuStreamCreate", 1)
+    assert info(driver, stream, version) == [0, NONE, -1, 1, 1, 1, 77]
+    driver("cuStreamBeginCapture_v2", stream, 0)
+    code, state, number, graph, nodes, edges, count = info(driver, stream, version)
+    assert (code, state, nodes, count) == (0, ACTIVE, None, 0)
+    assert edges == (None if version == "_v3" else 1)
+    work(driver, stream, memory)
+    again = info(driver, stream, version)
+    assert again[:4] == [0, ACTIVE, number, graph] and again[6] == 1
+    assert (ctypes.c_ubyte * 8).from_address(again[5])[:] == [0] * 8 if version == "_v3" else again[5] == 1
+    code, made = end(driver, stream)
+    assert made.value == graph
+    driver("cuStreamBeginCapture_v2", stream, 0)
+    assert info(driver, stream, version)[2] > number
+    end(driver, stream)
+
+
+def test_what_may_be_left_out_when_asking(driver: Driver) -> None:
+    stream, out = begin(driver), ctypes.byref(ctypes.c_void_p())
+    name = "cuStreamGetCaptureInfo"
+    assert driver.result(name, stream, out, None) == 0
+    assert driver.result(name, stream, None, out) == INVALID_VALUE
+    assert driver.result(f"{name}_v2", stream, None, out, None, None, None) == INVALID_VALUE
+    assert driver.result(f"{name}_v2", stream, out, None, None, out, None) == 0
+    assert driver.result(f"{name}_v3", stream, out, None, None, None, out, None) == INVALID_VALUE
+    assert end(driver, stream)[0] == 0
+
+
+def test_dependencies_changed_by_hand(driver: Driver) -> None:
+    memory, stream = driver.allocate(4), driver.handle("cuStreamCreate", 1)
+    one, none = ctypes.c_size_t(1), ctypes.c_size_t(0)
+    assert driver.result(UPDATE, stream, None, none, 1) == ILLEGAL_STATE
+    foreign = driver.handle("cuGraphAddEmptyNode", driver.handle("cuGraphCreate", 0), None, none)
+    driver("cuStreamBeginCapture_v2", stream, 0)
+    work(driver, stream, memory)
+    first = ctypes.c_void_p(ctypes.c_void_p.from_address(info(driver, stream)[4]).value)
+
+    def count() -> int:
+        return int(info(driver, stream)[6])
+
+    assert driver.result(UPDATE, stream, ctypes.byref(first), one, 2) == INVALID_VALUE
+    assert driver.result(UPDATE, stream, None, one, 0) == INVALID_VALUE
+    assert driver.result(UPDATE, stream, ctypes.byref(foreign), one, 0) == INVALID_VALUE
+    driver(UPDATE, stream, ctypes.byref(first), one, 0)
+    assert count() == 1, "it was there"
+    driver(UPDATE, stream, None, none, 1)
+    assert count() == 0
+    work(driver, stream, memory)
+    driver(UPDATE, stream, ctypes.byref(first), one, 0)
+    assert count() == 2
+    driver(UPDATE, stream, ctypes.c_void_p(info(driver, stream)[4]), ctypes.c_size_t(2), 1)
+    assert count() == 2, "a stream's own list may be given back to it"
+    driver(UPDATE, stream, (ctypes.c_void_p * 2)(first, first), ctypes.c_size_t(2), 1)
+    assert count() == 1
+    driver(f"{UPDATE}_v2", stream, ctypes.byref(first), ctypes.create_string_buffer(8), one, 1)
+    driver(f"{UPDATE}_v2_ptsz", stream, ctypes.byref(first), None, one, 1)
+    odd = ctypes.create_string_buffer(b"\x09", 8)
+    assert driver.result(f"{UPDATE}_v2", stream, ctypes.byref(first), odd, one, 1) == INVALID_VALUE
+    work(driver, stream, memory)
+    code, graph = end(driver, stream)
+    assert (code, graph_of(driver, graph)) == (0, (3, 1))
+
+
+def test_nodes_taken_out_by_hand_need_not_be_joined(driver: Driver) -> None:
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
+    fork(driver, main, side)
+    work(driver, side, memory)
+    driver(UPDATE, side, None, ctypes.c_size_t(0), 1)
+    assert end(driver, main)[0] == 0
+
+
+TO_GRAPH = "cuStreamBeginCaptureToGraph"
+ZERO, ONE = ctypes.c_size_t(0), ctypes.c_size_t(1)
+
+
+def test_capture_into_a_graph_that_is_there(driver: Driver) -> None:
+    memory, stream, graph = (
+        driver.allocate(4),
+        driver.handle("cuStreamCreate", 1),
+        driver.handle("cuGraphCreate", 0),
+    )
+    node = driver.handle("cuGraphAddEmptyNode", graph, None, ZERO)
+    foreign = driver.handle("cuGraphAddEmptyNode", driver.handle("cuGraphCreate", 0), None, ZERO)
+    assert driver.result(TO_GRAPH, stream, None, None, None, ZERO, 0) == INVALID_VALUE
+    assert driver.result(TO_GRAPH, stream, graph, None, None, ONE, 0) == INVALID_VALUE
+    assert driver.result(TO_GRAPH, stream, graph, ctypes.byref(foreign), None, ONE, 0) == INVALID_VALUE
+    assert driver.result(TO_GRAPH, stream, graph, None, None, ZERO, 3) == INVALID_VALUE
+    assert driver.result(TO_GRAPH, LEGACY, graph, None, None, ZERO, 0) == UNSUPPORTED
+    driver(TO_GRAPH, stream, graph, ctypes.byref(node), None, ONE, 0)
+    assert driver.result(TO_GRAPH, stream, graph, None, None, ZERO, 0) == ILLEGAL_STATE
+    other = driver.handle("cuStreamCreate", 1)
+    assert driver.result(TO_GRAPH, other, graph, None, None, ZERO, 2) == ILLEGAL_STATE
+    work(driver, stream, memory)
+    code, made = end(driver, stream)
+    assert (code, made.value, graph_of(driver, graph)) == (0, graph.value, (2, 1))
+    driver(f"{TO_GRAPH}_ptsz", stream, graph, None, None, ZERO, 2)
+    driver("cuStreamEndCapture", stream, None)
+    assert graph_of(driver, graph) == (2, 1)
+
+
+def test_a_graph_that_was_captured_into_badly_is_gone(driver: Driver) -> None:
+    stream, graph = driver.handle("cuStreamCreate", 1), driver.handle("cuGraphCreate", 0)
+    driver(TO_GRAPH, stream, graph, None, None, ZERO, 2)
+    assert driver.result("cuStreamQuery", stream) == UNSUPPORTED
+    code, made = end(driver, stream)
+    assert (code, made.value) == (INVALIDATED, None)
+    assert driver.result(TO_GRAPH, stream, graph, None, None, ZERO, 2) == INVALID_VALUE
+
+
+def test_a_graph_destroyed_while_it_is_captured_into(driver: Driver) -> None:
+    memory, stream = driver.allocate(4), begin(driver, 2)
+    work(driver, stream, memory)
+    driver("cuGraphDestroy", ctypes.c_void_p(info(driver, stream)[3]))
+    assert work(driver, stream, memory) == INVALIDATED
+    assert end(driver, stream)[0] == INVALIDATED
+
+
+def test_a_context_destroyed_while_its_streams_capture(driver: Driver) -> None:
+    context = driver.handle("cuCtxCreate_v4", None, 0, 0)
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
+    fork(driver, main, side)
+    work(driver, side, memory)
+    driver("cuCtxDestroy_v2", context)
+    assert allocate(driver) == 0, "its captures are over"
+
+
+def test_captured_launches_run_later(driver: Driver) -> None:
+    """A long chain through two streams gives its result when launched, in order."""
+    function, memory = driver.function(STORE, "store"), driver.allocate(4)
+    side, main = driver.handle("cuStreamCreate", 1), begin(driver)
+    fork(driver, main, side)
+    for value in range(20):
+        assert (
+            driver.launch(function, [memory, ctypes.c_uint(value)], stream=side if value % 2 else main) == 0
+        )
+        fork(driver, *((side, main) if value % 2 else (main, side)))
+    code, graph = end(driver, main)
+    assert code == 0
+    executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
+    driver("cuGraphLaunch", executable, main)
+    driver("cuStreamSynchronize", main)
+    assert int.from_bytes(driver.read(memory, 4), "little") == 19

@@ -1,0 +1,179 @@
+"""Dependencies and their data. The results are those of driver 580 on an H200."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from typing import Any
+
+import pytest
+
+from .conftest import Driver
+from .graphs import INVALID_VALUE, LOSSY_QUERY, Edge, Graph, nodes
+
+PLAIN, PROGRAMMATIC, LAUNCH_ORDER = (0, 0, 0), (1, 0, 1), (2, 0, 0)
+
+
+@pytest.fixture
+def graph(driver: Driver) -> Graph:
+    return Graph.make(driver)
+
+
+def depend(
+    graph: Graph, first: ctypes.c_void_p, second: ctypes.c_void_p, data: tuple[int, int, int] | None = None
+) -> int:
+    pair = nodes(first)[0], nodes(second)[0]
+    if data is None:
+        return graph.driver.result("cuGraphAddDependencies", graph.handle, *pair, ctypes.c_size_t(1))
+    edge = ctypes.byref(Edge(*data))
+    return graph.driver.result("cuGraphAddDependencies_v2", graph.handle, *pair, edge, ctypes.c_size_t(1))
+
+
+def remove(
+    graph: Graph, first: ctypes.c_void_p, second: ctypes.c_void_p, data: tuple[int, int, int] | None = None
+) -> int:
+    pair = nodes(first)[0], nodes(second)[0]
+    if data is None:
+        return graph.driver.result("cuGraphRemoveDependencies", graph.handle, *pair, ctypes.c_size_t(1))
+    edge = ctypes.byref(Edge(*data))
+    return graph.driver.result("cuGraphRemoveDependencies_v2", graph.handle, *pair, edge, ctypes.c_size_t(1))
+
+
+def listed(graph: Graph, call: str, node: ctypes.c_void_p, room: int = 4) -> list[int | None]:
+    found, count = (ctypes.c_void_p * room)(*[1] * room), ctypes.c_size_t(room)
+    graph.driver(call, node, found, ctypes.byref(count))
+    assert all(item is None for item in found[count.value :])
+    return list(found[: count.value])
+
+
+def test_dependencies_and_dependents(graph: Graph) -> None:
+    a = graph.empty()
+    b, c = graph.empty(a), graph.empty(a)
+    d = graph.empty(b, c)
+    assert listed(graph, "cuGraphNodeGetDependencies", d) == [b.value, c.value]
+    assert listed(graph, "cuGraphNodeGetDependentNodes", a) == [b.value, c.value]
+    assert listed(graph, "cuGraphNodeGetDependentNodes", a, 1) == [b.value]
+    assert listed(graph, "cuGraphNodeGetDependentNodes", d) == []
+    graph.driver("cuGraphDestroyNode", b)
+    assert listed(graph, "cuGraphNodeGetDependencies", d) == [c.value]
+    assert listed(graph, "cuGraphNodeGetDependentNodes", a) == [c.value]
+    assert graph.driver.result("cuGraphDestroyNode", b) == INVALID_VALUE
+    count = ctypes.c_size_t()
+    graph.driver("cuGraphGetNodes", graph.handle, None, ctypes.byref(count))
+    assert count.value == 3
+
+
+def test_dependencies_that_are_refused(graph: Graph) -> None:
+    a = graph.empty()
+    b = graph.empty(a)
+    stranger = graph.inside(graph.driver.handle("cuGraphCreate", 0)).empty()
+    assert depend(graph, a, b) == INVALID_VALUE, "there already"
+    assert depend(graph, a, a) == INVALID_VALUE
+    assert depend(graph, a, stranger) == INVALID_VALUE
+    made = ctypes.byref(ctypes.c_void_p())
+    assert graph.driver.result("cuGraphAddEmptyNode", made, graph.handle, *nodes(a, a)) == INVALID_VALUE
+    assert depend(graph, b, a) == 0, "a cycle is found when the graph is instantiated"
+    assert graph.instantiate_result() == INVALID_VALUE
+    assert remove(graph, b, a) == 0
+    assert remove(graph, b, a) == INVALID_VALUE
+    assert graph.instantiate_result() == 0
+
+
+def test_removing_a_dependency_removes_the_order(graph: Graph) -> None:
+    """The later store runs first once nothing but its dependency keeps it behind."""
+    late = graph.store(1)
+    early = graph.store(2)
+    assert depend(graph, early, late) == 0
+    graph.run()
+    assert graph.number() == 1
+    assert remove(graph, early, late) == 0
+    assert depend(graph, late, early) == 0
+    graph.run()
+    assert graph.number() == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "kernels", "to_memset"),
+    [
+        (PLAIN, 0, 0),
+        (PROGRAMMATIC, 0, INVALID_VALUE),
+        (LAUNCH_ORDER, 0, 0),
+        ((2, 0, 1), 0, INVALID_VALUE),
+        ((3, 0, 0), INVALID_VALUE, INVALID_VALUE),
+        ((0, 1, 0), INVALID_VALUE, INVALID_VALUE),
+        ((0, 0, 2), INVALID_VALUE, INVALID_VALUE),
+        ((1, 0, 0), INVALID_VALUE, INVALID_VALUE),
+        ((0, 0, 1), INVALID_VALUE, INVALID_VALUE),
+    ],
+)
+def test_data_of_dependencies(graph: Graph, data: tuple[int, int, int], kernels: int, to_memset: int) -> None:
+    a, b, s = graph.store(1), graph.store(2), graph.memset()
+    assert depend(graph, a, b, data) == kernels
+    assert depend(graph, a, s, data) == to_memset
+    assert depend(graph, s, b, data) == (0 if data == PLAIN else INVALID_VALUE), "only kernels have ports"
+
+
+def test_data_is_never_lost_unasked(graph: Graph) -> None:
+    driver = graph.driver
+    a, b = graph.store(1), graph.store(2)
+    assert depend(graph, a, b, PROGRAMMATIC) == 0
+    assert depend(graph, a, b) == INVALID_VALUE
+    found, count = (ctypes.c_void_p * 2)(), ctypes.c_size_t(2)
+    both: tuple[Any, ...] = found, ctypes.byref(count)
+    assert driver.result("cuGraphNodeGetDependencies", b, *both) == LOSSY_QUERY
+    assert driver.result("cuGraphNodeGetDependentNodes", a, *both) == LOSSY_QUERY
+    others = (ctypes.c_void_p * 2)()
+    assert driver.result("cuGraphGetEdges", graph.handle, others, *both) == LOSSY_QUERY
+    assert driver.result("cuGraphGetEdges", graph.handle, None, None, ctypes.byref(count)) == 0
+    assert count.value == 1
+    edges = (Edge * 2)()
+    count.value = 2
+    driver("cuGraphGetEdges_v2", graph.handle, others, found, edges, ctypes.byref(count))
+    assert (others[0], found[0], edges[0].from_port, edges[0].kind) == (a.value, b.value, 1, 1)
+    assert (count.value, others[1]) == (1, None)
+    driver("cuGraphNodeGetDependencies_v2", b, found, edges, ctypes.byref(count))
+    assert edges[0].from_port == 1
+    driver("cuGraphNodeGetDependentNodes_v2", a, found, edges, ctypes.byref(count))
+    assert (found[0], edges[0].from_port) == (b.value, 1)
+    nothing = driver.result("cuGraphGetEdges_v2", graph.handle, None, None, edges, ctypes.byref(count))
+    assert nothing == INVALID_VALUE
+    assert remove(graph, a, b, PLAIN) == INVALID_VALUE
+    assert remove(graph, a, b, PROGRAMMATIC) == 0
+
+
+def test_the_first_form_of_removal_knows_no_data(graph: Graph) -> None:
+    a, b = graph.store(1), graph.store(2)
+    assert depend(graph, a, b, PROGRAMMATIC) == 0
+    assert remove(graph, a, b) == 0
+    assert remove(graph, a, b, PROGRAMMATIC) == INVALID_VALUE
+
+
+def test_a_clone_keeps_edges_and_names_its_nodes(graph: Graph) -> None:
+    driver = graph.driver
+    late = graph.store(1)
+    early = graph.store(2)
+    assert depend(graph, early, late) == 0
+    clone = graph.inside(driver.handle("cuGraphClone", graph.handle))
+    twin = driver.handle("cuGraphNodeFindInClone", late, clone.handle)
+    assert twin.value != late.value
+    assert len(listed(clone, "cuGraphNodeGetDependencies", twin)) == 1
+    driver("cuGraphKernelNodeSetParams_v2", twin, ctypes.byref(graph.store_parameters(7)))
+    graph.run()
+    assert graph.number() == 1
+    clone.run()
+    assert graph.number() == 7
+    later = graph.empty()
+    found = ctypes.byref(ctypes.c_void_p())
+    assert driver.result("cuGraphNodeFindInClone", found, later, clone.handle) == INVALID_VALUE
+    clone.empty()
+    assert driver.result("cuGraphNodeFindInClone", found, later, clone.handle) == INVALID_VALUE
+    driver("cuGraphDestroyNode", twin)
+    assert driver.result("cuGraphNodeFindInClone", found, late, clone.handle) == INVALID_VALUE
+
+
+def test_a_long_chain_made_backwards(graph: Graph) -> None:
+    """Neither order nor depth of a graph may cost the process its stack."""
+    made = [graph.empty() for _ in range(5000)]
+    for later, earlier in itertools.pairwise(made):
+        assert depend(graph, earlier, later) == 0
+    graph.run()

@@ -1,0 +1,253 @@
+"""Memory that graphs allocate and free. The results are those of driver 580 on an H200."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+from .conftest import Driver
+from .graphs import INVALID_VALUE, NOT_SUPPORTED, Allocation, Graph, Node, nodes
+
+ILLEGAL_ADDRESS = 700
+USED, USED_HIGH, RESERVED, RESERVED_HIGH = range(4)
+
+
+@pytest.fixture
+def graph(driver: Driver) -> Graph:
+    return Graph.make(driver)
+
+
+def attribute(driver: Driver, which: int) -> int:
+    value = ctypes.c_uint64(1)
+    driver("cuDeviceGetGraphMemAttribute", 0, which, ctypes.byref(value))
+    return value.value
+
+
+def freed_inside(graph: Graph) -> tuple[ctypes.c_void_p, ctypes.c_void_p, int]:
+    """Allocate, store and copy out, free."""
+    allocation, address = graph.allocate()
+    store = graph.kernel(graph.store_parameters(42, at=address), allocation)
+    copy = graph.memcpy(store, from_device=address, to_device=graph.memory.value, width=4)
+    assert graph.free_result(address, copy) == 0
+    return allocation, store, address
+
+
+def test_memory_is_there_from_its_allocation_to_its_free(graph: Graph) -> None:
+    _, _, address = freed_inside(graph)
+    executable = graph.instantiate()
+    for _ in range(2):
+        assert graph.launch(executable) == 0
+        assert graph.number() == 42
+    assert graph.launch(executable) == 0
+    late = graph.inside(graph.driver.handle("cuGraphCreate", 0))
+    late.kernel(late.store_parameters(1, at=address))
+    assert graph.driver.result("cuGraphLaunch", late.instantiate(), None) == 0
+    assert graph.driver.result("cuCtxSynchronize") == ILLEGAL_ADDRESS
+
+
+def test_what_a_graph_with_memory_does_not_allow(graph: Graph) -> None:
+    driver = graph.driver
+    allocation, store, address = freed_inside(graph)
+    made = ctypes.byref(ctypes.c_void_p())
+    other = driver.handle("cuGraphCreate", 0)
+    assert driver.result("cuGraphClone", made, graph.handle) == NOT_SUPPORTED
+    assert driver.result("cuGraphAddChildGraphNode", made, other, *nodes(), graph.handle) == NOT_SUPPORTED
+    assert driver.result("cuGraphDestroyNode", store) == NOT_SUPPORTED
+    assert (
+        driver.result("cuGraphRemoveDependencies", graph.handle, nodes(allocation)[0], *nodes(store))
+        == NOT_SUPPORTED
+    )
+    executable = graph.instantiate()
+    assert graph.instantiate_result() == NOT_SUPPORTED
+    driver("cuGraphExecDestroy", executable)
+    assert graph.instantiate_result() == 0
+    for wrong in (address, graph.memory.value, 12345, 0, address + 512):
+        assert graph.free_result(wrong) == INVALID_VALUE
+    assert graph.inside(other).free_result(address) == INVALID_VALUE
+    for call in ("cuMemFree_v2", "cuMemFreeAsync"):
+        assert driver.result(call, ctypes.c_uint64(address), None) == INVALID_VALUE
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"size": 0}, INVALID_VALUE),
+        ({"kind": 0}, INVALID_VALUE),
+        ({"location": 0}, INVALID_VALUE),
+        ({"device": 99}, INVALID_VALUE),
+        ({"handles": 1}, NOT_SUPPORTED),
+        ({"size": 1 << 60}, 2),
+    ],
+)
+def test_allocations_that_are_refused(graph: Graph, changes: dict[str, int], expected: int) -> None:
+    parameters = Allocation(**{"kind": 1, "location": 1, "size": 64, **changes})
+    made = ctypes.byref(ctypes.c_void_p())
+    result = graph.driver.result(
+        "cuGraphAddMemAllocNode", made, graph.handle, *nodes(), ctypes.byref(parameters)
+    )
+    assert result == expected
+
+
+def test_memory_that_a_graph_leaves(graph: Graph) -> None:
+    driver = graph.driver
+    _, address = graph.allocate()
+    executable = graph.instantiate()
+    assert driver.result("cuMemFree_v2", ctypes.c_uint64(address)) == INVALID_VALUE, "not allocated yet"
+    assert graph.launch(executable) == 0
+    assert graph.launch(executable) == INVALID_VALUE
+    driver("cuMemsetD8Async", ctypes.c_uint64(address), 3, ctypes.c_size_t(1024), None)
+    assert driver.read(ctypes.c_uint64(address), 4) == b"\3" * 4
+    driver("cuMemFreeAsync", ctypes.c_uint64(address), None)
+    assert driver.result("cuMemFreeAsync", ctypes.c_uint64(address), None) == INVALID_VALUE
+    assert graph.launch(executable) == 0
+    driver("cuMemFree_v2", ctypes.c_uint64(address))
+    assert driver.result("cuMemFree_v2", ctypes.c_uint64(address)) == INVALID_VALUE
+
+
+def test_memory_freed_by_another_graph(graph: Graph) -> None:
+    driver = graph.driver
+    allocation, address = graph.allocate()
+    other = graph.inside(driver.handle("cuGraphCreate", 0))
+    assert other.free_result(address) == 0
+    assert graph.free_result(address, allocation) == INVALID_VALUE
+    allocates, frees = graph.instantiate(), other.instantiate()
+    assert other.launch(frees) == INVALID_VALUE
+    for _ in range(2):
+        assert graph.launch(allocates) == 0
+        assert other.launch(frees) == 0
+    assert other.launch(frees) == INVALID_VALUE
+
+
+def test_memory_freed_by_the_next_launch(graph: Graph) -> None:
+    driver = graph.driver
+    _, address = graph.allocate()
+    executable = graph.instantiate(1)
+    for _ in range(3):
+        assert graph.launch(executable) == 0
+    driver("cuGraphExecDestroy", executable)
+    driver("cuGraphDestroy", graph.handle)
+    assert driver.read(ctypes.c_uint64(address), 1), "it outlives its graph"
+    driver("cuMemFree_v2", ctypes.c_uint64(address))
+    assert driver.result("cuMemFree_v2", ctypes.c_uint64(address)) == INVALID_VALUE
+
+
+def test_parameters_of_memory_nodes(graph: Graph) -> None:
+    driver = graph.driver
+    allocation, address = graph.allocate(size=1000)
+    assert graph.free_result(address, allocation) == 0
+    got, freed = Allocation(), ctypes.c_uint64()
+    driver("cuGraphMemAllocNodeGetParams", allocation, ctypes.byref(got))
+    assert (got.address, got.size, got.kind, got.location) == (address, 1000, 1, 1)
+    listed, count = (ctypes.c_void_p * 2)(), ctypes.c_size_t(2)
+    driver("cuGraphGetNodes", graph.handle, listed, ctypes.byref(count))
+    driver("cuGraphMemFreeNodeGetParams", ctypes.c_void_p(listed[1]), ctypes.byref(freed))
+    assert freed.value == address
+    assert driver.result("cuGraphMemFreeNodeGetParams", allocation, ctypes.byref(freed)) == INVALID_VALUE
+    same = Node.of(10, got)
+    assert driver.result("cuGraphNodeSetParams", allocation, ctypes.byref(same)) == NOT_SUPPORTED
+
+
+def test_asynchronous_allocation_is_captured(graph: Graph) -> None:
+    driver, stream = graph.driver, graph.driver.handle("cuStreamCreate", 1)
+    address, captured = ctypes.c_uint64(), ctypes.c_void_p()
+    driver("cuStreamBeginCapture_v2", stream, 0)
+    driver("cuMemAllocAsync", ctypes.byref(address), ctypes.c_size_t(512), stream)
+    driver("cuMemsetD8Async", address, 1, ctypes.c_size_t(512), stream)
+    driver("cuMemcpyDtoDAsync_v2", graph.memory, address, ctypes.c_size_t(4), stream)
+    driver("cuMemFreeAsync", address, stream)
+    assert driver.result("cuMemFreeAsync", address, stream) == INVALID_VALUE
+    assert driver.result("cuMemFreeAsync", graph.memory, stream) == INVALID_VALUE
+    driver("cuStreamEndCapture", stream, ctypes.byref(captured))
+    got = graph.inside(captured)
+    executable = got.instantiate()
+    for _ in range(2):
+        assert got.launch(executable) == 0
+        assert graph.number() == 0x01010101
+
+
+def test_figures_and_trimming(graph: Graph) -> None:
+    driver = graph.driver
+    driver("cuDeviceGraphMemTrim", 0)
+    before = attribute(driver, USED)
+    _, address = graph.allocate(size=1 << 20)
+    assert graph.free_result(address) == 0
+    executable = graph.instantiate()
+    assert attribute(driver, RESERVED) == before
+    driver("cuGraphUpload", executable, None)
+    assert attribute(driver, RESERVED) - before >= 1 << 20
+    assert graph.launch(executable) == 0
+    assert attribute(driver, USED) - before >= 1 << 20
+    driver("cuDeviceGraphMemTrim", 0)
+    assert attribute(driver, USED) == before
+    assert attribute(driver, USED_HIGH) - before >= 1 << 20
+    zero, one = ctypes.c_uint64(0), ctypes.c_uint64(1)
+    assert driver.result("cuDeviceSetGraphMemAttribute", 0, USED_HIGH, ctypes.byref(one)) == INVALID_VALUE
+    assert driver.result("cuDeviceSetGraphMemAttribute", 0, USED, ctypes.byref(zero)) == INVALID_VALUE
+    driver("cuDeviceSetGraphMemAttribute", 0, USED_HIGH, ctypes.byref(zero))
+    assert attribute(driver, USED_HIGH) == before
+    assert driver.result("cuDeviceGraphMemTrim", 9) == 101
+    assert graph.launch(executable) == 0, "trimmed memory comes back"
+
+
+def test_memory_goes_with_its_graph(graph: Graph) -> None:
+    driver = graph.driver
+
+    def available() -> int:
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        driver("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+        return free.value
+
+    freed_inside(graph)
+    before = available()
+    executable = graph.instantiate()
+    assert available() == before, "an address only"
+    assert graph.launch(executable) == 0
+    assert available() < before
+    driver("cuGraphExecDestroy", executable)
+    driver("cuGraphDestroy", graph.handle)
+    assert available() == before
+
+
+class Child(ctypes.Structure):
+    _fields_ = (("graph", ctypes.c_void_p), ("ownership", ctypes.c_int))
+
+
+def test_a_graph_with_memory_moves_into_another(graph: Graph) -> None:
+    driver = graph.driver
+    freed_inside(graph)
+    parent = graph.inside(driver.handle("cuGraphCreate", 0))
+    moved = Node.of(4, Child(graph.handle.value, 1))
+    assert parent.add_result(moved) == 0
+    other = graph.inside(driver.handle("cuGraphCreate", 0))
+    assert other.add_result(moved) == NOT_SUPPORTED
+    assert driver.result("cuGraphDestroy", graph.handle) == INVALID_VALUE
+    assert graph.instantiate_result() == NOT_SUPPORTED
+    more = Allocation(kind=1, location=1, size=64)
+    made = ctypes.byref(ctypes.c_void_p())
+    assert (
+        driver.result("cuGraphAddMemAllocNode", made, graph.handle, *nodes(), ctypes.byref(more))
+        == NOT_SUPPORTED
+    )
+    executable = parent.instantiate()
+    assert parent.instantiate_result() == NOT_SUPPORTED
+    assert parent.launch(executable) == 0
+    assert graph.number() == 42
+    driver("cuGraphExecDestroy", executable)
+    driver("cuGraphDestroy", parent.handle)
+    assert driver.result("cuGraphDestroy", graph.handle) == INVALID_VALUE, "it went with its parent"
+
+
+def test_memory_that_is_left_goes_with_its_context(loaded: Driver) -> None:
+    driver = loaded
+    context = driver.handle("cuCtxCreate_v4", None, 0, 0)
+    graph = Graph.make(driver)
+    _, address = graph.allocate()
+    executable = graph.instantiate()
+    assert graph.launch(executable) == 0
+    driver("cuGraphExecDestroy", executable)
+    driver("cuGraphDestroy", graph.handle)
+    driver("cuCtxDestroy_v2", context)
+    again = driver.handle("cuCtxCreate_v4", None, 0, 0)
+    assert driver.result("cuMemFree_v2", ctypes.c_uint64(address)) == INVALID_VALUE
+    driver("cuCtxDestroy_v2", again)

@@ -1,0 +1,174 @@
+"""Attributes of pointers, page-locked host memory, IPC handles, pitched memory."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Driver
+from .test_memory import GRANULE, attribute, map_at, size
+from .test_memory_sharing import create, from_pool, make_pool, none
+
+INVALID_VALUE, NOT_SUPPORTED, REGISTERED = 1, 801, 712
+CONTEXT, TYPE, DEVICE_POINTER, HOST_POINTER, TOKENS, SYNC, BUFFER = 1, 2, 3, 4, 5, 6, 7
+ORDINAL, IPC, START, LENGTH, MAPPED, HANDLES, RDMA, ACCESS, POOL = 9, 10, 11, 12, 13, 14, 15, 16, 17
+MAPPING_SIZE, MAPPING_START, BLOCK, DECOMPRESS, LOCALITY = 18, 19, 20, 21, 22
+KINDS: dict[int, type[Any]] = {TYPE: ctypes.c_uint, SYNC: ctypes.c_uint, ORDINAL: ctypes.c_int}
+KINDS |= {IPC: ctypes.c_ubyte, MAPPED: ctypes.c_ubyte, RDMA: ctypes.c_ubyte, DECOMPRESS: ctypes.c_ubyte}
+KINDS |= {ACCESS: ctypes.c_uint, LOCALITY: ctypes.c_int}
+
+
+def ask(driver: Driver, id_: int, address: int) -> int:
+    return attribute(driver, id_, address, KINDS.get(id_, ctypes.c_uint64))
+
+
+def refused(driver: Driver, id_: int, address: int) -> int:
+    return driver.result(
+        "cuPointerGetAttribute", ctypes.byref((ctypes.c_uint64 * 2)()), id_, ctypes.c_uint64(address)
+    )
+
+
+def test_attributes_of_plain_memory(driver: Driver) -> None:
+    memory = driver.allocate(256).value
+    found = {id_: ask(driver, id_, memory + 9) for id_ in range(1, 21) if id_ not in (TOKENS, HOST_POINTER)}
+    assert found.pop(BUFFER) == found.pop(BLOCK) != 0
+    assert found.pop(CONTEXT) == driver.handle("cuCtxGetCurrent").value
+    zero = dict.fromkeys((SYNC, 8, ORDINAL, IPC, HANDLES, RDMA, POOL), 0)
+    extent = {START: memory, LENGTH: 256, MAPPING_START: memory, MAPPING_SIZE: 256}
+    assert found == {TYPE: 2, DEVICE_POINTER: memory + 9, MAPPED: 1, ACCESS: 3, **zero, **extent}
+    assert refused(driver, HOST_POINTER, memory) == INVALID_VALUE
+    assert refused(driver, TOKENS, memory) == NOT_SUPPORTED
+    assert refused(driver, 0, memory) == INVALID_VALUE
+    assert refused(driver, 999, memory) == INVALID_VALUE
+    assert refused(driver, TYPE, memory + 256) == INVALID_VALUE
+
+
+def test_every_allocation_has_another_number(driver: Driver) -> None:
+    first = driver.allocate(64)
+    number = ask(driver, BUFFER, first.value)
+    driver("cuMemFree_v2", first)
+    second = driver.allocate(64)
+    assert second.value == first.value
+    assert ask(driver, BUFFER, second.value) != number
+
+
+def test_attributes_of_a_mapping_and_of_what_is_only_reserved(driver: Driver) -> None:
+    arguments = (size(3 * GRANULE), size(0), ctypes.c_uint64(0), none())
+    base = driver.number("cuMemAddressReserve", *arguments, kind=ctypes.c_uint64)
+    memory, at = create(driver), base + GRANULE
+    map_at(driver, at, memory)
+    map_at(driver, at + GRANULE, memory)
+    assert [ask(driver, id_, at + 5) for id_ in (START, LENGTH)] == [base, 3 * GRANULE]
+    assert [ask(driver, id_, at + 5) for id_ in (MAPPING_START, MAPPING_SIZE)] == [at, GRANULE]
+    assert [ask(driver, id_, at) for id_ in (MAPPED, HANDLES, ACCESS, CONTEXT)] == [1, 1, 3, 0]
+    assert ask(driver, BLOCK, at) == ask(driver, BLOCK, at + GRANULE)
+    assert ask(driver, BUFFER, at) != ask(driver, BUFFER, at + GRANULE)
+    assert [ask(driver, id_, base) for id_ in (MAPPED, START, LENGTH)] == [0, base, 3 * GRANULE]
+    assert refused(driver, TYPE, base) == INVALID_VALUE
+    start, length = ctypes.c_uint64(), ctypes.c_size_t()
+    inside = ctypes.c_uint64(at + 77)
+    driver("cuMemGetAddressRange_v2", ctypes.byref(start), ctypes.byref(length), inside)
+    assert (start.value, length.value) == (at, GRANULE)
+    assert driver.result("cuMemGetAddressRange_v2", None, None, ctypes.c_uint64(base)) == 500
+    driver("cuMemUnmap", ctypes.c_uint64(at), size(2 * GRANULE))
+    driver("cuMemAddressFree", ctypes.c_uint64(base), size(3 * GRANULE))
+
+
+def test_pool_of_an_address(driver: Driver) -> None:
+    pool = make_pool(driver, 0)
+    memory = from_pool(driver, pool, 64)
+    assert ask(driver, POOL, memory.value) == pool.value
+    driver("cuMemFree_v2", memory)
+
+
+def test_synchronous_operations_can_be_asked_for(driver: Driver) -> None:
+    memory = driver.allocate(64)
+    for value in (1, 0):
+        driver("cuPointerSetAttribute", ctypes.byref(ctypes.c_uint(value)), SYNC, memory)
+        assert ask(driver, SYNC, memory.value) == value
+    one = ctypes.byref(ctypes.c_uint(1))
+    assert driver.result("cuPointerSetAttribute", one, TYPE, memory) == INVALID_VALUE
+    assert driver.result("cuPointerSetAttribute", one, SYNC, ctypes.c_uint64(64)) == INVALID_VALUE
+
+
+def test_unknown_pointers_have_null_attributes(driver: Driver) -> None:
+    kinds, device = (ctypes.c_int * 3)(TYPE, ORDINAL, POOL), ctypes.c_int(5)
+    type_, pool = ctypes.c_uint(5), ctypes.c_uint64(5)
+    data = (ctypes.c_void_p * 3)(*(ctypes.addressof(value) for value in (type_, device, pool)))
+    driver("cuPointerGetAttributes", 3, kinds, data, ctypes.c_uint64(ctypes.addressof(data)))
+    assert (type_.value, device.value, pool.value) == (0, -2, 0)
+    kinds[1] = 999
+    assert driver.result("cuPointerGetAttributes", 3, kinds, data, driver.allocate(8)) == INVALID_VALUE
+    kinds[1], data[1] = ORDINAL, None
+    assert driver.result("cuPointerGetAttributes", 3, kinds, data, driver.allocate(8)) == INVALID_VALUE
+
+
+def test_flags_of_host_memory(driver: Driver) -> None:
+    memory = driver.handle("cuMemHostAlloc", size(64), 4)
+    inside = ctypes.c_void_p((memory.value or 0) + 32)
+    assert driver.number("cuMemHostGetFlags", inside, kind=ctypes.c_uint) == 4 | 2
+    flags = ctypes.c_uint()
+    own = ctypes.create_string_buffer(64)
+    driver("cuMemHostRegister_v2", own, size(64), 0)
+    assert driver.result("cuMemHostGetFlags", ctypes.byref(flags), own) == INVALID_VALUE
+    driver("cuMemHostUnregister", own)
+    assert driver.result("cuMemHostGetFlags", None, memory) == INVALID_VALUE
+    driver("cuMemFreeHost", memory)
+
+
+@pytest.mark.parametrize(("flags", "result"), [(16, INVALID_VALUE), (4, NOT_SUPPORTED), (1 | 2, 0), (8, 0)])
+def test_flags_of_registering(driver: Driver, flags: int, result: int) -> None:
+    own = ctypes.create_string_buffer(64)
+    assert driver.result("cuMemHostRegister_v2", own, size(64), flags) == result
+    if result == 0:
+        middle = ctypes.c_void_p(ctypes.addressof(own) + 32)
+        assert driver.result("cuMemHostRegister_v2", middle, size(64), flags) == REGISTERED
+        driver("cuMemHostUnregister", own)
+
+
+def test_pages_that_are_not_there_are_not_registered(driver: Driver) -> None:
+    assert driver.result("cuMemHostRegister_v2", ctypes.c_void_p(4096), size(64), 0) == INVALID_VALUE
+    assert driver.result("cuMemHostRegister_v2", None, size(64), 0) == INVALID_VALUE
+
+
+def test_pitched_memory(driver: Driver) -> None:
+    address, pitch = ctypes.c_uint64(), ctypes.c_size_t()
+    both = (ctypes.byref(address), ctypes.byref(pitch))
+    driver("cuMemAllocPitch_v2", *both, size(100), size(7), 4)
+    assert pitch.value >= 100
+    assert pitch.value % 512 == 0
+    assert ask(driver, LENGTH, address.value) == 7 * pitch.value
+    assert driver.result("cuMemAllocPitch_v2", *both, size(100), size(7), 3) == INVALID_VALUE
+    assert driver.result("cuMemAllocPitch_v2", *both, size(100), size(0), 4) == INVALID_VALUE
+    assert driver.result("cuMemAllocPitch_v2", None, both[1], size(100), size(7), 4) == INVALID_VALUE
+
+
+def test_ipc_handles_are_refused_after_their_arguments(driver: Driver) -> None:
+    handle, memory = ctypes.create_string_buffer(64), driver.allocate(64)
+    inside = ctypes.c_uint64(memory.value + 8)
+    assert driver.result("cuIpcGetMemHandle", handle, inside) == INVALID_VALUE
+    assert driver.result("cuIpcGetMemHandle", None, memory) == INVALID_VALUE
+    assert driver.result("cuIpcGetMemHandle", handle, memory) == NOT_SUPPORTED
+    assert driver.result("cuIpcCloseMemHandle", memory) == INVALID_VALUE
+    assert driver.number("cuDeviceGetAttribute", 125, 0) == 0, "and the device says so"
+
+
+def test_no_call_skips_the_check_for_cuinit(sim_path: Path) -> None:
+    """Null arguments do not come before it."""
+    names = ["cuMemcpy2D_v2", "cuMemcpy3D_v2", "cuMemcpy3DPeer", "cuMemAllocPitch_v2", "cuArrayCreate_v2"]
+    names += [
+        "cuMemHostGetFlags",
+        "cuMemHostGetDevicePointer_v2",
+        "cuMemAllocFromPoolAsync",
+        "cuIpcGetMemHandle",
+    ]
+    names += ["cuMemPoolExportPointer", "cuMemRangeGetAttribute", "cuMemPrefetchAsync_v2", "cuMemcpyPeer"]
+    call = "getattr(driver, name)(*[ctypes.c_uint64(0)] * 9)"
+    code = f"import ctypes; driver = ctypes.CDLL({str(sim_path)!r})\nprint(*[{call} for name in {names}])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["3"] * len(names)
