@@ -13,8 +13,8 @@ ROOT = HERE.parents[1]
 PROGRAMS = HERE / "programs"
 ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "corpus.c", "tokens.c")
 FLAGS = (
-    "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-omit-frame-pointer", "-ffp-contract=off",
-    "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all",
+    "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-omit-frame-pointer",
+    "-ffp-contract=off", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all",
 )  # fmt: skip
 
 

@@ -1,0 +1,133 @@
+"""Lane-instructions a second of the PTX engine, and how much slower than the same loop in C it is.
+
+    python tests/bench/sim/run.py [KERNEL] [--rounds N] [--json FILE]
+
+A lane-instruction is one instruction of one thread. The engine is compiled as the CPU driver compiles it. Each round
+runs each kernel on one core, on all cores and as a plain C loop on one core, in turn, and checks that all three
+computed the same. The figures are medians over the rounds, ratios are taken within a round. On one core it is the
+processor's time that counts; on all of them the clock's, so that figure wants a machine with nothing else to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+sys.path.insert(0, str(ROOT))  # run as a script, from anywhere
+
+from benchguard.shim.compiler import COMPILE_FLAGS
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """One kernel; millions of lane-instructions a second, and how often slower than C on one core."""
+
+    kernel: str
+    one_core: float
+    one_core_quartiles: tuple[float, float]
+    all_cores: float
+    all_cores_quartiles: tuple[float, float]
+    slower_than_c: float
+    rounds: int
+
+
+def compile_bench(folder: Path, *flags: str) -> Path:
+    engine, program = ROOT / "sim" / "ptx", folder / "bench"
+    plain = folder / "plain.o"
+    # The engine picks its loops by the processor when it runs; C has to be told which one this is.
+    run_compiler("-march=native", "-c", str(HERE / "plain.c"), "-o", str(plain))
+    sources = [str(path) for path in (HERE / "bench.c", *sorted(engine.glob("*.c")))]
+    run_compiler(*flags, f"-I{engine}", *sources, str(plain), "-o", str(program), "-lm", "-pthread")
+    return program
+
+
+def run_compiler(*arguments: str) -> None:
+    subprocess.run(["cc", *COMPILE_FLAGS, f"-I{HERE}", *arguments], check=True)
+
+
+def measure(program: Path, workers: int, rounds: int, kernel: str | None) -> list[Throughput]:
+    command = [
+        str(program),
+        str(HERE / "kernels.ptx"),
+        str(workers),
+        str(rounds),
+        *([kernel] if kernel else []),
+    ]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit("run.py: the measured program failed; its words are above")
+    found: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+    for line in done.stdout.splitlines():
+        name, *words = line.split()
+        instructions, one, several, plain = map(float, words)
+        found[name].append((instructions / one * 1e3, instructions / several * 1e3, one / plain))
+    if not found:
+        raise SystemExit(f"run.py: no kernel {kernel}")
+    return [summarise(name, rows) for name, rows in found.items()]
+
+
+def summarise(name: str, rows: list[tuple[float, float, float]]) -> Throughput:
+    one, several, ratio = (sorted(column) for column in zip(*rows, strict=True))
+    return Throughput(
+        name,
+        statistics.median(one),
+        quartiles(one),
+        statistics.median(several),
+        quartiles(several),
+        statistics.median(ratio),
+        len(rows),
+    )
+
+
+def quartiles(values: list[float]) -> tuple[float, float]:
+    if len(values) < 2:
+        return values[0], values[0]
+    low, _, high = statistics.quantiles(values, n=4)
+    return low, high
+
+
+def show(figures: list[Throughput], workers: int) -> None:
+    print(
+        f"{'kernel':10} {'1 core':>9} {'quartiles':>17} {f'{workers} cores':>9} {'quartiles':>17} {'1 core/C':>9}"
+    )
+    for figure in figures:
+        (low, high), (all_low, all_high) = figure.one_core_quartiles, figure.all_cores_quartiles
+        print(
+            f"{figure.kernel:10} {figure.one_core:9.0f} {low:7.0f} … {high:7.0f}"
+            f" {figure.all_cores:9.0f} {all_low:7.0f} … {all_high:7.0f} {figure.slower_than_c:8.1f}x"
+        )
+    print(
+        f"millions of lane-instructions a second, medians of {figures[0].rounds} rounds; times slower than C"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("kernel", nargs="?", help="only this one (default: all)")
+    parser.add_argument("--rounds", type=int, default=11, help="(default: 11)")
+    parser.add_argument(
+        "--workers", type=int, default=os.cpu_count() or 1, help="host threads for the second figure"
+    )
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure(compile_bench(Path(folder)), options.workers, options.rounds, options.kernel)
+    show(figures, options.workers)
+    if options.json is not None:
+        options.json.write_text(json.dumps([asdict(figure) for figure in figures], indent=1))
+
+
+if __name__ == "__main__":
+    main()
