@@ -11,10 +11,10 @@ DISABLED = "switched off by numba-cuda itself"
 
 
 FAULTY = {
-    "cudapy/test_dispatcher.py::TestDispatcher::test_dispatcher_cpointer_arguments": "reads 16 of 10 elements",
-    "cudapy/test_localmem.py::TestCudaLocalMem::test_struct_model_type_arr": "writes 10 elements to an array of 1",
+    f"cudapy/test_caching.py::CUDAAndCPUCachingTest::{name}": "fails on an H200 too"
+    for name in ("test_cpu_and_cuda_reuse", "test_cpu_and_cuda_targets")
 }
-"""Tests that leave their arrays, and are right on a GPU only because it checks no more than whole pages."""
+"""Tests that fail whatever the driver, with the versions of numba and numba-cuda that are current."""
 
 
 @dataclass(frozen=True)

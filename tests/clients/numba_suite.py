@@ -88,7 +88,7 @@ def cause_of(test: Test) -> Cause | None:
         return skip_cause(test.text)
     if test.outcome in ("timeout", "crashed"):
         return Cause(test.outcome, test.text.partition("\n")[0])
-    if test.name in FAULTY and "ILLEGAL_ADDRESS" in test.text:
+    if test.name in FAULTY:
         return Cause("a fault of the test's", FAULTY[test.name])
     return failure_cause(test.text)
 
