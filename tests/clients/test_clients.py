@@ -44,7 +44,7 @@ WAITING = {
     "cuda_core_pools": "the CPU driver has no pools of managed memory or of the host's",
     "cuda_core_runtime": "the CUDA runtime library does not start: cuGetExportTable knows no tables",
 }
-"""What is known to be missing. All of these pass on an H200."""
+"""What is known to be missing. The first two pass on an H200; the third was not run there."""
 
 
 def clients() -> list[object]:
