@@ -1,6 +1,6 @@
 #include "context.h"
 
-#include "device.h"
+#include "log.h"
 #include "memory.h"
 #include "module.h"
 #include "state.h"
@@ -89,9 +89,14 @@ static const struct sim_context *root(const struct sim_context *context)
 void sim_context_fault(struct sim_context *context, CUresult error)
 {
     int none = CUDA_SUCCESS;
+    const char *name = NULL;
     struct sim_context *shared = sim_context_root(context);
-    if (atomic_compare_exchange_strong(&shared->error, &none, (int)error))
-        atomic_store(&shared->cancel, true); /* a fault ends everything that runs in the context */
+    if (!atomic_compare_exchange_strong(&shared->error, &none, (int)error))
+        return;
+    atomic_store(&shared->cancel, true); /* a fault ends everything that runs in the context */
+    (void)cuGetErrorName(error, &name);
+    sim_log_error("Context %llu ends with %d (%s): a kernel or a copy went wrong", shared->id, (int)error,
+                  name == NULL ? "unknown" : name);
 }
 
 CUresult sim_context_error(const struct sim_context *context)

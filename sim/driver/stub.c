@@ -1,5 +1,7 @@
 #include "stub.h"
 
+#include "log.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -36,5 +38,5 @@ CUresult sim_not_supported(const char *name)
             errno = kept; /* nobody reads stderr: the result still tells */
     }
     errno = kept;
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return sim_log_refusal(CUDA_ERROR_NOT_SUPPORTED, name);
 }
