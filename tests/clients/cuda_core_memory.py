@@ -95,7 +95,7 @@ def main() -> int:
     kernel = Program(SOURCE, code_type="c++", options=options).compile("ptx").get_kernel("increment")
     buffers(device, kernel, stream)
     between_streams(device, kernel, stream)
-    device.sync()
+    stream.sync()
     stream.close()
     return 0
 
