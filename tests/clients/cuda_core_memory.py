@@ -11,8 +11,6 @@ from cuda.core import (
     EventOptions,
     LaunchConfig,
     LegacyPinnedMemoryResource,
-    ManagedMemoryResource,
-    PinnedMemoryResource,
     Program,
     ProgramOptions,
     StreamOptions,
@@ -41,7 +39,6 @@ def buffers(device: Device, kernel, stream) -> None:
     resources = {
         "the device's own": device.memory_resource,
         "a pool": DeviceMemoryResource(device),
-        "managed": ManagedMemoryResource(),
         "mapped": VirtualMemoryResource(device),
         "pinned": host,
     }
@@ -78,7 +75,7 @@ def between_streams(device: Device, kernel, stream) -> None:
     equal((event.is_done, later.is_done), (True, True), "events that are waited for")
     equal(later - event >= 0, True, "time between the events")
     stream.wait(other)
-    result = PinnedMemoryResource().allocate(SIZE, stream=stream)
+    result = LegacyPinnedMemoryResource().allocate(SIZE, stream=stream)
     result.copy_from(buffer, stream=stream)
     stream.sync()
     equal(np.from_dlpack(result).view(np.uint8), np.tile([3, 4], SIZE // 2), "work of two streams")
@@ -95,7 +92,6 @@ def main() -> int:
     kernel = Program(SOURCE, code_type="c++", options=options).compile("ptx").get_kernel("increment")
     buffers(device, kernel, stream)
     between_streams(device, kernel, stream)
-    stream.sync()
     stream.close()
     return 0
 

@@ -50,6 +50,8 @@ class Module:
     name: str
     tests: list[Test] = field(default_factory=list)
     seconds: float = 0.0
+    ran: int = 0
+    """Launches that the driver ran, those outside of tests included."""
     seen: int | None = None
     """Launches that the shim wrote to its log, graphs included; None without it."""
 
@@ -106,6 +108,8 @@ def _run_once(module: Module, settings: Settings, only: list[str] | None) -> lis
             slow = _watch(process, outcomes, settings)
         text = output.read_text(errors="replace")[-TAIL:]
         collected = _read(module, outcomes, slow, process.returncode, text)
+        launches = folder / "launches"
+        module.ran += launches.read_bytes().count(b"\n") if launches.exists() else 0
         if settings.shim:
             module.seen = (module.seen or 0) + _seen(folder / "log")
         return collected

@@ -26,14 +26,34 @@ CLIENTS = {
     "cuda_bindings_graphs": {"scale": 7, "add": 5},
     "cuda_bindings_memory": {"increment": 6},
     "cuda_bindings_modules": {"_Z4fillIdEvPT_S0_": 1, "weigh": 1, "call": 1},
+    "cuda_bindings_pinned": {},
     "cuda_bindings_streams": {"wait": 4, "append": 10},
     "cuda_core_saxpy": {"saxpy": 1},
     "cuda_core_code": {"_Z3addIiEvPT_PKS0_S0_j": 1, "_Z3addIdEvPT_PKS0_S0_j": 1, "reverse": 1, "squares": 1},
     "cuda_core_graphs": {"add": 12},
-    "cuda_core_memory": {"increment": 7},
+    "cuda_core_memory": {"increment": 6},
+    "cuda_core_pools": {"increment": 2},
+    "cuda_core_runtime": {},
     "numba_saxpy": {"saxpy": 1},
 }
 """Each program, and how often it launches which kernel; numba's names contain the function's."""
+
+
+WAITING = {
+    "cuda_bindings_pinned": "the CPU driver's memset of pinned memory may return before it is done",
+    "cuda_core_pools": "the CPU driver has no pools of managed memory or of the host's",
+    "cuda_core_runtime": "the CUDA runtime library does not start: cuGetExportTable knows no tables",
+}
+"""What is known to be missing. All of these pass on an H200."""
+
+
+def clients() -> list[object]:
+    return [
+        pytest.param(
+            name, marks=pytest.mark.xfail(reason=WAITING[name], strict=False) if name in WAITING else ()
+        )
+        for name in CLIENTS
+    ]
 
 
 def installed(module: str) -> bool:
@@ -77,14 +97,14 @@ def same(client: str, kernels: Counter[str]) -> bool:
     return kernels == expected
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", clients())
 def test_its_answers_are_right(client: str, native: Path, tmp_path: Path) -> None:
     """The driver alone, found as a program finds it."""
     command = [PYTHON, str(FOLDER / f"{client}.py")]
     assert same(client, run(command, tmp_path / "launches", LD_LIBRARY_PATH=str(native / "sim")))
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", clients())
 def test_the_shim_sees_the_same_launches(client: str, native: Path, tmp_path: Path) -> None:
     assert native.is_dir()
     log = tmp_path / "log"
