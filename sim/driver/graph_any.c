@@ -317,7 +317,9 @@ CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
     case SIM_WORK_HOST:
         nodeParams->host.fn = node->work.host.function;
         nodeParams->host.userData = node->work.host.data;
+#if CUDA_VERSION >= 13040
         nodeParams->host.ctx = (CUcontext)node->context;
+#endif
         break;
     case SIM_WORK_CHILD:
         describe_child(node, &nodeParams->graph);
@@ -327,7 +329,9 @@ CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
         break;
     case SIM_WORK_RECORD:
         nodeParams->eventRecord.event = sim_graph_event_of(&node->work);
+#if CUDA_VERSION >= 13040
         nodeParams->eventRecord.ctx = (CUcontext)node->context;
+#endif
         break;
     case SIM_WORK_GRAPH_ALLOCATE:
         sim_graph_allocation_describe(node, &allocation);

@@ -74,7 +74,7 @@ CUresult sim_graph_exec_own_plan(struct sim_graph_exec *exec, struct sim_graph_p
 /* Behind the previous launch, wherever that was. Called with the mutex held. */
 static CUresult follow(struct sim_graph_exec *exec, struct sim_stream *stream)
 {
-    if (exec->stream == NULL || exec->stream == stream ||
+    if (exec->stream == NULL || exec->stream == stream || sim_stream_is_capturing(stream) ||
         sim_stream_has_completed(exec->stream, exec->number))
         return CUDA_SUCCESS;
     struct sim_work work = {.kind = SIM_WORK_WAIT,
@@ -87,16 +87,16 @@ static CUresult queue(struct sim_graph_exec *exec, struct sim_stream *stream)
     const bool automatic = (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
     struct sim_work work = {.kind = SIM_WORK_PLAN};
     uint64_t number = 0;
-    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&exec->mutex);
-    if (!sim_stream_is_capturing(stream)) {
-        result = follow(exec, stream);
-        if (result == CUDA_SUCCESS && exec->plan->has_memory)
-            result = sim_graph_memory_launch(exec->plan, automatic);
-    }
+    const bool has_memory = exec->plan->has_memory && !sim_stream_is_capturing(stream);
+    CUresult result = follow(exec, stream);
+    if (result == CUDA_SUCCESS && has_memory)
+        result = sim_graph_memory_launch(exec->plan, automatic);
     if (result == CUDA_SUCCESS) {
         work.plan = sim_object_retain(exec->plan);
         result = sim_stream_submit(stream, &work, &number);
+        if (result != CUDA_SUCCESS && has_memory)
+            sim_graph_memory_cancel(exec->plan);
     }
     if (result == CUDA_SUCCESS && number != 0) {
         struct sim_stream *before = exec->stream;

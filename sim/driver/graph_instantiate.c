@@ -1,4 +1,5 @@
 /* Making executable graphs. */
+#include "capture.h"
 #include "context.h"
 #include "graph_condition.h"
 #include "graph_exec.h"
@@ -119,6 +120,8 @@ static CUresult instantiate(CUgraphExec *made, CUgraph hGraph, unsigned long lon
     struct sim_graph_plan *plan;
     *outcome = (struct outcome){.result = CUDA_GRAPH_INSTANTIATE_ERROR};
     CUresult result = sim_graph_find(hGraph, &context, &graph);
+    if (result == CUDA_SUCCESS)
+        result = sim_capture_permits_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     result = made == NULL ? CUDA_ERROR_INVALID_VALUE : check(graph, flags, outcome);

@@ -200,6 +200,26 @@ CUresult sim_graph_memory_launch(const struct sim_graph_plan *plan, bool automat
     return result;
 }
 
+static CUresult take_back(struct sim_graph_node *node, void *unused)
+{
+    struct sim_graph_memory *memory = node->work.memory;
+    (void)unused;
+    if (node->work.kind == SIM_WORK_GRAPH_ALLOCATE)
+        memory->allocated = memory->live;
+    else if (node->work.kind == SIM_WORK_GRAPH_FREE && !memory->freed_by_owner)
+        memory->allocated = true;
+    if (node->work.kind == SIM_WORK_GRAPH_ALLOCATE || node->work.kind == SIM_WORK_GRAPH_FREE)
+        memory->pending -= memory->pending != 0;
+    return CUDA_SUCCESS;
+}
+
+void sim_graph_memory_cancel(const struct sim_graph_plan *plan)
+{
+    pthread_mutex_lock(&all.lock);
+    (void)sim_graph_plan_walk(plan, take_back, NULL);
+    pthread_mutex_unlock(&all.lock);
+}
+
 /* Allocated memory lives on without its nodes (CUDA programming guide, "Graph Memory Nodes"), so that it
  * holds a reference to itself. */
 static void set_live(struct sim_graph_memory *memory, bool live)

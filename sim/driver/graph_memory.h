@@ -25,6 +25,9 @@ CUdeviceptr sim_graph_memory_address(const struct sim_graph_memory *memory);
  * `automatic`: what an earlier launch left is freed, that is, allocated anew without more ado. */
 CUresult sim_graph_memory_launch(const struct sim_graph_plan *plan, bool automatic);
 
+/* That launch was not queued after all. */
+void sim_graph_memory_cancel(const struct sim_graph_plan *plan);
+
 /* Give all allocations of the plan their memory before its first launch. */
 CUresult sim_graph_memory_back(const struct sim_graph_plan *plan);
 

@@ -63,8 +63,8 @@ static CUresult register_memory(void *p, size_t bytes, unsigned flags)
     struct sim_context *context;
     struct sim_range range;
     const CUresult result = sim_enter_unsafe(&context);
-    const unsigned known =
-        CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
+    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                           CU_MEMHOSTREGISTER_READ_ONLY | CU_MEMHOSTREGISTER_IOMEMORY;
     if (result != CUDA_SUCCESS)
         return result;
     const uint64_t begin = (uint64_t)(uintptr_t)p;

@@ -3,6 +3,7 @@
 #include "launch_attribute.h"
 
 #include "launch.h"
+#include "message.h"
 #include "model.h"
 #include "module.h"
 
@@ -104,5 +105,14 @@ CUresult sim_cluster_check(const struct sim_launch_request *request, const struc
         if (shape[i] > most || request->grid[i] % shape[i] != 0 ||
             request->preferred_cluster[i] % shape[i] != 0)
             return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    return shape[0] * shape[1] * shape[2] > most ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+    if (shape[0] * shape[1] * shape[2] > most)
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    /* Blocks run alone: what never asks for its cluster cannot tell. */
+    struct ptx_kernel_attributes known;
+    ptx_kernel_attributes(function->ptx, &known);
+    if (shape[0] * shape[1] * shape[2] == 1 || !known.uses_cluster)
+        return CUDA_SUCCESS;
+    sim_say("kernel %s needs clusters of several blocks, which are not supported",
+            ptx_kernel_name(function->ptx));
+    return CUDA_ERROR_NOT_SUPPORTED;
 }

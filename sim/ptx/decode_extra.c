@@ -71,6 +71,7 @@ bool decode_video(struct statement *statement, const struct row *row)
 bool decode_cluster_address(struct statement *statement, const struct row *row)
 {
     const bool rank = token_is(statement->base, "getctarank");
+    statement->parser->module->uses_cluster = true;
     take_space(statement);
     struct operand ignored;
     const enum type type = take_type(statement);

@@ -3,6 +3,11 @@
 
 #include "statement.h"
 
+static bool needs_float(enum operation operation)
+{
+    return operation == OP_FMA || operation == OP_COPYSIGN || (operation >= OP_SQRT && operation <= OP_TANH);
+}
+
 /* add, min, abs, sqrt ...: rounding, .ftz, .sat and what goes with one type. */
 bool decode_arithmetic(struct statement *statement, const struct row *row)
 {
@@ -24,7 +29,7 @@ bool decode_arithmetic(struct statement *statement, const struct row *row)
         const bool known = operation == OP_ADD || operation == OP_MIN || operation == OP_MAX;
         operation = known ? OP_PACKED : OP_NOP;
     }
-    if (type > T_F64 && operation != OP_PACKED)
+    if ((type > T_F64 && operation != OP_PACKED) || (needs_float(operation) && !type_is_float(type)))
         return refuse(statement, "has a type that is not executed");
     struct instruction *instruction = simple(statement, operation, type, row->sources, T_NONE);
     if (instruction == NULL)

@@ -126,6 +126,9 @@ bool decode_collective(struct statement *statement, const struct row *row)
     const enum type type = take_type(statement);
     const enum type read = vote ? T_PRED : type;
     const bool to_predicate = vote && type == T_PRED;
+    /* Only a ballot is a number, which variant 3 of the words above is; the other votes are predicates. */
+    if (vote && (type != (variant == VOTE_BALLOT ? T_B32 : T_PRED)))
+        return refuse(statement, "is not executed");
     struct operand to[2] = {0}, from[2] = {0};
     const unsigned sources = row->operation == OP_ACTIVEMASK ? 0 : sync ? 2 : 1;
     if ((variant < 0 && sources != 0) || statement->operand_count != sources + 1)
@@ -150,6 +153,7 @@ bool decode_collective(struct statement *statement, const struct row *row)
 static bool decode_cluster_barrier(struct statement *statement)
 {
     const bool wait = take(statement, ".wait");
+    statement->parser->module->uses_cluster = true;
     take_hints(statement);
     if (!wait && !take(statement, ".arrive"))
         return refuse(statement, "is not executed");

@@ -5,6 +5,7 @@
 
 #include "diagnostic.h"
 #include "parser.h"
+#include "runtime.h"
 
 bool same_name(const struct token *one, const struct token *other)
 {
@@ -171,7 +172,7 @@ void ptx_link_end(struct ptx_link *link)
 static bool is_runtime(const struct token *name)
 {
     return token_is(name, "vprintf") || token_is(name, "__assertfail") || token_is(name, "malloc") ||
-           token_is(name, "free");
+           token_is(name, "free") || is_runtime_function(name);
 }
 
 static bool is_used(const struct text *text, const struct token *name)

@@ -198,6 +198,7 @@ void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_kernel_at
                                        .local_bytes = kernel->local_bytes,
                                        .constant_bytes = (uint32_t)constant_bytes,
                                        .max_threads = kernel->max_threads != 0 ? kernel->max_threads : 1024,
+                                       .uses_cluster = module->uses_cluster,
                                        .ptx_version = module->version,
                                        .target = module->target};
     memcpy(attributes->required, kernel->required_threads, sizeof attributes->required);

@@ -75,6 +75,7 @@ static bool parse_special(struct parser *parser, const struct token *token, stru
         parser->at += specials[i].axis != NULL;
         atom->kind = ATOM_SPECIAL;
         atom->index = (uint32_t)specials[i].special;
+        parser->module->uses_cluster |= strstr(specials[i].name, "cluster") != NULL;
         parser->module->uses_reserved |=
             atom->index == SPECIAL_RESERVED_BEGIN || atom->index == SPECIAL_RESERVED_END;
         return true;
@@ -151,8 +152,8 @@ static bool parse_offset(struct parser *parser, int64_t *offset)
         const bool negative = minus != accept_text(parser, "-");
         if (parser->at->kind != TOKEN_INTEGER)
             return fail(parser, parser->at->line, "an offset that is no number");
-        const int64_t value = (int64_t)next_token(parser)->bits;
-        *offset += negative ? -value : value;
+        const uint64_t value = next_token(parser)->bits;
+        *offset = (int64_t)((uint64_t)*offset + (negative ? -value : value));
     }
     return true;
 }

@@ -142,8 +142,10 @@ void run_packed(struct warp *warp, const struct instruction *instruction, uint32
     case OP_PACKED:
         EACH_LANE(mask, lane, d[lane] = packed(instruction, a[lane], b[lane]));
         break;
-    default:
+    case OP_VIDEO:
         EACH_LANE(mask, lane, d[lane] = video_parts(instruction, a[lane], b[lane], c[lane]));
+        break;
+    default: /* refused when it was decoded */
         break;
     }
 }

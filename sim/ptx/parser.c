@@ -1,5 +1,6 @@
 /* The module as a whole: from a text to something that can be placed and run. */
 #include "parser.h"
+#include "runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static bool parse_target(struct parser *parser)
     return true;
 }
 
-static bool parse_top_level(struct parser *parser)
+bool parse_top_level(struct parser *parser)
 {
     bool external = false;
     while (token_is(parser->at, ".visible") || token_is(parser->at, ".weak") ||
@@ -152,7 +153,8 @@ int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module
     bool good = tokens != NULL && parser.module != NULL;
     while (good && parser.at->kind != TOKEN_END)
         good = parse_top_level(&parser);
-    good = good && (parser.module->version != 0 || fail(&parser, 1, "no .version: this is no PTX")) &&
+    good = good && add_runtime(&parser) &&
+           (parser.module->version != 0 || fail(&parser, 1, "no .version: this is no PTX")) &&
            check_calls(&parser) && place_shared(&parser) && keep_text(&parser, text, bytes);
     free(parser.names);
     free(parser.labels);

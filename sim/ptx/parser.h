@@ -97,6 +97,9 @@ bool parse_frame_variable(struct parser *parser, enum name_kind kind);
 bool parse_variables(struct parser *parser, bool external);
 enum space variable_space(const struct token *token); /* SPACE_GENERIC if it declares no variable */
 
+/* parser.c: a directive, a variable or a function. */
+bool parse_top_level(struct parser *parser);
+
 /* function.c */
 bool parse_function(struct parser *parser, bool entry);
 bool skip_line(struct parser *parser);

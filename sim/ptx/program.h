@@ -400,6 +400,7 @@ struct ptx_module {
     struct matrices *matrices;
     size_t matrix_count, matrix_room;
     bool uses_reserved;
+    bool uses_cluster;            /* asks for its block of a cluster, which is one block here */
     uint32_t common_shared_bytes; /* of variables that several functions name */
     char *text;                   /* a copy, for reports */
     size_t text_bytes;

@@ -71,7 +71,6 @@ STICKY = (
     "cuModuleGetGlobal_v2 & & o counter",
     "cuFuncGetAttribute & 0 f",
     "cuGraphLaunch x s",
-    "cuCtxGetId N &",
     "cuCtxGetLimit & 0",
     "cuCtxSetLimit 0 1024",
     "cuCtxGetCacheConfig &",

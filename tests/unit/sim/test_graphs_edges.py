@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .conftest import Driver
-from .graphs import INVALID_VALUE, LOSSY_QUERY, Edge, Graph, nodes
+from .graphs import INVALID_VALUE, LOSSY_QUERY, NOT_SUPPORTED, Allocation, Edge, Graph, nodes
 
 PLAIN, PROGRAMMATIC, LAUNCH_ORDER = (0, 0, 0), (1, 0, 1), (2, 0, 0)
 
@@ -177,3 +177,31 @@ def test_a_long_chain_made_backwards(graph: Graph) -> None:
     for later, earlier in itertools.pairwise(made):
         assert depend(graph, earlier, later) == 0
     graph.run()
+
+
+def test_a_child_graph_belongs_to_its_node(graph: Graph) -> None:
+    driver, made = graph.driver, ctypes.c_void_p()
+    child = graph.inside(driver.handle("cuGraphCreate", 0))
+    original = child.store(1)
+    node = driver.handle("cuGraphAddChildGraphNode", graph.handle, *nodes(), child.handle)
+    embedded = graph.inside(0)
+    driver("cuGraphChildGraphNodeGetGraph", node, ctypes.byref(embedded.handle))
+    found, count = ctypes.c_void_p(), ctypes.c_size_t(1)
+    driver("cuGraphGetNodes", embedded.handle, ctypes.byref(found), ctypes.byref(count))
+    executable = graph.instantiate()
+    changed = ctypes.byref(graph.store_parameters(2))
+    driver("cuGraphExecKernelNodeSetParams_v2", executable, found, changed)
+    set_kernel = "cuGraphExecKernelNodeSetParams_v2"
+    assert driver.result(set_kernel, executable, original, changed) == INVALID_VALUE, "it was cloned"
+    parameters = Allocation(kind=1, location=1, size=64)
+    arguments = ctypes.byref(made), embedded.handle, *nodes(), ctypes.byref(parameters)
+    assert driver.result("cuGraphAddMemAllocNode", *arguments) == NOT_SUPPORTED
+    assert embedded.instantiate_result() == NOT_SUPPORTED
+    assert driver.result("cuGraphClone", ctypes.byref(made), embedded.handle) == 0
+    assert driver.result("cuGraphDestroy", embedded.handle) == INVALID_VALUE
+    embedded.store(9, found, offset=4)
+    graph.run()
+    assert graph.number(4) == 9, "changes of the embedded graph are the node's"
+    driver("cuGraphDestroyNode", found)
+    driver("cuGraphDestroy", graph.handle)
+    assert driver.result("cuGraphDestroy", embedded.handle) == INVALID_VALUE

@@ -251,3 +251,13 @@ def test_memory_that_is_left_goes_with_its_context(loaded: Driver) -> None:
     again = driver.handle("cuCtxCreate_v4", None, 0, 0)
     assert driver.result("cuMemFree_v2", ctypes.c_uint64(address)) == INVALID_VALUE
     driver("cuCtxDestroy_v2", again)
+
+
+def test_a_launch_that_is_refused_allocates_nothing(graph: Graph) -> None:
+    driver, blocking = graph.driver, graph.driver.handle("cuStreamCreate", 0)
+    graph.allocate()
+    executable = graph.instantiate()
+    driver("cuStreamBeginCapture_v2", blocking, 2)
+    assert driver.result("cuGraphLaunch", executable, None) == 906
+    driver.result("cuStreamEndCapture", blocking, ctypes.byref(ctypes.c_void_p()))
+    assert graph.launch(executable) == 0

@@ -35,6 +35,7 @@ def batch(driver: Driver, name: str, stream: Any, *operations: bytes, flags: int
 def memory(driver: Driver) -> int:
     address = driver.allocate(4096)
     driver("cuMemsetD8_v2", address, 0, ctypes.c_size_t(4096))
+    driver("cuCtxSynchronize")
     return address.value
 
 
