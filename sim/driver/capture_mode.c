@@ -1,6 +1,7 @@
 /* All captures of the process, and which calls of other threads they allow. */
 #include "capture.h"
 #include "context.h"
+#include "log.h"
 #include "state.h"
 #include "thread.h"
 
@@ -76,6 +77,8 @@ CUresult sim_capture_permits_unsafe(void)
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
     pthread_mutex_unlock(&captures.lock);
+    if (result != CUDA_SUCCESS)
+        sim_log_error("A call that is unsafe while a stream captures: see cuThreadExchangeStreamCaptureMode");
     return result;
 }
 

@@ -1,6 +1,5 @@
 #include "context.h"
 
-#include "device.h"
 #include "memory.h"
 #include "module.h"
 #include "state.h"

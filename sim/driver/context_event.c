@@ -68,6 +68,8 @@ CUresult sim_context_wait(struct sim_context *context, struct sim_event *event)
         if (result == CUDA_SUCCESS && streams[i] != awaited) {
             wait.wait.stream = sim_object_retain(awaited);
             result = sim_stream_submit(streams[i], &wait, NULL);
+            if (result == CUDA_ERROR_INVALID_HANDLE)
+                result = CUDA_SUCCESS; /* destroyed meanwhile: it is given nothing more */
         }
         sim_object_release(streams[i]);
     }

@@ -210,12 +210,13 @@ CUresult cuEventSynchronize(CUevent hEvent)
 }
 
 /* 0: not yet. */
-static CUresult happened_at(CUevent hEvent, uint64_t *time_ns)
+static CUresult happened_at(CUevent hEvent, uint64_t *time_ns, const struct sim_context **context)
 {
     struct sim_event *event;
     const CUresult result = sim_event_enter(hEvent, &event);
     if (result != CUDA_SUCCESS)
         return result;
+    *context = sim_context_root(event->object.context);
     if ((event->flags & CU_EVENT_DISABLE_TIMING) != 0)
         return CUDA_ERROR_INVALID_HANDLE;
     switch (sim_capture_of_event(event, false)) {
@@ -236,6 +237,7 @@ static CUresult happened_at(CUevent hEvent, uint64_t *time_ns)
 /* The two versions differ only in how a GPU takes the times. */
 static CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
+    const struct sim_context *contexts[2];
     uint64_t start;
     uint64_t end;
     CUresult result = sim_check_initialized();
@@ -243,9 +245,11 @@ static CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
         return result;
     if (pMilliseconds == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    result = happened_at(hStart, &start);
+    result = happened_at(hStart, &start, &contexts[0]);
     if (result == CUDA_SUCCESS)
-        result = happened_at(hEnd, &end);
+        result = happened_at(hEnd, &end, &contexts[1]);
+    if (result == CUDA_SUCCESS && contexts[0] != contexts[1])
+        result = CUDA_ERROR_INVALID_HANDLE;
     if (result == CUDA_SUCCESS && (start == 0 || end == 0))
         result = CUDA_ERROR_NOT_READY;
     if (result == CUDA_SUCCESS)

@@ -52,7 +52,9 @@ CUresult cuMemFreeHost(void *p)
     if (result != CUDA_SUCCESS || p == NULL)
         return result;
     result = sim_context_synchronize(context);
-    if (!sim_range_remove((uint64_t)(uintptr_t)p, 1u << SIM_MEMORY_HOST, &range))
+    if (!sim_range_find((uint64_t)(uintptr_t)p, &range) ||
+        range.pool != NULL || /* a pool's is given back to it */
+        !sim_range_remove((uint64_t)(uintptr_t)p, 1u << SIM_MEMORY_HOST, &range))
         return CUDA_ERROR_INVALID_VALUE;
     munmap(p, range.end - range.begin);
     return result;

@@ -14,10 +14,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { ALLOCATION_MANAGED = 2 }; /* CU_MEM_ALLOCATION_TYPE_MANAGED, which headers have from 13.0 on */
+
 static struct {
     pthread_mutex_t lock;
-    struct sim_pool *standard;
-    struct sim_pool *current;
+    struct {
+        struct sim_pool *standard;
+        struct sim_pool *current;
+    } of[3]; /* device, managed and host memory */
 } pools = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void dispose(struct sim_object *object)
@@ -65,10 +69,14 @@ static struct sim_pool *make(size_t limit, int descriptor, size_t bytes, bool im
     return pool;
 }
 
-struct sim_pool *sim_pool_make(size_t limit, bool shareable)
+struct sim_pool *sim_pool_make(size_t limit, enum sim_memory kind, bool shareable)
 {
-    if (!shareable)
-        return make(limit, -1, 0, false);
+    if (!shareable) {
+        struct sim_pool *pool = make(limit, -1, 0, false);
+        if (pool != NULL)
+            pool->kind = kind;
+        return pool;
+    }
     const size_t page = 4096;
     const size_t bytes =
         limit != 0 && limit < sim_device_memory() ? (limit + page - 1) / page * page : sim_device_memory();
@@ -86,12 +94,18 @@ struct sim_pool *sim_pool_find(CUmemoryPool handle)
     return sim_object_find(handle, SIM_POOL);
 }
 
-CUresult sim_pool_of_device(bool current, CUmemoryPool *pool)
+static size_t place_of(enum sim_memory kind)
 {
+    return kind == SIM_MEMORY_DEVICE ? 0 : kind == SIM_MEMORY_MANAGED ? 1 : 2;
+}
+
+CUresult sim_pool_of_device(enum sim_memory kind, bool current, CUmemoryPool *pool)
+{
+    const size_t place = place_of(kind);
     pthread_mutex_lock(&pools.lock);
-    if (pools.standard == NULL)
-        pools.current = pools.standard = sim_pool_make(0, false);
-    *pool = (CUmemoryPool)(current ? pools.current : pools.standard);
+    if (pools.of[place].standard == NULL)
+        pools.of[place].current = pools.of[place].standard = sim_pool_make(0, kind, false);
+    *pool = (CUmemoryPool)(current ? pools.of[place].current : pools.of[place].standard);
     pthread_mutex_unlock(&pools.lock);
     return *pool == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
@@ -102,7 +116,7 @@ CUresult sim_pool_set_current(CUmemoryPool pool)
     if (chosen == NULL || chosen->imported)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&pools.lock);
-    pools.current = chosen;
+    pools.of[place_of(chosen->kind)].current = chosen;
     pthread_mutex_unlock(&pools.lock);
     return CUDA_SUCCESS;
 }
@@ -127,7 +141,8 @@ void sim_pool_trim(struct sim_pool *pool, unsigned long long bytes)
 static uint64_t take(struct sim_pool *pool, size_t bytes)
 {
     if (pool->descriptor < 0)
-        return sim_memory_allocate(SIM_MEMORY_DEVICE, bytes, 0, NULL, pool);
+        return sim_memory_allocate(pool->kind, bytes,
+                                   pool->kind == SIM_MEMORY_MANAGED ? CU_MEM_ATTACH_GLOBAL : 0, NULL, pool);
     const size_t size = sim_extents_rounded(bytes);
     if (size < bytes || !sim_heap_charge(size))
         return 0;
@@ -209,8 +224,14 @@ CUresult sim_pool_check(CUdevice device, const void *out)
     return device == SIM_DEVICE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* What a pool may be: "currently must be specified as CU_MEM_ALLOCATION_TYPE_PINNED" (cuda.h); managed pools
- * and those of the host came later and need device attributes that are 0 here. */
+static enum sim_memory kind_of(const CUmemPoolProps *properties)
+{
+    return (int)properties->allocType == ALLOCATION_MANAGED              ? SIM_MEMORY_MANAGED
+           : (int)properties->location.type == CU_MEM_LOCATION_TYPE_HOST ? SIM_MEMORY_HOST
+                                                                         : SIM_MEMORY_DEVICE;
+}
+
+/* What a pool may be: of the device's memory, of the host's, or (from 13.0 on) of managed memory. */
 static CUresult check_properties(const CUmemPoolProps *properties)
 {
     const unsigned kinds = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
@@ -218,15 +239,20 @@ static CUresult check_properties(const CUmemPoolProps *properties)
     const unsigned wanted = (unsigned)properties->handleTypes;
     if ((wanted & ~kinds) != 0 || properties->win32SecurityAttributes != NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
-        return (int)properties->allocType == 2 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    const bool managed = (int)properties->allocType == ALLOCATION_MANAGED;
+    if (managed && wanted != 0)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (managed && (int)properties->location.type == CU_MEM_LOCATION_TYPE_INVALID)
+        return CUDA_SUCCESS;
+    if (!managed && properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
     switch ((int)properties->location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         if (properties->location.id != SIM_DEVICE)
             return CUDA_ERROR_INVALID_DEVICE;
         break;
     case CU_MEM_LOCATION_TYPE_HOST:
-        return wanted != 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+        return wanted != 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return CUDA_ERROR_NOT_SUPPORTED;
     default:
@@ -246,8 +272,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
     result = check_properties(poolProps);
     if (result != CUDA_SUCCESS)
         return result;
-    struct sim_pool *made =
-        sim_pool_make(poolProps->maxSize, poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE);
+    struct sim_pool *made = sim_pool_make(poolProps->maxSize, kind_of(poolProps),
+                                          poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE);
     if (made == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *pool = (CUmemoryPool)made;
@@ -260,9 +286,12 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&pools.lock);
-    const bool standard = (struct sim_pool *)pool == pools.standard;
-    if ((struct sim_pool *)pool == pools.current)
-        pools.current = pools.standard;
+    bool standard = false;
+    for (size_t i = 0; i < 3; i++) {
+        standard = standard || (struct sim_pool *)pool == pools.of[i].standard;
+        if ((struct sim_pool *)pool == pools.of[i].current)
+            pools.of[i].current = pools.of[i].standard;
+    }
     pthread_mutex_unlock(&pools.lock);
     if (standard || !sim_object_withdraw(pool, SIM_POOL))
         return CUDA_ERROR_INVALID_VALUE;
@@ -285,7 +314,7 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
     if (dptr == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     if (handle == NULL)
-        result = sim_pool_of_device(true, &handle);
+        result = sim_pool_of_device(SIM_MEMORY_DEVICE, true, &handle);
     struct sim_pool *pool = sim_pool_find(handle);
     if (result != CUDA_SUCCESS || pool == NULL || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
@@ -344,7 +373,8 @@ static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)
         return result;
     if (sim_graph_memory_free(dptr, stream, &result))
         return result;
-    if (!sim_range_find(dptr, &range) || range.begin != dptr || range.kind != SIM_MEMORY_DEVICE ||
+    if (!sim_range_find(dptr, &range) || range.begin != dptr ||
+        (range.kind != SIM_MEMORY_DEVICE && range.pool == NULL) ||
         sim_stream_is_capturing(stream)) /* a graph frees only what a graph has allocated */
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_work work = {.kind = SIM_WORK_FREE, .freed = dptr};

@@ -6,16 +6,16 @@
 #include "api.h"
 #include "extents.h"
 #include "object.h"
+#include "range.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct sim_range;
-
 struct sim_pool {
     struct sim_object object; /* an allocation holds a reference */
+    enum sim_memory kind;     /* of device, managed or host memory */
     size_t limit;             /* bytes; 0: the device's */
     atomic_int reuse[3];
 
@@ -34,7 +34,7 @@ struct sim_pool {
 };
 
 /* A pool with a handle. `shareable`: it can be exported. NULL without memory. */
-struct sim_pool *sim_pool_make(size_t limit, bool shareable);
+struct sim_pool *sim_pool_make(size_t limit, enum sim_memory kind, bool shareable);
 
 /* A pool over the memory behind a descriptor, which it takes. */
 struct sim_pool *sim_pool_make_imported(int descriptor, size_t bytes);
@@ -42,8 +42,8 @@ struct sim_pool *sim_pool_make_imported(int descriptor, size_t bytes);
 /* The pool, or NULL if the handle is not valid. */
 struct sim_pool *sim_pool_find(CUmemoryPool handle);
 
-/* The device's own pool, or the one that is to be used now. */
-CUresult sim_pool_of_device(bool current, CUmemoryPool *pool);
+/* The pool that comes with each of the three kinds, or the one that is to be used now. */
+CUresult sim_pool_of_device(enum sim_memory kind, bool current, CUmemoryPool *pool);
 CUresult sim_pool_set_current(CUmemoryPool pool);
 
 /* An allocation of the pool has been freed. */

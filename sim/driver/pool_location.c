@@ -5,13 +5,13 @@
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
     const CUresult result = sim_pool_check(dev, pool_out);
-    return result == CUDA_SUCCESS ? sim_pool_of_device(false, pool_out) : result;
+    return result == CUDA_SUCCESS ? sim_pool_of_device(SIM_MEMORY_DEVICE, false, pool_out) : result;
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
     const CUresult result = sim_pool_check(dev, pool);
-    return result == CUDA_SUCCESS ? sim_pool_of_device(true, pool) : result;
+    return result == CUDA_SUCCESS ? sim_pool_of_device(SIM_MEMORY_DEVICE, true, pool) : result;
 }
 
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
@@ -21,7 +21,13 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 }
 
 #if CUDA_VERSION >= 13000
-/* The device has pools of page-locked memory only: its attributes for others are 0. */
+static enum sim_memory kind_at(const CUmemLocation *location, CUmemAllocationType type)
+{
+    return type == CU_MEM_ALLOCATION_TYPE_MANAGED             ? SIM_MEMORY_MANAGED
+           : (int)location->type == CU_MEM_LOCATION_TYPE_HOST ? SIM_MEMORY_HOST
+                                                              : SIM_MEMORY_DEVICE;
+}
+
 static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type, const void *out)
 {
     CUresult result = sim_pool_check(SIM_DEVICE, out);
@@ -33,12 +39,13 @@ static CUresult check_location(const CUmemLocation *location, CUmemAllocationTyp
     case CU_MEM_LOCATION_TYPE_DEVICE:
         if (location->id != SIM_DEVICE)
             return CUDA_ERROR_INVALID_DEVICE;
-        return type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+        return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST:
+        return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return CUDA_ERROR_NOT_SUPPORTED;
     case CU_MEM_LOCATION_TYPE_INVALID: /* none, which managed pools may have */
-        return type == CU_MEM_ALLOCATION_TYPE_MANAGED ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+        return type == CU_MEM_ALLOCATION_TYPE_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -47,18 +54,21 @@ static CUresult check_location(const CUmemLocation *location, CUmemAllocationTyp
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type)
 {
     const CUresult result = check_location(location, type, pool_out);
-    return result == CUDA_SUCCESS ? sim_pool_of_device(false, pool_out) : result;
+    return result == CUDA_SUCCESS ? sim_pool_of_device(kind_at(location, type), false, pool_out) : result;
 }
 
 CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 {
     const CUresult result = check_location(location, type, pool);
-    return result == CUDA_SUCCESS ? sim_pool_of_device(true, pool) : result;
+    return result == CUDA_SUCCESS ? sim_pool_of_device(kind_at(location, type), true, pool) : result;
 }
 
 CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {
-    const CUresult result = check_location(location, type, pool);
+    CUresult result = check_location(location, type, pool);
+    const struct sim_pool *known = sim_pool_find(pool);
+    if (result == CUDA_SUCCESS && known != NULL && known->kind != kind_at(location, type))
+        result = CUDA_ERROR_INVALID_VALUE;
     return result == CUDA_SUCCESS ? sim_pool_set_current(pool) : result;
 }
 #endif
@@ -71,6 +81,8 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
     if (sim_pool_find(pool) == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
+        if ((int)map[i].location.type == CU_MEM_LOCATION_TYPE_HOST)
+            continue;
         if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
             return CUDA_ERROR_NOT_SUPPORTED;
         if (map[i].location.id != SIM_DEVICE || map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)

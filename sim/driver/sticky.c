@@ -1,5 +1,6 @@
 /* The error that stays. */
 #include "context.h"
+#include "log.h"
 #include "state.h"
 
 static struct sim_fault process_fault;
@@ -20,8 +21,13 @@ void sim_context_clear_fault(struct sim_context *context)
 void sim_context_fault(struct sim_context *context, CUresult error)
 {
     int none = CUDA_SUCCESS;
-    if (atomic_compare_exchange_strong(&fault_of(context)->error, &none, (int)error))
-        atomic_store(&fault_of(context)->cancel, true); /* a fault ends everything that runs */
+    const char *name = NULL;
+    if (!atomic_compare_exchange_strong(&fault_of(context)->error, &none, (int)error))
+        return;
+    atomic_store(&fault_of(context)->cancel, true); /* a fault ends everything that runs */
+    (void)cuGetErrorName(error, &name);
+    sim_log_error("Context %llu ends with %d (%s): a kernel or a copy went wrong", context->id, (int)error,
+                  name == NULL ? "unknown" : name);
 }
 
 CUresult sim_context_error(const struct sim_context *context)

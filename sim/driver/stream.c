@@ -227,7 +227,8 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
     operation->work = *work;
     operation->dependency_count = implied(stream, operation->dependencies);
     pthread_mutex_lock(&stream->mutex);
-    const bool runs = stream->started || start_worker(stream);
+    const bool closed = stream->closing; /* its worker may be gone */
+    const bool runs = !closed && (stream->started || start_worker(stream));
     if (runs) {
         *number = ++stream->submitted;
         if (work->kind == SIM_WORK_RECORD)
@@ -246,7 +247,7 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
         clear_operation(operation);
         free(operation);
     }
-    return runs ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+    return runs ? CUDA_SUCCESS : closed ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 static CUresult submit(struct sim_stream *stream, struct sim_work *work, bool may_record, uint64_t *number)

@@ -5,13 +5,15 @@
 #include "range.h"
 #include "stream.h"
 
-static CUresult check(const struct sim_stream *stream, CUdeviceptr address, size_t length, unsigned flags)
+/* The legacy stream, "a virtual global stream and not a specific stream" in the manual's words, is refused
+ * where it is meant by NULL, and as seen taken by its name. */
+static CUresult check(bool is_null, CUdeviceptr address, size_t length, unsigned flags)
 {
     struct sim_range range;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (flags == CU_MEM_ATTACH_SINGLE && stream == stream->object.context->legacy)
-        return CUDA_ERROR_INVALID_VALUE; /* "a virtual global stream and not a specific stream": the manual */
+    if (flags == CU_MEM_ATTACH_SINGLE && is_null)
+        return CUDA_ERROR_INVALID_VALUE;
     if (!sim_range_find(address, &range) || range.kind != SIM_MEMORY_MANAGED || range.begin != address)
         return CUDA_ERROR_INVALID_VALUE;
     return length == 0 || length == range.end - range.begin ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -28,7 +30,7 @@ static CUresult attach(CUstream hStream, CUdeviceptr address, size_t length, uns
         sim_capture_spoil(stream);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    result = check(stream, address, length, flags);
+    result = check(hStream == NULL && !per_thread, address, length, flags);
     return result == CUDA_SUCCESS ? sim_stream_submit(stream, &work, NULL) : result;
 }
 

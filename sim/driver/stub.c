@@ -1,5 +1,6 @@
 #include "stub.h"
 
+#include "log.h"
 #include "message.h"
 
 #include <pthread.h>
@@ -29,5 +30,5 @@ CUresult sim_not_supported(const char *name)
 {
     if (first_time(name))
         sim_say("%s is not supported", name);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return sim_log_refusal(CUDA_ERROR_NOT_SUPPORTED, name);
 }

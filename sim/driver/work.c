@@ -169,7 +169,8 @@ void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64
         work->callback.function(work->callback.stream, sim_context_error(context), work->callback.data);
         break;
     case SIM_WORK_FREE:
-        (void)sim_memory_free(work->freed, 1u << SIM_MEMORY_DEVICE);
+        (void)sim_memory_free(work->freed,
+                              1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_MANAGED | 1u << SIM_MEMORY_HOST);
         break;
     case SIM_WORK_RECORD:
         sim_event_happened(work->event, stream, number);

@@ -40,8 +40,6 @@ CLIENTS = {
 
 
 WAITING = {
-    "cuda_bindings_pinned": "the CPU driver's memset of pinned memory may return before it is done",
-    "cuda_core_pools": "the CPU driver has no pools of managed memory or of the host's",
     "cuda_core_runtime": "the CUDA runtime library does not start: cuGetExportTable knows no tables",
 }
 """What is known to be missing. The first two pass on an H200; the third was not run there."""

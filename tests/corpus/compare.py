@@ -52,6 +52,9 @@ def _key(result: Document) -> str:
 
 
 def _outputs(found: Comparison, where: str, ours: list[Document], theirs: list[Document]) -> Iterator[str]:
+    if len(ours) != len(theirs):
+        yield f"{where}: {len(ours)} outputs here, {len(theirs)} there"
+        return
     for place, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         same = a["sha256"] == b["sha256"]
         if a["exact"]:

@@ -15,6 +15,9 @@ JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6
 LOG_BYTES = 4096
 
 
+CU_LIMIT_STACK_SIZE, STACK_BYTES = 0, 32 << 10
+
+
 class DriverError(Exception):
     """A call that did not return CUDA_SUCCESS; `detail` is what the JIT compiler had to say."""
 
@@ -42,11 +45,8 @@ class Driver:
         context = ctypes.c_void_p()
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), self._device)
         self("cuCtxSetCurrent", context)
-
-    def reset(self) -> None:
-        """A new context, after a fault of a kernel; everything in the old one is gone."""
-        self("cuDevicePrimaryCtxReset_v2", self._device)
-        self._enter()
+        # Compiled without optimisation, recursion needs more than the 1 KiB a thread that a GPU sets aside.
+        self("cuCtxSetLimit", CU_LIMIT_STACK_SIZE, ctypes.c_size_t(STACK_BYTES))
 
     def __call__(self, call: str, *arguments: Any) -> None:
         code = int(getattr(self._library, call)(*arguments))

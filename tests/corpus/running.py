@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,8 @@ class Session:
         os.environ.setdefault("SIM_KERNEL_TIMEOUT_MS", TIMEOUT_MS)
         self.path = path
         self.driver = Driver(path)
+        self._lost = False
+        """A kernel has failed that should not: on a GPU the process can run nothing any more."""
 
     def family(self, family: str, images: list[str] | None = None, only: str | None = None) -> list[Result]:
         found: list[Result] = []
@@ -73,25 +75,26 @@ class Session:
         results = [Result(family, image, case.name) for case in cases]
         if not cases:
             return []
+        if self._lost:
+            return [_in_a_child(result, self.path) for result in results]
         try:
             module = self.driver.load(_text(family, image))
         except (DriverError, NvrtcError) as error:
             for result in results:
                 result.problem = str(error)
             return results
-        for case, result in zip(cases, results, strict=True):
-            if case.fails and not os.environ.get(CHILD):
-                result.problem = _in_a_child(result, self.path)
+        for place, case in enumerate(cases):
+            result = results[place]
+            if (case.fails or self._lost) and not os.environ.get(CHILD):
+                results[place] = _in_a_child(result, self.path)
                 continue
             try:
                 self._run(module, case, result)
             except DriverError as error:
                 result.problem = "" if error.code == case.fails else str(error)
-                if case.fails:
-                    return results
-                self.driver.reset()
-                module = self.driver.load(_text(family, image))
-        module.unload()
+                self._lost = True
+        if not self._lost:
+            module.unload()
         return results
 
     def _run(self, module: Module, case: Case, result: Result) -> None:
@@ -104,7 +107,7 @@ class Session:
             result.problem = "it ended well"
 
 
-def _in_a_child(result: Result, driver: Path | None) -> str:
+def _in_a_child(result: Result, driver: Path | None) -> Result:
     """What is to fail does so in a process of its own: after some faults nothing runs in the process any more."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "results.json"
@@ -114,8 +117,10 @@ def _in_a_child(result: Result, driver: Path | None) -> str:
         environment = {**os.environ, CHILD: "1"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if not told.is_file():
-            return f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"
-        return str(json.loads(told.read_text())["results"][0]["problem"])
+            return replace(result, problem=f"ended with {done.returncode}: {done.stderr.strip()[-200:]}")
+        found = json.loads(told.read_text())["results"][0]
+        outputs = [Output(**output) for output in found["outputs"]]
+        return replace(result, problem=str(found["problem"]), outputs=outputs)
 
 
 def _text(family: str, image: str) -> bytes:

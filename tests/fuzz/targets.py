@@ -38,6 +38,7 @@ TARGETS = {
     "run": Target(
         "run.c", "the PTX interpreter, on what the parser accepts", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)
     ),
+    "link": Target("link.c", "the linker of PTX texts", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)),
     "fatbin": Target(
         "fatbin.c",
         "the reader of fat binaries",

@@ -57,13 +57,13 @@ def test_a_campaign_keeps_what_it_found_and_says_how_to_see_it_again(folder: Pat
     assert fuzz(folder, *again[2:]).returncode == 1
 
 
-@pytest.mark.parametrize("target", ["ptx", "run", "fatbin"])
+@pytest.mark.parametrize("target", ["ptx", "run", "link", "fatbin"])
 def test_nothing_is_found_in_the_readers(folder: Path, target: str) -> None:
-    done = fuzz(folder, target, "--count", "3000", "--seed", "2026")
+    done = fuzz(folder, target, "--count", "1500", "--seed", "2026")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "3000 of 3000" in done.stderr
+    assert "1500 of 1500" in done.stderr
     outcomes = {
         word: int(count) for count, _, word in (each.partition(" ") for each in done.stdout.split(", "))
     }
-    accepted = sum(outcomes.get(word, 0) for word in ("accepted", "ok", "text"))
-    assert accepted > 200, outcomes
+    accepted = sum(outcomes.get(word, 0) for word in ("accepted", "ok", "linked", "text"))
+    assert accepted > 20, outcomes

@@ -17,10 +17,7 @@ MODES = {"global": (0, 1), "thread-local": (1, 1), "relaxed": (2, 1), "relaxed, 
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 ELSEWHERE = {
-    "MemAllocAsync & 64 S": "allocation nodes are of the graphs",
-    "MemFreeAsync M S": "free nodes are of the graphs",
     "IpcGetMemHandle & M": "memory is not shared with other processes here",
-    "MemcpyHtoDAsync_v2 M B 4 S": "copies are of the memory calls",
 }
 """Calls that are no matter of capture's rules here."""
 

@@ -83,6 +83,10 @@ def test_an_event_is_recorded_in_its_own_context_and_waited_for_in_any(driver: D
         driver("cuStreamWaitEvent", foreign, event, 0)
         assert driver.result("cuStreamQuery", foreign) == 600
     driver("cuStreamSynchronize", foreign)
+    after = mark(driver, foreign)
+    driver("cuEventSynchronize", after)
+    for name in ("cuEventElapsedTime", "cuEventElapsedTime_v2"):
+        assert driver.result(name, out(), event, after) == 400, "no time between contexts"
     driver("cuCtxDestroy_v2", other)
 
 

@@ -50,3 +50,7 @@ def test_kernel_time_out(life: Callable[..., str]) -> None:
 
 def test_threads_make_use_and_destroy(life: Callable[..., str]) -> None:
     assert life("threads") == "done"
+
+
+def test_threads_capture_and_disturb_each_other(life: Callable[..., str]) -> None:
+    assert life("captures") == "done"

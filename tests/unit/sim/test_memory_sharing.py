@@ -255,6 +255,12 @@ def test_memory_of_a_place(driver: Driver) -> None:
     driver("cuMemSetMemPool", ctypes.byref(device), 1, usual)
     driver("cuMemPoolDestroy", pool)
     assert driver.result("cuMemSetMemPool", ctypes.byref(device), 1, pool) == INVALID_VALUE
-    assert driver.result("cuMemGetMemPool", ctypes.byref(out), ctypes.byref(host), 1) == NOT_SUPPORTED
+    for location, kind in ((host, 1), (device, 2)):  # pinned memory of the host, managed memory
+        other_pool = driver.handle("cuMemGetMemPool", ctypes.byref(location), kind)
+        assert other_pool.value not in {usual.value, None}
+        memory = driver.handle("cuMemAllocFromPoolAsync", size(64), other_pool, None)
+        ctypes.memset(memory.value, 7, 64)  # the host has it too
+        assert driver.result("cuMemFreeHost", memory) == INVALID_VALUE
+        driver("cuMemFreeAsync", memory, None)
     assert driver.result("cuMemGetMemPool", ctypes.byref(out), ctypes.byref(other), 1) == INVALID_DEVICE
     assert driver.result("cuMemGetMemPool", ctypes.byref(out), ctypes.byref(device), 0) == INVALID_VALUE

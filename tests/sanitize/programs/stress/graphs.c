@@ -1,5 +1,5 @@
 /* Graphs: captured, built by hand, launched while others are, destroyed while they run. */
-#include "stress.h"
+#include "shared.h"
 
 #include <stdatomic.h>
 
@@ -45,6 +45,7 @@ void capture(struct worker *worker)
     CUgraph graph;
     CUstreamCaptureStatus status;
     MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    pthread_rwlock_rdlock(&worker->shared->captures);
     MUST(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     launch_add(worker, words, 1, stream);
     MUST(cuLaunchHostFunc(stream, count, &counted));
@@ -52,6 +53,7 @@ void capture(struct worker *worker)
     MUST(cuStreamIsCapturing(stream, &status));
     CHECK(status == CU_STREAM_CAPTURE_STATUS_ACTIVE);
     MUST(cuStreamEndCapture(stream, &graph));
+    pthread_rwlock_unlock(&worker->shared->captures);
     launch_and_drop(graph, stream, times);
     CHECK(counted == times);
     check_device(words, 3 * times);
@@ -69,6 +71,7 @@ void forked_capture(struct worker *worker)
     MUST(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
     MUST(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
     MUST(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
+    pthread_rwlock_rdlock(&worker->shared->captures);
     MUST(cuStreamBeginCapture(first, CU_STREAM_CAPTURE_MODE_RELAXED));
     launch_add(worker, one, 5, first);
     MUST(cuEventRecord(fork, first));
@@ -79,6 +82,7 @@ void forked_capture(struct worker *worker)
     MUST(cuStreamWaitEvent(first, join, 0));
     MUST(cuMemcpyDtoDAsync(one, other, WORDS * 4, first));
     MUST(cuStreamEndCapture(first, &graph));
+    pthread_rwlock_unlock(&worker->shared->captures);
     launch_and_drop(graph, below(worker, 2) ? first : second, 1);
     check_device(one, 6);
     MUST(cuEventDestroy(fork));

@@ -7,6 +7,7 @@ void make_shared(struct shared *shared)
 {
     atomic_init(&shared->counted, 0);
     pthread_rwlock_init(&shared->lock, NULL);
+    pthread_rwlock_init(&shared->captures, NULL);
     for (int i = 0; i < SLOTS; i++) {
         MUST(cuStreamCreate(&shared->streams[i], i % 2 ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT));
         MUST(cuEventCreate(&shared->events[i], CU_EVENT_DEFAULT));
@@ -39,7 +40,7 @@ void closes_queued(struct worker *worker)
     if (below(worker, 2))
         MUST(cuEventSynchronize(event));
     else
-        MUST(cuCtxSynchronize());
+        synchronize(worker);
     MUST(cuEventDestroy(event));
     MUST(cuMemcpyDtoH(host, words, sizeof host));
     CHECK_WORDS(host, 5);
@@ -196,5 +197,5 @@ void asks(struct worker *worker)
     MUST(cuOccupancyMaxActiveBlocksPerMultiprocessor(&number, worker->add, 128, 0));
     CHECK(number > 0);
     if (below(worker, 8) == 0)
-        MUST(cuCtxSynchronize());
+        synchronize(worker);
 }

@@ -10,6 +10,8 @@
 
 struct shared {
     CUcontext context;
+    pthread_rwlock_t
+        captures; /* read: to capture; written: to wait for the context, which ends every capture badly */
     pthread_rwlock_t lock; /* read: to use them; written: to replace one */
     CUstream streams[SLOTS];
     CUevent events[SLOTS];

@@ -45,6 +45,13 @@ unsigned below(struct worker *worker, unsigned bound)
     return (unsigned)(worker->random >> 33) % bound;
 }
 
+void synchronize(struct worker *worker)
+{
+    pthread_rwlock_wrlock(&worker->shared->captures);
+    MUST(cuCtxSynchronize());
+    pthread_rwlock_unlock(&worker->shared->captures);
+}
+
 void launch_add(struct worker *worker, CUdeviceptr words, uint32_t value, CUstream stream)
 {
     uint32_t count = WORDS;
@@ -82,7 +89,7 @@ static void *work(void *context)
     MUST(cuModuleGetFunction(&worker->add, worker->module, "add"));
     for (unsigned round = 0; round < plan->rounds; round++)
         scenarios[below(worker, sizeof scenarios / sizeof *scenarios)](worker);
-    MUST(cuCtxSynchronize());
+    synchronize(worker);
     MUST(cuModuleUnload(worker->module));
     return NULL;
 }
@@ -96,6 +103,7 @@ int main(int argc, char **argv)
     struct shared shared;
     pthread_t running[THREADS_MAX];
     struct plan plans[THREADS_MAX];
+    setenv("SIM_FAULT_SCOPE", "context", 1); /* else the first fault would end all */
     MUST(cuInit(0));
     MUST(cuDevicePrimaryCtxRetain(&shared.context, 0));
     MUST(cuCtxSetCurrent(shared.context));

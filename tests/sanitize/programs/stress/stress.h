@@ -33,6 +33,9 @@ void check(bool truth, const char *text, const char *file, int line);
 
 unsigned below(struct worker *worker, unsigned bound);
 
+/* cuCtxSynchronize, while nobody captures. */
+void synchronize(struct worker *worker);
+
 /* Launch add on `words`. */
 void launch_add(struct worker *worker, CUdeviceptr words, uint32_t value, CUstream stream);
 

@@ -145,6 +145,69 @@ static void threads(void)
     printf("done\n");
 }
 
+static CUevent shared;
+
+static void nothing(void *data)
+{
+    (void)data;
+}
+
+/* Results do not matter here: captures of other threads may refuse any of these calls. */
+static void *capture_and_disturb(void *context)
+{
+    CUstream main;
+    CUstream side;
+    CUevent event;
+    must(cuCtxSetCurrent(context));
+    must(cuStreamCreate(&main, CU_STREAM_NON_BLOCKING));
+    must(cuStreamCreate(&side, CU_STREAM_DEFAULT));
+    must(cuEventCreate(&event, 0));
+    for (int i = 0; i < 200; i++) {
+        CUgraph graph = NULL;
+        CUdeviceptr memory;
+        CUstreamCaptureStatus status;
+        (void)cuStreamBeginCapture(main, (CUstreamCaptureMode)(i % 3));
+        (void)cuEventRecord(event, main);
+        (void)cuStreamWaitEvent(side, event, 0);
+        (void)cuLaunchHostFunc(side, nothing, NULL);
+        (void)cuEventRecord(event, side);
+        (void)cuStreamWaitEvent(main, event, 0);
+        (void)cuEventRecord(shared, main);
+        (void)cuStreamWaitEvent(side, shared, 0);
+        if (i % 7 == 0)
+            (void)cuCtxSynchronize();
+        if (i % 5 == 0 && cuMemAlloc(&memory, 64) == CUDA_SUCCESS)
+            (void)cuMemFree(memory);
+        (void)cuStreamIsCapturing(main, &status);
+        (void)cuStreamIsCapturing(CU_STREAM_LEGACY, &status);
+        if (cuStreamEndCapture(main, &graph) == CUDA_SUCCESS)
+            (void)cuGraphDestroy(graph);
+        (void)cuEventRecord(shared, main);
+        (void)cuEventQuery(shared);
+        (void)cuCtxRecordEvent(context, event);
+        (void)cuCtxWaitEvent(context, event);
+        (void)cuStreamQuery(side);
+        if (i % 11 == 0) {
+            must(cuStreamDestroy(side));
+            must(cuStreamCreate(&side, CU_STREAM_DEFAULT));
+        }
+    }
+    return NULL;
+}
+
+static void captures(void)
+{
+    CUcontext context = start();
+    pthread_t workers[4];
+    must(cuEventCreate(&shared, 0));
+    for (int i = 0; i < 4; i++)
+        pthread_create(&workers[i], NULL, capture_and_disturb, context);
+    for (int i = 0; i < 4; i++)
+        pthread_join(workers[i], NULL);
+    must(cuDevicePrimaryCtxReset(0));
+    printf("done\n");
+}
+
 int main(int count, char **arguments)
 {
     const char *mode = count > 1 ? arguments[1] : "";
@@ -156,6 +219,8 @@ int main(int count, char **arguments)
         time_out();
     else if (strcmp(mode, "threads") == 0)
         threads();
+    else if (strcmp(mode, "captures") == 0)
+        captures();
     else {
         start();
         spin(); /* still running when main returns */
