@@ -36,6 +36,9 @@ static void put_string(struct output *output, const char *string)
 
 static const char *renamed(const struct text *text, const struct token *token)
 {
+    /* `generic(name)` in an initial value is a keyword, whatever is called so. */
+    if (token_is(token, "generic") && token_is(token + 1, "("))
+        return NULL;
     for (size_t i = 0; token->kind == TOKEN_NAME && i < text->rename_count; i++)
         if (same_name(text->renames[i].name, token))
             return text->renames[i].to;
