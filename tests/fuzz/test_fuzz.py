@@ -13,7 +13,7 @@ ROOT = HERE.parents[1]
 
 
 def fuzz(out: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, HERE / "run.py", *words, "--out", out]
+    command = [sys.executable, str(HERE / "run.py"), *words, "--out", str(out)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
 
 

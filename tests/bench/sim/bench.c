@@ -139,9 +139,11 @@ int main(int argc, char **argv)
             const double plain_ns = run_plain(kernel, wanted);
             const double one = run(module, kernel, 1);
             check(kernel, wanted);
+            const double begin = now(CLOCK_PROCESS_CPUTIME_ID);
             const double all = run(module, kernel, workers);
+            const double busy = (now(CLOCK_PROCESS_CPUTIME_ID) - begin) / all;
             check(kernel, wanted);
-            printf("%s %.0f %.0f %.0f %.0f\n", kernel->name, instructions, one, all, plain_ns);
+            printf("%s %.0f %.0f %.0f %.0f %.2f\n", kernel->name, instructions, one, all, plain_ns, busy);
             fflush(stdout);
         }
     ptx_module_free(module);

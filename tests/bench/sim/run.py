@@ -5,7 +5,8 @@
 A lane-instruction is one instruction of one thread. The engine is compiled as the CPU driver compiles it. Each round
 runs each kernel on one core, on all cores and as a plain C loop on one core, in turn, and checks that all three
 computed the same. The figures are medians over the rounds, ratios are taken within a round. On one core it is the
-processor's time that counts; on all of them the clock's, so that figure wants a machine with nothing else to do.
+processor's time that counts; on all of them the clock's, so that figure wants a machine with nothing else to do:
+"busy" is how many cores the run was given.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Throughput:
     one_core_quartiles: tuple[float, float]
     all_cores: float
     all_cores_quartiles: tuple[float, float]
+    busy_cores: float
     slower_than_c: float
     rounds: int
 
@@ -66,24 +68,25 @@ def measure(program: Path, workers: int, rounds: int, kernel: str | None) -> lis
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit("run.py: the measured program failed; its words are above")
-    found: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+    found: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for line in done.stdout.splitlines():
         name, *words = line.split()
-        instructions, one, several, plain = map(float, words)
-        found[name].append((instructions / one * 1e3, instructions / several * 1e3, one / plain))
+        instructions, one, several, plain, busy = map(float, words)
+        found[name].append((instructions / one * 1e3, instructions / several * 1e3, busy, one / plain))
     if not found:
         raise SystemExit(f"run.py: no kernel {kernel}")
     return [summarise(name, rows) for name, rows in found.items()]
 
 
-def summarise(name: str, rows: list[tuple[float, float, float]]) -> Throughput:
-    one, several, ratio = (sorted(column) for column in zip(*rows, strict=True))
+def summarise(name: str, rows: list[tuple[float, ...]]) -> Throughput:
+    one, several, busy, ratio = (sorted(column) for column in zip(*rows, strict=True))
     return Throughput(
         name,
         statistics.median(one),
         quartiles(one),
         statistics.median(several),
         quartiles(several),
+        statistics.median(busy),
         statistics.median(ratio),
         len(rows),
     )
@@ -98,13 +101,15 @@ def quartiles(values: list[float]) -> tuple[float, float]:
 
 def show(figures: list[Throughput], workers: int) -> None:
     print(
-        f"{'kernel':10} {'1 core':>9} {'quartiles':>17} {f'{workers} cores':>9} {'quartiles':>17} {'1 core/C':>9}"
+        f"{'kernel':10} {'1 core':>9} {'quartiles':>17}"
+        f" {f'{workers} cores':>9} {'quartiles':>17} {'busy':>5} {'1 core/C':>9}"
     )
     for figure in figures:
         (low, high), (all_low, all_high) = figure.one_core_quartiles, figure.all_cores_quartiles
         print(
             f"{figure.kernel:10} {figure.one_core:9.0f} {low:7.0f} … {high:7.0f}"
-            f" {figure.all_cores:9.0f} {all_low:7.0f} … {all_high:7.0f} {figure.slower_than_c:8.1f}x"
+            f" {figure.all_cores:9.0f} {all_low:7.0f} … {all_high:7.0f}"
+            f" {figure.busy_cores:5.1f} {figure.slower_than_c:8.1f}x"
         )
     print(
         f"millions of lane-instructions a second, medians of {figures[0].rounds} rounds; times slower than C"
