@@ -200,10 +200,18 @@ def check(here: bool, arguments: list[str]) -> None:
 
 
 def bench(here: bool, arguments: list[str]) -> None:
-    """measure what a driver call costs under the shim; options go to tests/bench/overhead/run.py"""
+    """measure what a call costs under the shim, or `bench engine`: how fast PTX runs; options go on"""
     place = workshop("examples", here)
     build_native(place)
-    place.run("tests/bench/overhead/run.py", *arguments, then="the lines above say why")
+    folder = "sim" if arguments[:1] == ["engine"] else "overhead"
+    rest = arguments[1:] if folder == "sim" else arguments
+    place.run(f"tests/bench/{folder}/run.py", *rest, then="the lines above say why")
+
+
+def fuzz(here: bool, arguments: list[str]) -> None:
+    """feed mutated input to a reader: ptx, run, link or fatbin; options go to tests/fuzz/run.py"""
+    place = workshop("test", here)
+    place.run("tests/fuzz/run.py", *arguments, then="the lines above say what was found and how to repeat it")
 
 
 def device(here: bool, arguments: list[str]) -> None:
@@ -311,6 +319,7 @@ TASKS: dict[str, Callable[[bool, list[str]], None]] = {
     "check": check,
     "test": test,
     "bench": bench,
+    "fuzz": fuzz,
     "device": device,
     "sanitize": sanitize,
     "clean": clean,

@@ -16,7 +16,8 @@ from benchguard.codegen.preprocess import compiler_command
 from .errors import ShimError
 
 COMPILE_FLAGS = (
-    "-std=gnu11", "-O2", "-g1", "-fPIC", "-ffp-contract=off", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-D_GNU_SOURCE",
+    "-std=gnu11", "-O2", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-D_GNU_SOURCE",
+    "-ffp-contract=off",
     "-Wall", "-Wextra", "-Wconversion", "-Werror",
 )  # fmt: skip
 LINK_FLAGS = (

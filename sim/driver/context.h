@@ -95,8 +95,6 @@ CUresult sim_enter_with(CUcontext handle, struct sim_context **context);
 /* The same but for the sticky error: a few questions are answered after a fault too. */
 CUresult sim_enter_faulted(CUcontext handle, struct sim_context **context);
 
-/* Keep the first fault, for the whole process: as on a GPU, no context works after it and none can be made.
- * With SIM_FAULT_SCOPE=context it is that context's alone. */
 /* As sim_enter, after an end or a fault as well: for what the handle alone tells. */
 CUresult sim_enter_any(struct sim_context **context);
 
@@ -106,7 +104,8 @@ CUresult sim_context_usable(const struct sim_context *context);
 /* The context whose memory and faults it has: itself, or a green context's primary one. */
 struct sim_context *sim_context_root(struct sim_context *context);
 
-/* Keep the first fault of a context. */
+/* Keep the first fault, for the whole process: as on a GPU, no context works after it and none can be made.
+ * With SIM_FAULT_SCOPE=context it is that context's alone. */
 void sim_context_fault(struct sim_context *context, CUresult error);
 
 /* True once kernels of the context are to stop. */

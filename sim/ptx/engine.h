@@ -176,6 +176,7 @@ enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instru
 enum ptx_status run_copy_async(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 void run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 enum ptx_status run_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+enum ptx_status run_atomic(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 
 /* Host address behind a device address, or NULL with a fault. */

@@ -312,12 +312,25 @@ enum ptx_status poll_grid(struct warp *warp, const struct instruction *instructi
     return (enum ptx_status)atomic_load((_Atomic int *)(uintptr_t)&grid->status);
 }
 
+/* Up to where the group goes on before another comes first or stands at the same instruction. */
+static uint32_t next_meeting(const struct warp *warp, const struct group *group)
+{
+    uint32_t meeting = UINT32_MAX;
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        const struct group *other = &warp->groups[i];
+        if (other != group && other->depth >= group->depth && other->pc < meeting)
+            meeting = other->pc;
+    }
+    return meeting; /* of one that is behind already: a step at a time */
+}
+
 /* One group, until it has to be chosen anew. */
 static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns,
                                  uint32_t *until_yield)
 {
     const struct instruction *code = warp->block->grid->module->code;
     const bool alone = warp->group_count == 1;
+    const uint32_t meeting = alone ? 0 : next_meeting(warp, group);
     unpack(warp, group);
     while (turns-- > 0) {
         const struct instruction *instruction = &code[group->pc];
@@ -347,7 +360,7 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
         }
         group->forced = false;
         group->pc++;
-        if (!alone)
+        if (!alone && group->pc >= meeting)
             return PTX_OK; /* somebody may stand there already, or be behind */
     }
     return PTX_OK;

@@ -15,7 +15,8 @@ import numpy.typing as npt
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[2] / "sim" / "ptx"
 STATUS = [
-    "ok", "illegal address", "misaligned", "trap", "assert", "timeout", "invalid pc", "illegal instruction", "out of resources", "cancelled", "deadlock",
+    "ok", "illegal address", "misaligned", "trap", "assert", "timeout", "invalid pc", "illegal instruction",
+    "out of resources", "cancelled", "deadlock",
 ]  # fmt: skip
 
 

@@ -1,1 +1,4 @@
-extern "C" __global__ void store(int *to, int value) { to[threadIdx.x] = value + 1; }
+extern "C" __global__ void store(int *to, int value)
+{
+    to[threadIdx.x] = value + 1;
+}
