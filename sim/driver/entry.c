@@ -1,5 +1,6 @@
 /* How clients find the driver's functions. */
 #include "api.h"
+#include "beyond.h"
 #include "inject.h"
 #include "procaddr.h"
 #include "state.h"
@@ -46,6 +47,8 @@ static struct choice choose(const char *name, int version, bool per_thread)
     }
     if (chosen.address == NULL)
         chosen.address = other.address;
+    if (!chosen.known && !sim_inject_drops(name))
+        chosen.address = sim_beyond_find(name);
     return chosen;
 }
 

@@ -149,9 +149,10 @@ static bool parse_function_attributes(struct parser *parser, struct ptx_kernel *
     while (parser->at->kind == TOKEN_DIRECTIVE) {
         const bool threads = token_is(parser->at, ".maxntid") || token_is(parser->at, ".reqntid");
         const bool numbers = threads || token_is(parser->at, ".minnctapersm") ||
-                             token_is(parser->at, ".maxnreg") || token_is(parser->at, ".maxnctapersm");
+                             token_is(parser->at, ".maxnreg") || token_is(parser->at, ".maxnctapersm") ||
+                             token_is(parser->at, ".maxclusterrank");
         if (!numbers) {
-            if (!accept_text(parser, ".noreturn"))
+            if (!accept_text(parser, ".noreturn") && !accept_text(parser, ".explicitcluster"))
                 return token_is(parser->at, ".pragma")
                            ? skip_statement(parser)
                            : fail(parser, parser->at->line, "'%.*s' is not executed", (int)parser->at->length,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+
+from tests.conftest import DATA
 
 from .conftest import Driver
 
@@ -33,6 +36,23 @@ def test_every_export_has_an_address_of_its_own(sim_path: Path) -> None:
     assert len(exports) > 600
     assert len({symbol["st_value"] for symbol in exports}) == len(exports)
     assert all(symbol.name.startswith("cu") for symbol in exports if symbol.name != "simInject")
+
+
+def test_every_function_that_a_driver_exports_is_there(sim_path: Path) -> None:
+    """Of driver 580.159.04 (CUDA 13.0), those beyond cuda.h too: profiler control, graphics interop."""
+    with sim_path.open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".dynsym")
+        ours = {symbol.name for symbol in symbols.iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"}
+    words = (DATA / "libcuda-580.159.04-exports.txt").read_text().split()
+    theirs = {word.partition("@")[0] for word in words if re.match(r"cu[A-Z]", word)}
+    assert len(theirs) > 650
+    assert theirs - ours == set()
+
+
+def test_profiler_control_is_accepted(driver: Driver) -> None:
+    for name in ("cuProfilerStart", "cuProfilerStop"):
+        driver(name)
+        assert look_up(driver, name, 13000) == (address_of(driver, name), SUFFICIENT)
 
 
 @pytest.mark.parametrize(
