@@ -78,7 +78,10 @@ void sim_log_error(const char *format, ...)
 
 CUresult sim_log_refusal(CUresult result, const char *call)
 {
+    static const char prefix[] = "sim_"; /* what names.h puts before the functions that say __func__ */
     const char *name = NULL;
+    if (strncmp(call, prefix, sizeof prefix - 1) == 0)
+        call += sizeof prefix - 1;
     (void)cuGetErrorName(result, &name);
     sim_log_error("Returning %d (%s) from %s", (int)result, name == NULL ? "unknown" : name, call);
     return result;

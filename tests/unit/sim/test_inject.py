@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from .isolated import Outcome, isolated
+from .isolated import ROOT, Outcome, isolated
 
 COUNT = "driver.result('cuDeviceGetCount', ctypes.byref(ctypes.c_int()))"
 ALLOCATE = "driver.result('cuMemAlloc_v2', ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t({}))"
@@ -231,9 +232,15 @@ def exports(sim_path: Path) -> list[str]:
         return [symbol.name for symbol in symbols if symbol["st_shndx"] != "SHN_UNDEF"]
 
 
+def beyond_the_header() -> set[str]:
+    """Profiler control and graphics interop, of which the header knows nothing; rules cannot name them."""
+    source = (ROOT / "sim" / "driver" / "beyond.c").read_text()
+    return set(re.findall(r"^(?:MISSING\(|CUresult )(cu\w+)", source, re.M))
+
+
 def test_every_export_can_be_made_to_fail(sim_path: Path) -> None:
     """Called without arguments: what returns at once touches none."""
-    names = exports(sim_path)
+    names = sorted(set(exports(sim_path)) - beyond_the_header())
     outcome = isolated(sim_path, EVERY.format(names=names), SIM_INJECT="*=fail(4242)")
     assert outcome.answers == [len(names) - 1]
 
