@@ -2,6 +2,10 @@
  *
  * Nothing is here only: what this file does not know, or knows only for one type, the families run. The
  * loops are compiled for more than one generation of processors, as a driver is not built where it runs. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3") /* half of what a kernel costs is here */
+#endif
+
 #include "engine.h"
 #include "number.h"
 
