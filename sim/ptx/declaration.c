@@ -298,7 +298,8 @@ bool parse_variables(struct parser *parser, bool external)
         return false;
     do {
         const struct token *token = next_token(parser);
-        if (token->kind != TOKEN_NAME || !add_variable(parser, token, space, &declaration, external))
+        if (token->kind != TOKEN_NAME || token->text[0] == '%' ||
+            !add_variable(parser, token, space, &declaration, external))
             return fail(parser, token->line, "expected a variable's name");
     } while (accept_text(parser, ","));
     return expect_text(parser, ";");

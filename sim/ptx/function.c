@@ -210,7 +210,9 @@ bool parse_function(struct parser *parser, bool entry)
     parser->function = &scratch;
     bool good = entry || parse_parameters(parser, &scratch.results, &scratch.result_count, false);
     const struct token *token = next_token(parser);
-    good = good && (token->kind == TOKEN_NAME || fail(parser, token->line, "expected a function's name"));
+    /* A name with % could not be told from a register. */
+    good = good && ((token->kind == TOKEN_NAME && token->text[0] != '%') ||
+                    fail(parser, token->line, "expected a function's name"));
     good = good && parse_parameters(parser, &scratch.parameters, &scratch.parameter_count, entry);
     good = good && parse_function_attributes(parser, &scratch);
     struct ptx_kernel *function = good ? add_function(parser, token, entry) : NULL;

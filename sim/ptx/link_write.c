@@ -34,20 +34,29 @@ static void put_string(struct output *output, const char *string)
     put(output, string, strlen(string));
 }
 
+static bool is_mark(const struct token *token, const char *marks)
+{
+    return token->kind == TOKEN_MARK && strchr(marks, token->mark) != NULL;
+}
+
+/* Names are not reserved: `add.s32`, `r<5>` and the `generic(name)` of an initial value mean themselves,
+ * whatever is called so. */
+static bool is_something_else(const struct token *token)
+{
+    const struct token *next = token + 1;
+    if (token_is(next, "<") || (next->kind == TOKEN_DIRECTIVE && next->adjacent))
+        return true;
+    return token_is(token, "generic") && token_is(next, "(");
+}
+
 static const char *renamed(const struct text *text, const struct token *token)
 {
-    /* `generic(name)` in an initial value is a keyword, whatever is called so. */
-    if (token_is(token, "generic") && token_is(token + 1, "("))
+    if (is_something_else(token))
         return NULL;
     for (size_t i = 0; token->kind == TOKEN_NAME && i < text->rename_count; i++)
         if (same_name(text->renames[i].name, token))
             return text->renames[i].to;
     return NULL;
-}
-
-static bool is_mark(const struct token *token, const char *marks)
-{
-    return token->kind == TOKEN_MARK && strchr(marks, token->mark) != NULL;
 }
 
 /* Does an instruction begin here? Its name may be a symbol's as well: .func add, then add.s32. */
