@@ -21,12 +21,6 @@ struct lanes {
                    uint64_t misaligned);
 };
 
-/* The one NaN that the hardware makes. */
-static inline uint64_t arithmetic_f32(float value)
-{
-    return value == value ? bits_f32(value) : 0x7fffffff;
-}
-
 #define KEY(operation, type) ((unsigned)(operation) << 8 | (unsigned)(type))
 
 /* The cases of an operation that is the same for signed and unsigned, and for untyped bits. */
@@ -70,14 +64,18 @@ static inline uint64_t arithmetic_f32(float value)
 
 static const struct lanes *lanes(void)
 {
-#if defined(__x86_64__)
+#if defined(PTX_LANES) /* a test names those that this processor would not choose */
+    return &PTX_LANES;
+#elif defined(__x86_64__)
     if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw"))
         return &lanes_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &lanes_avx2;
-#endif
     return &lanes_any;
+#else
+    return &lanes_any;
+#endif
 }
 
 /* A bit a lane, from a byte a lane: what compilers make of the loop before it is fast, of this one is not

@@ -18,26 +18,12 @@ static double float_value(enum type type, uint64_t bits)
     }
 }
 
-static double round_integral(double value, uint8_t rounding)
-{
-    switch (rounding) {
-    case ROUND_ZERO:
-        return trunc(value);
-    case ROUND_DOWN:
-        return floor(value);
-    case ROUND_UP:
-        return ceil(value);
-    default:
-        return nearbyint(value);
-    }
-}
-
 /* Out of range goes to the nearest end; NaN to 0, or to the top bit alone from f64 or to 64 bits (PTX ISA,
  * cvt). */
 static uint64_t float_to_integer(double value, enum type from, enum type type, uint8_t rounding)
 {
     const unsigned width = 8 * type_bytes(type);
-    const double rounded = round_integral(value, rounding);
+    const double rounded = round_integral(value, (enum rounding)rounding);
     if (isnan(rounded))
         return from == T_F64 || width == 64 ? UINT64_C(1) << (width - 1) : 0;
     if (type_is_signed(type)) {
@@ -132,7 +118,7 @@ static uint64_t convert(const struct instruction *instruction, uint64_t bits)
     if (!type_is_float(to))
         return register_of(to, float_to_integer(value, from, to, instruction->rounding));
     if (instruction->flags & FLAG_INTEGER_ROUND)
-        value = round_integral(value, instruction->rounding);
+        value = round_integral(value, (enum rounding)instruction->rounding);
     const uint64_t packed = pack_float(to, saturate(instruction, value), instruction->rounding);
     return flush && to == T_F32 ? bits_f32(flush_f32(f32_of(packed))) : packed;
 }

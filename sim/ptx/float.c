@@ -161,12 +161,6 @@ static void set_rounding(uint8_t rounding)
     fesetround(modes[rounding]);
 }
 
-/* The one NaN that the hardware makes. */
-static inline uint64_t arithmetic_f32(float value)
-{
-    return isnan(value) ? 0x7fffffff : bits_f32(value);
-}
-
 static void run_f32(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
                     const uint64_t *b, const uint64_t *c, uint64_t *d)
 {

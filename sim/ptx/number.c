@@ -29,7 +29,7 @@ double integer_to_odd(uint64_t size, bool negative)
     return negative ? -(double)kept : (double)kept;
 }
 
-static double round_integral(double value, enum rounding rounding)
+double round_integral(double value, enum rounding rounding)
 {
     switch (rounding) {
     case ROUND_ZERO:

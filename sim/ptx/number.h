@@ -44,6 +44,14 @@ static inline float flush_f32(float value)
     return fpclassify(value) == FP_SUBNORMAL ? copysignf(0.0f, value) : value;
 }
 
+/* The one NaN that the hardware makes. */
+static inline uint64_t arithmetic_f32(float value)
+{
+    return value == value ? bits_f32(value) : 0x7fffffff;
+}
+
+double round_integral(double value, enum rounding rounding);
+
 float f16_value(uint16_t bits);
 uint16_t f16_bits(double value, enum rounding rounding); /* rounded once, from any double */
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from .conftest import SAXPY, STORE, Driver
+from .graphs import Kernel
 
 KERNEL, MEMSET = 0, 2
 
@@ -44,19 +45,6 @@ def type_of(driver: Driver, node: ctypes.c_void_p) -> int:
     return kind.value
 
 
-class KernelParameters(ctypes.Structure):
-    _fields_ = (
-        ("function", ctypes.c_void_p),
-        ("grid", ctypes.c_uint * 3),
-        ("block", ctypes.c_uint * 3),
-        ("shared", ctypes.c_uint),
-        ("parameters", ctypes.POINTER(ctypes.c_void_p)),
-        ("extra", ctypes.c_void_p),
-        ("kernel", ctypes.c_void_p),
-        ("context", ctypes.c_void_p),
-    )
-
-
 def test_captured_work_runs_only_when_the_graph_is_launched(driver: Driver) -> None:
     memory = driver.allocate(16)
     driver("cuMemsetD8_v2", memory, 0xFF, ctypes.c_size_t(16))
@@ -74,7 +62,7 @@ def test_kernels_of_a_graph_can_be_listed(driver: Driver) -> None:
     memory = driver.allocate(16)
     nodes = nodes_of(driver, capture_two_stores(driver, memory))
     assert [type_of(driver, node) for node in nodes] == [MEMSET, KERNEL, KERNEL]
-    parameters = KernelParameters()
+    parameters = Kernel()
     driver("cuGraphKernelNodeGetParams_v2", nodes[2], ctypes.byref(parameters))
     assert (
         driver.number("cuFuncGetName", ctypes.c_void_p(parameters.function), kind=ctypes.c_char_p) == b"store"
@@ -108,7 +96,7 @@ def test_parameters_of_an_executable_graph_can_be_changed(driver: Driver) -> Non
     graph = capture_two_stores(driver, memory)
     executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
     node = nodes_of(driver, graph)[1]
-    parameters = KernelParameters()
+    parameters = Kernel()
     driver("cuGraphKernelNodeGetParams_v2", node, ctypes.byref(parameters))
     value = ctypes.c_uint(0x77)
     pointers = (ctypes.c_void_p * 2)(parameters.parameters[0], ctypes.addressof(value))
@@ -125,7 +113,7 @@ def test_child_graphs_and_dependencies_made_by_hand(driver: Driver) -> None:
     first = driver.handle("cuGraphAddChildGraphNode", graph, None, ctypes.c_size_t(0), child)
     value = ctypes.c_uint(9)
     pointers = (ctypes.c_void_p * 2)(ctypes.addressof(memory), ctypes.addressof(value))
-    parameters = KernelParameters(driver.function(STORE, "store"), (1, 1, 1), (1, 1, 1), 0, pointers)
+    parameters = Kernel(driver.function(STORE, "store"), (1, 1, 1), (1, 1, 1), 0, pointers)
     last = driver.handle("cuGraphAddKernelNode_v2", graph, None, ctypes.c_size_t(0), ctypes.byref(parameters))
     driver("cuGraphAddDependencies", graph, ctypes.byref(first), ctypes.byref(last), ctypes.c_size_t(1))
     executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
