@@ -1,0 +1,155 @@
+/* Replaying a capture: the interface between the timing loop, which is here, and Python, which decides how
+ * often.
+ *
+ * Plain C without macros in its signatures: benchguard/replay/binding.py gives the part between the two marks
+ * to cffi. Functions return 0, or an enum nb_replay_status with one line for people in `error`, which has
+ * room for NB_REPLAY_TEXT bytes. One thread. */
+#ifndef NEUTRINO_REPLAY_H
+#define NEUTRINO_REPLAY_H
+
+#include <stdint.h>
+
+#define NB_REPLAY_EXPORT __attribute__((visibility("default")))
+
+/* cffi: begin */
+enum nb_replay_status {
+    NB_REPLAY_OK = 0,
+    NB_REPLAY_BAD_CAPTURE = 1, /* truncated, corrupt, hostile, or larger than the limits */
+    NB_REPLAY_NO_DRIVER = 2,
+    NB_REPLAY_CANNOT = 3,  /* this machine cannot: too little memory, other architecture, address taken */
+    NB_REPLAY_FAILED = 4,  /* the driver refused, or a kernel faulted: the context is gone */
+    NB_REPLAY_TIMEOUT = 5, /* the device did not finish in time: the context is gone */
+    NB_REPLAY_OURS = 6     /* out of host memory and the like */
+};
+
+enum { NB_REPLAY_TEXT = 512 };
+
+/* How large a capture may be. */
+struct nb_replay_limits {
+    uint64_t host_bytes;   /* of decoded blobs */
+    uint64_t device_bytes; /* of allocations */
+    uint32_t operations;
+    uint32_t decoders; /* processes that decompress at once; each is under seccomp's strict mode */
+};
+
+enum nb_cold {
+    NB_COLD_NONE = 0,   /* state is restored, and that is all */
+    NB_COLD_FLUSH = 1,  /* scratch memory of several times the L2 cache is written, then read */
+    NB_COLD_REMAP = 2,  /* other physical memory, not in the cache, is mapped behind the same addresses */
+    NB_COLD_ROTATE = 3, /* copies of the state in turn, as many as outlast the cache, remapped likewise */
+    NB_COLD_MEMSET = 4  /* scratch memory is only written: biased, kept to be measured against */
+};
+
+struct nb_replay_options {
+    uint32_t device;         /* ordinal */
+    uint32_t cold;           /* enum nb_cold */
+    uint32_t cold_code;      /* 1: module copies in turn, so that the instruction cache is cold */
+    uint32_t prime;          /* 1: a spinning kernel holds the stream while a sample is queued */
+    uint32_t prime_limit_ms; /* it gives up then, and the sample says so */
+    uint32_t timeout_ms;     /* for one sample */
+    uint32_t scrub;          /* 1: shared memory is filled before each sample */
+    uint32_t reserved;
+    uint64_t seed; /* of the order of input sets */
+};
+
+struct nb_replay_device {
+    char name[128];
+    uint32_t driver_version;
+    uint32_t compute_major;
+    uint32_t compute_minor;
+    uint32_t multiprocessors;
+    uint32_t l2_bytes;
+    uint32_t clock_khz;
+    uint64_t memory_bytes;
+    uint64_t free_bytes;
+    char pci_bus[32]; /* for NVML; empty on the CPU driver */
+};
+
+/* What preparing cost and made: milliseconds. */
+struct nb_replay_prepared {
+    double context_ms;
+    double memory_ms;
+    double modules_ms;
+    double total_ms;
+    uint64_t mapped_bytes;
+    uint64_t restored_bytes; /* written before every sample */
+    uint32_t copies;         /* of the state, for remap and rotate */
+    uint32_t operations;
+    uint32_t streams;
+    uint32_t primed; /* 0: asked for, but there are too many operations to queue */
+};
+
+enum nb_sample_flag {
+    NB_SAMPLE_UNPRIMED = 1 /* the spinning kernel gave up before the sample was queued */
+};
+
+struct nb_replay_sample {
+    double device_us; /* between the events */
+    double host_us;   /* from release of the queue to the end event seen */
+    double restore_us;
+    double clock_mhz;   /* of a multiprocessor during the sample; 0 if not known */
+    uint32_t input_set; /* which was used; 0xffffffff without any */
+    uint32_t flags;     /* enum nb_sample_flag */
+};
+
+/* Memory that differs from the recorded one after one replay. */
+struct nb_replay_difference {
+    uint64_t address; /* of the allocation or variable */
+    uint64_t bytes;
+    uint64_t differing;    /* bytes of it */
+    uint64_t first_offset; /* of the first that differs */
+    uint32_t global;       /* index of a variable; 0xffffffff for an allocation */
+    uint32_t again;        /* 1: two replays differ from each other here, too */
+    uint8_t expected[16];  /* from first_offset on */
+    uint8_t actual[16];
+};
+
+struct nb_replay_overhead {
+    double tick_us;       /* largest step that all of many empty pairs are multiples of */
+    double empty_pair_us; /* median */
+    double empty_kernel_us;
+};
+
+struct nb_replay;
+
+/* Read and check a capture; no driver is touched. The descriptor stays the caller's. */
+int nb_replay_open(int descriptor, const struct nb_replay_limits *limits, struct nb_replay **replay,
+                   char *error);
+
+/* Why it cannot be replayed, by index; NULL beyond the last. */
+const char *nb_replay_refusal(const struct nb_replay *replay, uint32_t index);
+
+/* Open the driver and rebuild the recorded state at the recorded addresses. */
+int nb_replay_prepare(struct nb_replay *replay, const char *driver, const struct nb_replay_options *options,
+                      struct nb_replay_device *device, struct nb_replay_prepared *prepared, char *error);
+
+/* Set `set` (from 0; sets may be added in any order, all inputs of a set must be) has these bytes at
+ * `address`, which lies with its bytes in one allocation or variable. They replace what was recorded, in
+ * every sample. */
+int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address, const void *data,
+                    uint64_t bytes, char *error);
+
+/* Memory that a sample is to write: filled with a pattern before each, and copied out after each by
+ * nb_replay_result. Outputs are numbered from 0 as they are added. */
+int nb_replay_output(struct nb_replay *replay, uint64_t address, uint64_t bytes, char *error);
+
+/* Run the region once on restored state (input set `set`, or the recorded inputs for 0xffffffff), untimed. */
+int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error);
+
+/* Read device memory as the last run left it. */
+int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes, char *error);
+
+/* Run twice on the recorded inputs and compare with the recorded outcome. At most `room` differences are
+ * written; `count` is how many there are. */
+int nb_replay_verify(struct nb_replay *replay, struct nb_replay_difference *differences, uint32_t room,
+                     uint32_t *count, char *error);
+
+/* One timed sample, with every step of the protocol. */
+int nb_replay_measure(struct nb_replay *replay, struct nb_replay_sample *sample, char *error);
+
+int nb_replay_measure_overhead(struct nb_replay *replay, struct nb_replay_overhead *overhead, char *error);
+
+void nb_replay_close(struct nb_replay *replay);
+/* cffi: end */
+
+#endif

@@ -1,0 +1,35 @@
+/* The file that a region is recorded to: elements of capture_format.h, appended.
+ *
+ * Opened, appended to and closed again for each write, so that no descriptor is there for the program to
+ * close (docs/adr/0004). Elements are kept in memory up to a bound and written together. */
+#ifndef NEUTRINO_RECORDING_H
+#define NEUTRINO_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture_format.h"
+
+/* A piece of an element's payload. */
+struct nb_piece {
+    const void *start;
+    size_t bytes;
+};
+
+/* Start a file for region `region` in `folder`. False if it cannot be made; nb_recording_error says why. */
+bool nb_recording_open(const char *folder, uint32_t region) __attribute__((visibility("hidden")));
+
+/* Append one element: the pieces make its payload, which is padded to a multiple of 8. Any thread. Returns
+ * the element's index among those of its kind, or NB_NOTHING if the recording has failed (full disk): it is
+ * then no longer written to, and the supervisor finds it without an end. */
+uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
+    __attribute__((visibility("hidden")));
+
+/* Write what is kept. The recording is complete if its last element is NB_CAPTURE_END. */
+bool nb_recording_close(void) __attribute__((visibility("hidden")));
+
+/* One line, or "". */
+const char *nb_recording_error(void) __attribute__((visibility("hidden")));
+
+#endif

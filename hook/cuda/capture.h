@@ -1,0 +1,51 @@
+/* Recording a region: what each kind of hook tells the capture. Every function here is called inside a hook
+ * (nb_hook_enter), only where nb_region_wanted() or nb_region_is_open() as its comment says, and preserves
+ * errno. */
+#ifndef NEUTRINO_CUDA_CAPTURE_H
+#define NEUTRINO_CUDA_CAPTURE_H
+
+#include <cuda.h>
+
+#include "call.h"
+#include "capture_format.h"
+#include "recording.h"
+#include "region.h"
+
+/* capture_stream.c: the index of a stream element, written at its first use. `call` says whether 0 is the
+ * legacy or the per-thread default stream (its name ends in _ptsz or _ptds). */
+uint32_t nb_capture_stream(const struct nb_call *call, CUstream stream) __attribute__((visibility("hidden")));
+
+/* capture_refuse.c: a call that a replay cannot repeat, made while the region is open. Said once for a call
+ * and reason; `reason` is a sentence for people: "reads device memory; what follows may depend on it". */
+void nb_capture_refuse(const struct nb_call *call, const char *reason) __attribute__((visibility("hidden")));
+
+/* capture_kernel.c: the index of a kernel element (with its module, image and variables), written at its
+ * first use with the attributes it now has. NB_NOTHING, and a refusal written, if its image or layout is not
+ * known. */
+uint32_t nb_capture_kernel(const struct nb_call *call, CUfunction function)
+    __attribute__((visibility("hidden")));
+
+/* capture_kernel.c: a launch's parameters as the kernel's buffer, in malloced memory, with its size. */
+struct nb_capture_parameters {
+    void *start;
+    uint32_t bytes;
+};
+struct nb_capture_parameters nb_capture_parameters(const struct nb_call *call, CUfunction function,
+                                                   void **kernelParams, void **extra)
+    __attribute__((visibility("hidden")));
+
+/* capture_kernel.c: relocations of, and refusals for, addresses found in the parameters of operation
+ * `operation`: into a module's variable, into memory that no capture holds (foreign.h). */
+void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation, const void *parameters,
+                                 uint32_t bytes) __attribute__((visibility("hidden")));
+
+/* Append an operation with the bytes that its spans refer to, in their order; their offsets are filled in
+ * here (capture_launch.c). Returns its index. */
+uint32_t nb_capture_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
+                              unsigned count) __attribute__((visibility("hidden")));
+
+/* capture_state.c: forget what was written of kernels, streams, modules, events and graphs: a new recording
+ * starts from nothing. Each file that keeps such an index has a reset of its own, called from there. */
+void nb_capture_reset(void) __attribute__((visibility("hidden")));
+
+#endif
