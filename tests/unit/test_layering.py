@@ -19,10 +19,13 @@ MAY_IMPORT = {
     "codegen": set(),
     "errors": set(),
     "audit": {"errors"},
+    "capture": {"errors"},
+    "region": {"errors"},
+    "replay": {"capture", "errors", "shim"},
     "shim": {"codegen"},
     "report": {"audit", "errors"},
-    "cli": {"audit", "codegen", "errors", "report", "shim"},
-    "__init__": {"audit"},
+    "cli": {"audit", "capture", "codegen", "errors", "replay", "report", "shim"},
+    "__init__": {"audit", "capture", "region", "replay"},
     "__main__": {"cli"},
 }
 
