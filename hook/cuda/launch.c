@@ -7,33 +7,8 @@
 #include "parameters.h"
 #include "real.h"
 #include "special.h"
+#include "stream.h"
 #include "surface.h"
-
-/* Set by the first stream capture of the process: only from then on is a launch's stream asked whether it
- * is capturing. Never cleared: an invalidated capture would leave a count wrong. */
-static atomic_bool captures_happen;
-
-void nb_after_begin_capture(const struct nb_call *call, CUresult result, CUstream hStream)
-{
-    (void)call, (void)result, (void)hStream;
-    atomic_store_explicit(&captures_happen, 1, memory_order_relaxed);
-}
-
-void nb_after_begin_capture_mode(const struct nb_call *call, CUresult result, CUstream hStream,
-                                 CUstreamCaptureMode mode)
-{
-    (void)mode;
-    nb_after_begin_capture(call, result, hStream);
-}
-
-void nb_after_begin_capture_to_graph(const struct nb_call *call, CUresult result, CUstream hStream,
-                                     CUgraph hGraph, const CUgraphNode *dependencies,
-                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
-                                     CUstreamCaptureMode mode)
-{
-    (void)hGraph, (void)dependencies, (void)dependencyData, (void)numDependencies, (void)mode;
-    nb_after_begin_capture(call, result, hStream);
-}
 
 /* A launch in the shape that all forms share. */
 struct launch {
@@ -47,10 +22,9 @@ struct launch {
     void **kernelParams, **extra;
 };
 
-NB_ALWAYS_INLINE uint32_t launch_flags(const struct launch *launch)
+NB_ALWAYS_INLINE uint32_t launch_flags(const struct nb_call *call, const struct launch *launch)
 {
     uint32_t flags = launch->flags;
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (launch->kernelParams == NULL && launch->extra != NULL)
         flags |= NB_LAUNCH_EXTRA;
     if (launch->attribute_count > NB_ATTRIBUTES_MAX)
@@ -59,9 +33,7 @@ NB_ALWAYS_INLINE uint32_t launch_flags(const struct launch *launch)
         if (launch->attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
             launch->attributes[i].value.cooperative)
             flags |= NB_LAUNCH_COOPERATIVE;
-    if (__builtin_expect(atomic_load_explicit(&captures_happen, memory_order_relaxed), 0) &&
-        NB_REAL(cuStreamIsCapturing)(launch->stream, &status) == CUDA_SUCCESS &&
-        status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+    if (nb_stream_is_captured(call, launch->stream))
         flags |= NB_LAUNCH_CAPTURED;
     return flags;
 }
@@ -111,7 +83,7 @@ NB_ALWAYS_INLINE struct nb_launch *launch_begin(const struct nb_call *call, cons
     memcpy(record->grid, launch->grid, sizeof record->grid);
     memcpy(record->block, launch->block, sizeof record->block);
     record->shared_bytes = launch->shared_bytes;
-    record->flags = launch_flags(launch);
+    record->flags = launch_flags(call, launch);
     record->parameter_bytes = parameters.bytes;
     record->kept_bytes = parameters.kept_bytes;
     copy_attributes(launch, (struct nb_attribute *)(record + 1), attributes);
