@@ -17,7 +17,8 @@ struct nb_piece {
     size_t bytes;
 };
 
-/* Start a file for region `region` in `folder`. False if it cannot be made; nb_recording_error says why. */
+/* Start `folder`/<pid>-<region>.nrec. False if it cannot be made; nb_recording_error and errno (EEXIST: a
+ * process of this number was here before) say why. */
 bool nb_recording_open(const char *folder, uint32_t region) __attribute__((visibility("hidden")));
 
 /* Append one element: the pieces make its payload, which is padded to a multiple of 8. Any thread. Returns
@@ -31,5 +32,10 @@ bool nb_recording_close(void) __attribute__((visibility("hidden")));
 
 /* One line, or "". */
 const char *nb_recording_error(void) __attribute__((visibility("hidden")));
+
+/* In a forked child, and around the fork: the parent's file is not the child's to write to. */
+void nb_recording_lock(void) __attribute__((visibility("hidden")));
+void nb_recording_unlock(void) __attribute__((visibility("hidden")));
+void nb_recording_forget(void) __attribute__((visibility("hidden")));
 
 #endif
