@@ -27,6 +27,9 @@ bool nb_recording_open(const char *folder, uint32_t region) __attribute__((visib
 uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
     __attribute__((visibility("hidden")));
 
+/* How many elements of a kind were appended. */
+uint32_t nb_recording_count(enum nb_capture_kind kind) __attribute__((visibility("hidden")));
+
 /* Write what is kept. The recording is complete if its last element is NB_CAPTURE_END. */
 bool nb_recording_close(void) __attribute__((visibility("hidden")));
 

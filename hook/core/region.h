@@ -8,8 +8,8 @@
  *                     window=N           the Nth pair of timing event records on one stream with work
  *                                        between them; no record is part of two pairs
  *
- * A region begins and ends outside the driver, between two operations. One that the program leaves open ends
- * when the process exits. */
+ * A region begins and ends outside the driver, between two operations. One that never ends leaves a recording
+ * without NB_CAPTURE_END. */
 #ifndef NEUTRINO_REGION_H
 #define NEUTRINO_REGION_H
 
