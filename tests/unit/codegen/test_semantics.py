@@ -93,6 +93,10 @@ def test_roles_come_from_override_name_type_and_shape(golden: Api) -> None:
         ('nb_replace_launch = ["cuLaunchKernel"]', 'nb_x = ["cuLaunchKernel"]\nnb_y = ["cuLaunchKernel_ptsz"]',
          "cuLaunchKernel_ptsz has the hooks nb_x and nb_y"),
         ('nb_replace_launch = ["cuLaunchKernel"]', 'nb_x = ["cuModuleLoadData"]', "is in [after] and in [replace]"),
+        ('through_mem_open = ["cuMemOpen"]', 'through_mem_open = ["cuLaunchKernel"]',
+         "is in [through] and in [replace]"),
+        ('through_mem_open = ["cuMemOpen"]', 'through_mem_open = ["cuMemOpen", "cuMemAlloc"]',
+         "nb_through_mem_open is for cuMemOpen and for cuMemAlloc, which have different signatures"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(golden: Api, tmp_path: Path, old: str, new: str, complaint: str) -> None:
