@@ -44,6 +44,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     groups: dict[str, Names]
     after: dict[str, Names]
     replace: dict[str, Names]
+    through: dict[str, Names]
     refused: dict[str, list[str]]
 
 
@@ -57,15 +58,21 @@ class Word:
 
 @dataclass(frozen=True)
 class Recording:
-    """How one function is recorded. At most one of `after` and `replace` is set."""
+    """How one function is recorded. If `replace` is set, neither `after` nor `through` is."""
 
     function: Function
     group: str
     words: tuple[Word, ...]
     after: str | None = None
     replace: str | None = None
+    through: str | None = None
     refused: str | None = None
     """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """Its hand-written parts."""
+        return tuple(hook for hook in (self.after, self.replace, self.through) if hook)
 
     @property
     def stream(self) -> Word | None:
@@ -100,10 +107,11 @@ class _Reader:
         refused = self._refused(groups)
         after = self._hooks(self._file.after)
         replace = self._hooks(self._file.replace)
+        through = self._hooks(self._file.through)
         recordings = {}
         for function in self._api.functions:
             name = function.name
-            hooks = (after.pop(name, None), replace.pop(name, None))
+            hooks = (after.pop(name, None), replace.pop(name, None), through.pop(name, None))
             if function.base in groups:
                 reason = refused.get(function.base)
                 recordings[name] = self._recording(function, groups[function.base], *hooks, reason)
@@ -112,12 +120,20 @@ class _Reader:
         return recordings
 
     def _recording(
-        self, function: Function, group: str, after: str | None, replace: str | None, refused: str | None
+        self,
+        function: Function,
+        group: str,
+        after: str | None,
+        replace: str | None,
+        through: str | None,
+        refused: str | None,
     ) -> Recording:
         if function.variadic or function.returns.shape not in (Shape.ENUM, Shape.INTEGER):
             raise self._error(f"{function.name} is variadic or returns no status code; it cannot be recorded")
         if after and replace:
             raise self._error(f"{function.name} is in [after] and in [replace]; keep one")
+        if through and replace:
+            raise self._error(f"{function.name} is in [through] and in [replace]; keep one")
         if refused and replace:
             raise self._error(f"{function.name} is in [refused] and in [replace]; let {replace} refuse it")
         words = tuple(
@@ -127,7 +143,7 @@ class _Reader:
         )
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
-        return Recording(function, group, words, after, replace, refused)
+        return Recording(function, group, words, after, replace, through, refused)
 
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}
@@ -266,7 +282,6 @@ def shared_first(recordings: Iterable[Recording]) -> dict[str, Recording]:
     """For every hook the first function, in header order, that has it: its types are the hook's."""
     first: dict[str, Recording] = {}
     for recording in recordings:
-        hook = recording.after or recording.replace
-        if hook:
+        for hook in recording.hooks:
             first.setdefault(hook, recording)
     return first

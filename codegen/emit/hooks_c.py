@@ -79,13 +79,17 @@ def _wrapper(recording: Recording) -> str:
         replace = wrapped(f"    return {recording.replace}(", items, ");")
         return _REPLACED.format(signature=_signature(function), name=function.name, replace=replace)
     returns = function.returns.spellings[0]
+    real = wrapped(f"    const {returns} nb_result = NB_REAL({function.name})(", names, ");")
+    if recording.through:
+        items = ["&nb_call", f"NB_REAL({function.name})", *names]
+        real = wrapped(f"    const {returns} nb_result = {recording.through}(", items, ");")
     after = ""
     if recording.after:
         after = wrapped(f"    {recording.after}(", ["&nb_call", "nb_result", *names], ");") + "\n"
     return _RECORDED.format(
         signature=_signature(function),
         name=function.name,
-        real=wrapped(f"    const {returns} nb_result = NB_REAL({function.name})(", names, ");"),
+        real=real,
         arguments=wrapped(
             "    const uint64_t nb_arguments[] = {", [_word(w) for w in recording.words] or ["0"], "};"
         ),
