@@ -40,6 +40,22 @@ struct nb_capture_parameters nb_capture_parameters(const struct nb_call *call, C
 void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation, const void *parameters,
                                  uint32_t bytes) __attribute__((visibility("hidden")));
 
+/* capture_attribute.c: the launch attributes that a replay can repeat, with refusals for the others. `into`
+ * has room for `count`; returns how many there are. */
+uint32_t nb_capture_attributes(const struct nb_call *call, const CUlaunchAttribute *attributes,
+                               uint32_t count, struct nb_attribute *into)
+    __attribute__((visibility("hidden")));
+
+/* capture_module.c: the index of the module element of a kernel's image (with the image and its variables),
+ * written at its first use. `function` is the kernel's in the current context. NB_NOTHING, and a refusal
+ * written, if the image is not known or not kept. */
+uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
+                           CUfunction function) __attribute__((visibility("hidden")));
+
+/* capture_module.c: what the load of `handle` asked of the compiler. Where nb_region_wanted(). */
+void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
+                             void *const *values) __attribute__((visibility("hidden")));
+
 /* Append an operation with the bytes that its spans refer to, in their order; their offsets are filled in
  * here (capture_launch.c). Returns its index. */
 uint32_t nb_capture_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
