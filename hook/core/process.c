@@ -14,6 +14,7 @@
 #include "driver.h"
 #include "funcmap.h"
 #include "graphmap.h"
+#include "region.h"
 #include "session.h"
 
 enum { UNKNOWN, ATTACHED, ALONE };
@@ -71,6 +72,7 @@ void nb_process_remember_thread(void)
 /* No other thread of ours may be half-way through a map while the process is copied. */
 static void before_fork(void)
 {
+    nb_region_lock(); /* first: a region begins and ends with the maps' help */
     pthread_mutex_lock(&lock);
     nb_binmap_lock();
     nb_funcmap_lock();
@@ -83,6 +85,7 @@ static void after_fork_in_parent(void)
     nb_funcmap_unlock();
     nb_binmap_unlock();
     pthread_mutex_unlock(&lock);
+    nb_region_unlock();
 }
 
 /* The child is another process: its own ring, its own record, and none of its parent's handles, which
@@ -94,6 +97,7 @@ static void after_fork_in_child(void)
     nb_graphmap_forget();
     nb_funcmap_forget();
     nb_binmap_forget();
+    nb_region_forget();
     after_fork_in_parent();
     atomic_store(&introduced, false);
     if (atomic_load(&state) == ATTACHED)
@@ -105,6 +109,7 @@ static int attach(void)
     identify();
     if (!nb_session_open() || pthread_key_create(&thread_key, thread_ends) != 0)
         return ALONE;
+    nb_region_configure();
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     return ATTACHED;
 }

@@ -17,7 +17,8 @@ struct nb_piece {
     size_t bytes;
 };
 
-/* Start a file for region `region` in `folder`. False if it cannot be made; nb_recording_error says why. */
+/* Start `folder`/<pid>-<region>.nrec. False if it cannot be made; nb_recording_error and errno (EEXIST: a
+ * process of this number was here before) say why. */
 bool nb_recording_open(const char *folder, uint32_t region) __attribute__((visibility("hidden")));
 
 /* Append one element: the pieces make its payload, which is padded to a multiple of 8. Any thread. Returns
@@ -26,10 +27,18 @@ bool nb_recording_open(const char *folder, uint32_t region) __attribute__((visib
 uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
     __attribute__((visibility("hidden")));
 
+/* How many elements of a kind were appended. */
+uint32_t nb_recording_count(enum nb_capture_kind kind) __attribute__((visibility("hidden")));
+
 /* Write what is kept. The recording is complete if its last element is NB_CAPTURE_END. */
 bool nb_recording_close(void) __attribute__((visibility("hidden")));
 
 /* One line, or "". */
 const char *nb_recording_error(void) __attribute__((visibility("hidden")));
+
+/* In a forked child, and around the fork: the parent's file is not the child's to write to. */
+void nb_recording_lock(void) __attribute__((visibility("hidden")));
+void nb_recording_unlock(void) __attribute__((visibility("hidden")));
+void nb_recording_forget(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -3,10 +3,13 @@
  * The environment says how a region is chosen (docs/architecture.md):
  *     NEUTRINO_CAPTURE=FOLDER            recordings go there; without it nothing here ever happens
  *     NEUTRINO_REGION=program            neutrino_region_begin and _end, which the program calls itself
- *                     launches=A:B       from before launch A to before launch B, counted from 0
- *                     kernel=N:PATTERN   the Nth launch, from 1, of a kernel whose name matches PATTERN
- * (fnmatch) window=N           the Nth pair of timing event records on one stream with work between them A
- * region begins and ends outside the driver, between two operations. */
+ *                     launches=A:B       launches A to B - 1, counted from 0, and what is between them
+ *                     kernel=N:PATTERN   the Nth launch, from 1, of a kernel whose name matches (fnmatch)
+ *                     window=N           the Nth pair of timing event records on one stream with work
+ *                                        between them; no record is part of two pairs
+ *
+ * A region begins and ends outside the driver, between two operations. One that never ends leaves a recording
+ * without NB_CAPTURE_END. */
 #ifndef NEUTRINO_REGION_H
 #define NEUTRINO_REGION_H
 
@@ -42,8 +45,13 @@ static inline bool nb_region_is_open(void)
 void nb_region_configure(void) __attribute__((visibility("hidden")));
 
 /* Called by the hooks before an operation, where nb_region_wanted(). They may begin or end a region. `name`:
- * the kernel's, NULL for an operation that is no launch. Not for launches that a stream capture takes. */
+ * the kernel's, "" for a graph's launch (one launch, whatever it holds), NULL for an operation that is no
+ * launch. Not for launches that a stream capture takes. */
 void nb_region_before_operation(const char *name) __attribute__((visibility("hidden")));
+
+/* Called after a launch (of a kernel or a graph) for which the above was called, when it was appended or has
+ * failed. May end the region. */
+void nb_region_after_launch(void) __attribute__((visibility("hidden")));
 
 /* The same for the record of an event that keeps time. */
 void nb_region_before_timing_event(uint64_t stream) __attribute__((visibility("hidden")));
@@ -53,12 +61,19 @@ void nb_region_before_timing_event(uint64_t stream) __attribute__((visibility("h
 int nb_vendor_region_begins(void) __attribute__((visibility("hidden")));
 int nb_vendor_region_ends(void) __attribute__((visibility("hidden")));
 
+/* No other thread may be half-way through a region while the process is copied (fork); the child has recorded
+ * nothing yet, and records to files of its own. */
+void nb_region_lock(void) __attribute__((visibility("hidden")));
+void nb_region_unlock(void) __attribute__((visibility("hidden")));
+void nb_region_forget(void) __attribute__((visibility("hidden")));
+
 /* Exported beside the driver's names, for benchguard.region(). 0, or -1 with a text for people in
- * neutrino_region_error. */
-int neutrino_region_begin(const char *name);
-int neutrino_region_end(void);
-int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uint64_t bytes, const char *type,
-                          const uint64_t *shape, uint32_t rank);
-const char *neutrino_region_error(void);
+ * neutrino_region_error, the calling thread's. */
+#define NB_REGION_API __attribute__((visibility("default")))
+NB_REGION_API int neutrino_region_begin(const char *name);
+NB_REGION_API int neutrino_region_end(void);
+NB_REGION_API int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uint64_t bytes,
+                                        const char *type, const uint64_t *shape, uint32_t rank);
+NB_REGION_API const char *neutrino_region_error(void);
 
 #endif

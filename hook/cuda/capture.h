@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 
+#include "binmap.h"
 #include "call.h"
 #include "capture_format.h"
 #include "recording.h"
@@ -43,6 +44,22 @@ void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation,
  * here (capture_launch.c). Returns its index. */
 uint32_t nb_capture_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
                               unsigned count) __attribute__((visibility("hidden")));
+
+/* capture_global.c: write the variables of module element `module`, as they are now, before its first kernel
+ * is launched in the region. `handle`: the module in the current context (a library's through
+ * cuLibraryGetModule); `binary`: its image, whose bytes are kept. */
+void nb_capture_globals_of(const struct nb_call *call, uint32_t module, const struct nb_binary *binary,
+                           CUmodule handle) __attribute__((visibility("hidden")));
+
+/* capture_global.c: does a variable that was written stand at this address? If so, its element's index and
+ * how many bytes into it the address is. */
+bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
+    __attribute__((visibility("hidden")));
+
+/* capture_kernel.c, capture_module.c, capture_launch.c: their part of nb_capture_reset. */
+void nb_capture_kernel_reset(void) __attribute__((visibility("hidden")));
+void nb_capture_module_reset(void) __attribute__((visibility("hidden")));
+void nb_capture_launch_reset(void) __attribute__((visibility("hidden")));
 
 /* capture_state.c: forget what was written of kernels, streams, modules, events and graphs: a new recording
  * starts from nothing. Each file that keeps such an index has a reset of its own, called from there. */

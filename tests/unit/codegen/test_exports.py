@@ -77,6 +77,17 @@ def test_symbol_versions_reach_the_shims_version_script(tmp_path: Path) -> None:
     assert read_exports(library(tmp_path, f"-Wl,--version-script={script}")) == exports
 
 
+def test_the_shims_own_names_are_exported_beside_the_drivers(tmp_path: Path) -> None:
+    exports = read_exports(library(tmp_path, f"-Wl,--version-script={tmp_path / 'driver.map'}"))
+    api = parse_headers(headers_in(GOLDEN / "include"))
+    script = tmp_path / "shim.map"
+    script.write_text(shim_map.emit(Surface(api, exports, "", {})))
+    ours = "".join(f"int {name}(void) {{ return 1; }}\n" for name in shim_map.OWN)
+    (tmp_path / "own.c").write_text(f"{ours}int neutrino_hidden(void) {{ return 1; }}\n")
+    both = library(tmp_path, str(tmp_path / "own.c"), f"-Wl,--version-script={script}")
+    assert set(read_exports(both).names) == {*exports.names, *shim_map.OWN}
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\x7fELF", b"no library\n" * 100, b"\x7fELF\x02\x01\x01" + bytes(57)]
 )
