@@ -78,7 +78,6 @@ def _wrapper(recording: Recording) -> str:
         items = ["&nb_call", f"NB_REAL({function.name})", *names]
         replace = wrapped(f"    return {recording.replace}(", items, ");")
         return _REPLACED.format(signature=_signature(function), name=function.name, replace=replace)
-    returns = function.returns.spellings[0]
     after = ""
     if recording.after:
         after = wrapped(f"    {recording.after}(", ["&nb_call", "nb_result", *names], ");") + "\n"

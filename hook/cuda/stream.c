@@ -10,8 +10,7 @@ static bool is_per_thread(const struct nb_call *call)
 {
     const char *name = nb_export_names[call->slot];
     const size_t length = strlen(name);
-    return length > 5 &&
-           (strcmp(name + length - 5, "_ptsz") == 0 || strcmp(name + length - 5, "_ptds") == 0);
+    return length > 5 && (strcmp(name + length - 5, "_ptsz") == 0 || strcmp(name + length - 5, "_ptds") == 0);
 }
 
 CUstream nb_stream_of(const struct nb_call *call, CUstream stream)

@@ -9,8 +9,8 @@
 
 #include "call.h"
 
-/* Set by the first stream capture of the process: only from then on are streams asked whether they are capturing.
- * Never cleared: an invalidated capture would leave a count wrong. */
+/* Set by the first stream capture of the process: only from then on are streams asked whether they are
+ * capturing. Never cleared: an invalidated capture would leave a count wrong. */
 extern atomic_bool nb_stream_captures_happen __attribute__((visibility("hidden")));
 
 /* 0 is the legacy or the per-thread default stream, as the call's name ends in _ptsz or _ptds or does not. */
