@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeAlias
 
 from ..errors import UsageError
 
@@ -60,7 +60,7 @@ class ByWindow:
         return f"window={self.nth}"
 
 
-Selection = Union[ByProgram, ByLaunches, ByKernel, ByWindow]
+Selection: TypeAlias = ByProgram | ByLaunches | ByKernel | ByWindow
 
 
 def parse_selection(launches: str | None, kernel: str | None, window: int | None) -> Selection:
@@ -71,7 +71,9 @@ def parse_selection(launches: str | None, kernel: str | None, window: int | None
     if launches is not None:
         numbers = re.fullmatch(r"(\d{1,18}):(\d{1,18})", launches, re.ASCII)
         if numbers is None or int(numbers[1]) >= int(numbers[2]):
-            raise UsageError(f"--launches {launches}: write A:B with A < B, launches counted from 0, B left out")
+            raise UsageError(
+                f"--launches {launches}: write A:B with A < B, launches counted from 0, B left out"
+            )
         return ByLaunches(int(numbers[1]), int(numbers[2]))
     if kernel is not None:
         return _parse_kernel(kernel)

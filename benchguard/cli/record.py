@@ -155,7 +155,9 @@ def _pack_all(
 ) -> None:
     recordings = _recordings(folder)
     if not recordings:
-        raise BenchguardError(f"no region was recorded: {why_missed(log, selection)}; {output} is not written")
+        raise BenchguardError(
+            f"no region was recorded: {why_missed(log, selection)}; {output} is not written"
+        )
     calls = [export.name for export in interposer.surface.exports]
     failures = []
     for number, recording in enumerate(recordings, 1):
@@ -170,7 +172,9 @@ def _pack_all(
             _report(summary)
     if failures:
         first = failures[0]
-        others = f" ({len(failures) - 1} more of {len(recordings)} regions failed)" if len(failures) > 1 else ""
+        others = (
+            f" ({len(failures) - 1} more of {len(recordings)} regions failed)" if len(failures) > 1 else ""
+        )
         raise type(first)(f"{first}{others}")
 
 
