@@ -160,7 +160,7 @@ def gen(here: bool, arguments: list[str]) -> None:
 
 
 def build(here: bool, arguments: list[str]) -> None:
-    """compile the shim, the dlopen redirection and the CPU driver"""
+    """compile the shim, the dlopen redirection, the CPU driver and the replay engine"""
     no_arguments("build", arguments)
     build_native(workshop("examples", here))
 
@@ -299,7 +299,7 @@ def check_c_format(place: Workshop) -> None:
 
 def hand_written_c() -> list[Path]:
     """Every C and CUDA source and header but those that are generated or stand for a vendor's."""
-    folders = ("hook", "preload", "sim", "examples", "tests")
+    folders = ("hook", "preload", "sim", "benchguard/replay", "examples", "tests")
     found = [
         path for name in folders for path in (ROOT / name).rglob("*") if path.suffix in {".c", ".h", ".cu"}
     ]

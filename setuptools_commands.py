@@ -25,7 +25,7 @@ class BuildWithNative(build):
 
 
 class BuildNative(Command):
-    """Compile the shim, the dlopen redirection and the CPU driver: into the wheel, or in place if editable."""
+    """Compile the shim, the redirection, the CPU driver and the engine: into the wheel, or in place if editable."""
 
     description = "compile the native libraries"
     user_options = []  # noqa: RUF012 - as setuptools declares it

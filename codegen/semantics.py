@@ -44,6 +44,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     groups: dict[str, Names]
     after: dict[str, Names]
     replace: dict[str, Names]
+    through: dict[str, Names]
+    refused: dict[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,26 @@ class Word:
 
 @dataclass(frozen=True)
 class Recording:
-    """How one function is recorded. At most one of `after` and `replace` is set."""
+    """How one function is recorded. If `replace` is set, neither `after` nor `through` is."""
 
     function: Function
     group: str
     words: tuple[Word, ...]
     after: str | None = None
     replace: str | None = None
+    through: str | None = None
+    refused: str | None = None
+    """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """Its hand-written parts."""
+        return tuple(hook for hook in (self.after, self.replace, self.through) if hook)
+
+    @property
+    def stream(self) -> Word | None:
+        """The stream that the call is given, if any."""
+        return next((word for word in self.words if word.role == "stream"), None)
 
 
 def load_semantics(path: Path, api: Api) -> dict[str, Recording]:
@@ -89,23 +104,38 @@ class _Reader:
         self._check_roles()
         groups = self._groups()
         self._check_parameters(groups)
+        refused = self._refused(groups)
         after = self._hooks(self._file.after)
         replace = self._hooks(self._file.replace)
+        through = self._hooks(self._file.through)
         recordings = {}
         for function in self._api.functions:
             name = function.name
-            hooks = (after.pop(name, None), replace.pop(name, None))
+            hooks = (after.pop(name, None), replace.pop(name, None), through.pop(name, None))
             if function.base in groups:
-                recordings[name] = self._recording(function, groups[function.base], *hooks)
+                reason = refused.get(function.base)
+                recordings[name] = self._recording(function, groups[function.base], *hooks, reason)
             elif any(hooks):
                 raise self._error(f"{name} has a hook but is in no group; add it to [groups]")
         return recordings
 
-    def _recording(self, function: Function, group: str, after: str | None, replace: str | None) -> Recording:
+    def _recording(
+        self,
+        function: Function,
+        group: str,
+        after: str | None,
+        replace: str | None,
+        through: str | None,
+        refused: str | None,
+    ) -> Recording:
         if function.variadic or function.returns.shape not in (Shape.ENUM, Shape.INTEGER):
             raise self._error(f"{function.name} is variadic or returns no status code; it cannot be recorded")
         if after and replace:
             raise self._error(f"{function.name} is in [after] and in [replace]; keep one")
+        if through and replace:
+            raise self._error(f"{function.name} is in [through] and in [replace]; keep one")
+        if refused and replace:
+            raise self._error(f"{function.name} is in [refused] and in [replace]; let {replace} refuse it")
         words = tuple(
             Word(parameter, self._role(function, parameter))
             for parameter in function.parameters
@@ -113,7 +143,7 @@ class _Reader:
         )
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
-        return Recording(function, group, words, after, replace)
+        return Recording(function, group, words, after, replace, through, refused)
 
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}
@@ -123,6 +153,24 @@ class _Reader:
                     raise self._error(f"{name} is in the groups {groups[name]} and {group}; keep one")
                 groups[name] = group
         return groups
+
+    def _refused(self, groups: Mapping[str, str]) -> dict[str, str]:
+        """Reason by documentation name."""
+        listed = self._listed()
+        refused: dict[str, str] = {}
+        for reason, names in self._file.refused.items():
+            if not reason.isascii() or not reason.isprintable() or '"' in reason or "\\" in reason:
+                raise self._error(
+                    f"refused: {reason!r} must be plain text: it becomes a string of a C program"
+                )
+            for name in names:
+                if name not in listed:
+                    raise self._error(
+                        f"refused: {name} is in no group; correct the name, or add it to [groups]"
+                    )
+                if refused.setdefault(name, reason) != reason:
+                    raise self._error(f"refused: {name} has two reasons; keep one")
+        return {name: reason for name, reason in refused.items() if name in groups}
 
     def _hooks(self, section: Mapping[str, Names]) -> dict[str, str]:
         """Hook by symbol, per-thread forms included."""
@@ -203,9 +251,7 @@ class _Reader:
 
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless the header is too old for the function."""
-        listed = {
-            entry if isinstance(entry, str) else entry.name for g in self._file.groups.values() for entry in g
-        }
+        listed = self._listed()
         for where in self._file.parameters:
             base, _, parameter = where.partition(".")
             if base not in listed:
@@ -216,6 +262,11 @@ class _Reader:
                 raise self._error(
                     f"{where}: {base} has no parameter {parameter}; it has {', '.join(sorted(names))}"
                 )
+
+    def _listed(self) -> set[str]:
+        """Every name in a group, whether or not this header has it."""
+        groups = self._file.groups.values()
+        return {entry if isinstance(entry, str) else entry.name for group in groups for entry in group}
 
     def _error(self, message: str) -> CodegenError:
         return CodegenError(f"{self._path.name}: {message}")
@@ -231,7 +282,6 @@ def shared_first(recordings: Iterable[Recording]) -> dict[str, Recording]:
     """For every hook the first function, in header order, that has it: its types are the hook's."""
     first: dict[str, Recording] = {}
     for recording in recordings:
-        hook = recording.after or recording.replace
-        if hook:
+        for hook in recording.hooks:
             first.setdefault(hook, recording)
     return first

@@ -22,11 +22,11 @@ from benchguard.codegen.headers import Headers, find_headers
 from .compiler import Compiler, compile_library, find_compiler
 from .driver import Driver
 from .errors import ShimError
-from .paths import GENERIC_SHIM, GENERIC_SURFACE, SONAME
+from .paths import GENERIC_SHIM, GENERIC_SURFACE, SONAME, SOURCE
 from .sources import HEADERS_MINIMUM, fingerprint, shim_library
 
 _SURFACE = "surface.json"
-_FOLDERS = ("hook",)
+_FOLDERS = (SOURCE / "hook",)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Build what the package ships: python -m benchguard.shim.native [--out FOLDER] [shim] [preload] [sim].
+"""Build what the package ships: python -m benchguard.shim.native [--out FOLDER] [shim] [preload] [sim] [replay].
 
 Runs when the package is built and from build.py. Each library is made again only if something that goes
 into it has changed.
@@ -22,8 +22,8 @@ from benchguard.codegen.parse import parse_headers
 
 from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compiler
 from .errors import ShimError
-from .paths import NATIVE, PRELOAD_SONAME, SONAME
-from .sources import fingerprint, preload_library, shim_library, sim_library
+from .paths import ENGINE, NATIVE, PRELOAD_SONAME, REPLAY_SONAME, SONAME, SOURCE
+from .sources import fingerprint, preload_library, replay_library, shim_library, sim_library
 
 _STAMP = ".fingerprint"
 
@@ -42,11 +42,18 @@ def _sim(headers: Headers, scratch: Path) -> Library:
     return sim_library(scratch, headers)
 
 
+def _replay(headers: Headers, scratch: Path) -> Library:  # noqa: ARG001
+    return replay_library(headers)
+
+
 class _Part:
     """One library: which source folders it depends on, and which files of its build are kept."""
 
     def __init__(
-        self, prepare: Callable[[Headers, Path], Library], folders: tuple[str, ...], products: tuple[str, ...]
+        self,
+        prepare: Callable[[Headers, Path], Library],
+        folders: tuple[Path, ...],
+        products: tuple[str, ...],
     ) -> None:
         self.prepare = prepare
         self.folders = folders
@@ -54,9 +61,10 @@ class _Part:
 
 
 PARTS = {
-    "shim": _Part(_shim, ("hook",), (SONAME, "surface.json")),
-    "preload": _Part(_preload, ("preload", "hook/core"), (PRELOAD_SONAME,)),
-    "sim": _Part(_sim, ("sim",), (SONAME,)),
+    "shim": _Part(_shim, (SOURCE / "hook",), (SONAME, "surface.json")),
+    "preload": _Part(_preload, (SOURCE / "preload", SOURCE / "hook" / "core"), (PRELOAD_SONAME,)),
+    "sim": _Part(_sim, (SOURCE / "sim",), (SONAME,)),
+    "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME,)),
 }
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1]
 SOURCE = PACKAGE / "source"
 NATIVE = PACKAGE / "native"
+ENGINE = PACKAGE / "replay" / "engine"
+"""The timing loop's sources, which nothing but the package has."""
 
 SONAME = "libcuda.so.1"
 SIM = NATIVE / "sim" / SONAME
@@ -14,3 +16,5 @@ GENERIC_SHIM = NATIVE / "shim" / SONAME
 GENERIC_SURFACE = NATIVE / "shim" / "surface.json"
 PRELOAD_SONAME = "libneutrino_preload.so"
 PRELOAD = NATIVE / "preload" / PRELOAD_SONAME
+REPLAY_SONAME = "libneutrino_replay.so"
+REPLAY = NATIVE / "replay" / REPLAY_SONAME

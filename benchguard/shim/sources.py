@@ -11,7 +11,7 @@ from benchguard.codegen.preprocess import INTERNAL
 
 from .compiler import COMPILE_FLAGS, LINK_FLAGS, Compiler, Library
 from .errors import ShimError
-from .paths import PACKAGE, PRELOAD_SONAME, SONAME, SOURCE
+from .paths import ENGINE, PACKAGE, PRELOAD_SONAME, REPLAY_SONAME, SONAME, SOURCE
 
 HEADERS_MINIMUM = 12050
 """hook/cuda calls cuKernelGetLibrary, which cuda.h has from 12.5 on."""
@@ -59,15 +59,27 @@ def sim_library(generated: Path, headers: Headers) -> Library:
     )
 
 
+def replay_library(headers: Headers) -> Library:
+    """What rebuilds and times a capture, with the shim's headers of the formats."""
+    return Library(
+        sources=tuple(_sources(ENGINE, "*.c")),
+        soname=REPLAY_SONAME,
+        version_script=ENGINE / "replay.map",
+        includes=(ENGINE, SOURCE / "hook" / "core"),
+        system_includes=(headers.folder,),
+        libraries=("-ldl", "-pthread"),
+    )
+
+
 def fingerprint(
-    compiler: Compiler, headers: Headers, folders: Iterable[str], extra: Iterable[str] = ()
+    compiler: Compiler, headers: Headers, folders: Iterable[Path], extra: Iterable[str] = ()
 ) -> str:
     """Changes with the sources below `folders`, the generator, the header, the compiler and its flags."""
     digest = hashlib.sha256()
     for text in (*compiler.command, compiler.version, *COMPILE_FLAGS, *LINK_FLAGS, headers.origin, *extra):
         digest.update(text.encode() + b"\0")
     files = [headers.folder / "cuda.h", headers.folder / "cudaTypedefs.h"]
-    files += [path for folder in folders for path in _tree(SOURCE / folder)]
+    files += [path for folder in folders for path in _tree(folder)]
     files += [*_tree(PACKAGE / "codegen"), *_tree(PACKAGE / "shim")]
     for file in files:
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())

@@ -10,6 +10,8 @@ from .text import banner, by_section, heading, wrapped
 _HEAD = """\
 #include "call.h"
 #include "real.h"
+#include "refuse.h"
+#include "region.h"
 #include "special.h"
 #include "surface.h"
 """
@@ -40,8 +42,13 @@ _RECORDED = """
 {real}
 {arguments}
     nb_call_end(&nb_call, nb_result, nb_arguments, {count});
-{after}    return nb_result;
+{after}{refused}    return nb_result;
 }}
+"""
+
+_REFUSED = """\
+    if (nb_region_is_open())
+{refuse}
 """
 
 _REPLACED = """
@@ -71,20 +78,43 @@ def _wrapper(recording: Recording) -> str:
         items = ["&nb_call", f"NB_REAL({function.name})", *names]
         replace = wrapped(f"    return {recording.replace}(", items, ");")
         return _REPLACED.format(signature=_signature(function), name=function.name, replace=replace)
-    returns = function.returns.spellings[0]
     after = ""
     if recording.after:
         after = wrapped(f"    {recording.after}(", ["&nb_call", "nb_result", *names], ");") + "\n"
     return _RECORDED.format(
         signature=_signature(function),
         name=function.name,
-        real=wrapped(f"    const {returns} nb_result = NB_REAL({function.name})(", names, ");"),
+        real=_real(recording, names),
         arguments=wrapped(
             "    const uint64_t nb_arguments[] = {", [_word(w) for w in recording.words] or ["0"], "};"
         ),
         count=len(recording.words),
         after=after,
+        refused=_refused(recording),
     )
+
+
+def _real(recording: Recording, names: list[str]) -> str:
+    """The driver's call, or in a recorded process what stands in its place."""
+    function = recording.function
+    result = f"    const {function.returns.spellings[0]} nb_result ="
+    if recording.through is None:
+        return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
+    items = ["&nb_call", f"NB_REAL({function.name})", *names]
+    through = wrapped(f"        nb_region_wanted() ? {recording.through}(", items, ")")
+    return f"{result}\n{through}\n" + wrapped(f"{' ' * 27}: NB_REAL({function.name})(", names, ");")
+
+
+def _refused(recording: Recording) -> str:
+    """What costs a load and a branch where no region is open."""
+    if recording.refused is None:
+        return ""
+    items = ["&nb_call", "nb_result", f'"{recording.refused}"']
+    opening = "        nb_refuse("
+    if recording.stream is not None:
+        items.insert(2, recording.stream.parameter.name)
+        opening = "        nb_refuse_on_stream("
+    return _REFUSED.format(refuse=wrapped(opening, items, ");"))
 
 
 def _signature(function: Function) -> str:

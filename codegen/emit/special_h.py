@@ -18,21 +18,28 @@ _TEMPLATE = """\
 {after}
 /* Called instead of the driver; what they return is what the caller gets. */
 {replace}
+/* Called in the driver's place while nb_region_wanted(): they call it, or answer for it. The call's record is
+ * written afterwards. */
+{through}
 #endif
 """
 
 
 def emit(surface: Surface) -> str:
     hooks = shared_first(surface.recordings.values())
-    after = "".join(_prototype(hook, first) for hook, first in hooks.items() if first.after)
-    replace = "".join(_prototype(hook, first) for hook, first in hooks.items() if first.replace)
-    return banner("special_h", surface.api.version) + _TEMPLATE.format(after=after, replace=replace)
+    after = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.after)
+    replace = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.replace)
+    through = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.through)
+    return banner("special_h", surface.api.version) + _TEMPLATE.format(
+        after=after, replace=replace, through=through
+    )
 
 
 def _prototype(hook: str, first: Recording) -> str:
     function = first.function
     returns = function.returns.spellings[0]
+    answers = hook != first.after
     items = ["const struct nb_call *nb_call"]
-    items.append(f"nb_{function.name}_t nb_real" if first.replace else f"{returns} nb_result")
+    items.append(f"nb_{function.name}_t nb_real" if answers else f"{returns} nb_result")
     items += [parameter.declaration for parameter in function.parameters]
-    return wrapped(f"{returns if first.replace else 'void'} {hook}(", items, ") NB_HIDDEN;") + "\n"
+    return wrapped(f"{returns if answers else 'void'} {hook}(", items, ") NB_HIDDEN;") + "\n"

@@ -25,10 +25,10 @@ class GpuProgram:
 
     def missing(self) -> list[str]:
         """The modules it imports that are not installed."""
-        return [module for module in self.needs if not _is_installed(module)]
+        return [module for module in self.needs if not is_installed(module)]
 
 
-def _is_installed(module: str) -> bool:
+def is_installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:

@@ -74,6 +74,21 @@ def test_roles_come_from_override_name_type_and_shape(golden: Api) -> None:
     assert roles["cuParamSetf"] == ["function", "int", "float"]
 
 
+def test_every_form_of_a_refused_function_is_refused(api: Api) -> None:
+    recordings = load_semantics(CUDA, api)
+    forms = {name: r for name, r in recordings.items() if r.function.base == "cuStreamWaitValue32"}
+    assert {"cuStreamWaitValue32", "cuStreamWaitValue32_v2_ptsz"} <= set(forms)
+    assert {r.refused for r in forms.values()} == {forms["cuStreamWaitValue32"].refused}
+    assert {r.stream.parameter.name for r in forms.values() if r.stream} == {"stream"}
+
+
+def test_a_refused_name_that_only_newer_headers_have_is_no_mistake(golden: Api) -> None:
+    recordings = load_semantics(GOLDEN / "semantics.toml", golden)
+    assert "cuMemNew" not in recordings
+    assert recordings["cuMemOpen"].refused == "opens what is another's"
+    assert recordings["cuMemAlloc"].refused is None
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
@@ -93,6 +108,15 @@ def test_roles_come_from_override_name_type_and_shape(golden: Api) -> None:
         ('nb_replace_launch = ["cuLaunchKernel"]', 'nb_x = ["cuLaunchKernel"]\nnb_y = ["cuLaunchKernel_ptsz"]',
          "cuLaunchKernel_ptsz has the hooks nb_x and nb_y"),
         ('nb_replace_launch = ["cuLaunchKernel"]', 'nb_x = ["cuModuleLoadData"]', "is in [after] and in [replace]"),
+        ('through_mem_open = ["cuMemOpen"]', 'through_mem_open = ["cuLaunchKernel"]',
+         "is in [through] and in [replace]"),
+        ('through_mem_open = ["cuMemOpen"]', 'through_mem_open = ["cuMemOpen", "cuMemAlloc"]',
+         "nb_through_mem_open is for cuMemOpen and for cuMemAlloc, which have different signatures"),
+        ('["cuMemOpen", "cuMemNew"]', '["cuMemOpne"]', "refused: cuMemOpne is in no group"),
+        ('= ["cuLaunchHostFunc"]', '= ["cuLaunchKernel"]',
+         "cuLaunchKernel is in [refused] and in [replace]; let nb_replace_launch refuse it"),
+        ('"cuMemOpen", "cuMemNew"]', '"cuLaunchHostFunc"]', "refused: cuLaunchHostFunc has two reasons"),
+        ('"runs a function of the program"', "'runs \"a\" function'", "must be plain text"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(golden: Api, tmp_path: Path, old: str, new: str, complaint: str) -> None:

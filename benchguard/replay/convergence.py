@@ -1,0 +1,154 @@
+"""When there are enough samples. Pure functions of the times so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import msgspec
+
+from ..errors import UsageError
+from .statistics import median_interval, quantile, variation
+
+DOUBLINGS = (100, 200, 400, 800, 1600, 3200)
+"""The interval is looked at there and nowhere else: who looks after every sample stops at a lucky one."""
+
+VARIATION_MIN = 5
+"""As Tensara's rule has it."""
+
+SAMPLES_MAX = 100_000
+TAGGED_MAX = 0.01
+"""Above this share of samples at another clock a narrow interval is not believed yet."""
+
+
+class Interval(msgspec.Struct, frozen=True, tag="interval"):
+    """The 95 % interval of the median is within so much of it, at two successive doublings."""
+
+    half_width: float = 0.0025
+
+
+class Variation(msgspec.Struct, frozen=True, tag="variation"):
+    """The coefficient of variation is at most so much."""
+
+    cv: float = 0.01
+
+
+class Count(msgspec.Struct, frozen=True, tag="count"):
+    """So many samples, whatever they say."""
+
+    samples: int
+
+
+Rule: TypeAlias = Interval | Variation | Count
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`reached` and `wanted` are relative: what the rule looks at, and its bound. None if not applicable."""
+
+    enough: bool
+    converged: bool
+    reached: float | None = None
+    wanted: float | None = None
+    note: str = ""
+
+
+def rule_of(until: str | None, samples: int | None) -> Rule:
+    """From --until and --samples. Raises UsageError."""
+    if until is not None and samples is not None:
+        raise UsageError("both a number of samples and a rule until when are given; give one of them")
+    if samples is not None:
+        if not 1 <= samples <= SAMPLES_MAX:
+            raise UsageError(f"{samples} samples cannot be taken; give from 1 to {SAMPLES_MAX}")
+        return Count(samples)
+    if until is None:
+        return Interval()
+    kind, _, text = until.partition("=")
+    try:
+        bound = float(text)
+    except ValueError:
+        bound = 0.0
+    if kind not in {"cv", "ci"} or not 1e-6 <= bound <= 1:
+        raise UsageError(f"{until!r} is no rule; give cv=0.01 or ci=0.0025, with a bound from 1e-6 to 1")
+    return Variation(bound) if kind == "cv" else Interval(bound)
+
+
+def samples_max(rule: Rule) -> int:
+    """How many samples the rule ever asks for."""
+    return rule.samples if isinstance(rule, Count) else DOUBLINGS[-1]
+
+
+def next_check(rule: Rule, n: int) -> int:
+    """With n samples, how many there must be before `decide` is asked again."""
+    if isinstance(rule, Count):
+        return rule.samples
+    if isinstance(rule, Interval):
+        return next((doubling for doubling in DOUBLINGS if doubling > n), DOUBLINGS[-1])
+    step = max(1, n // 10)  # each look costs n: a tenth more each time keeps the sum of them small
+    return min(max(VARIATION_MIN, n + step), DOUBLINGS[-1])
+
+
+def decide(rule: Rule, times: Sequence[float], tick: float = 0.0, tagged: int = 0) -> Decision:
+    """Whether these times, in the order they were taken, are enough; `tagged` of them were at another clock."""
+    if isinstance(rule, Count):
+        return Decision(len(times) >= rule.samples, len(times) >= rule.samples)
+    last = len(times) >= DOUBLINGS[-1]
+    if isinstance(rule, Variation):
+        if len(times) < VARIATION_MIN:
+            return Decision(False, False, None, rule.cv)
+        reached = variation(times)
+        narrow = reached <= rule.cv
+        return Decision(narrow or last, narrow, reached, rule.cv)
+    return _decide_interval(rule, times, tick, tagged, last)
+
+
+def _decide_interval(
+    rule: Interval, times: Sequence[float], tick: float, tagged: int, last: bool
+) -> Decision:
+    reached, wanted, floored = _width(rule, times, tick)
+    before, before_wanted, _ = _width(rule, times[: len(times) // 2], tick)
+    twice = len(times) >= DOUBLINGS[1] and before is not None and before <= before_wanted
+    narrow = twice and reached is not None and reached <= wanted
+    unsteady = tagged > TAGGED_MAX * len(times)
+    notes = []
+    if floored:
+        notes.append(
+            f"the event tick of {tick:.3g} us is {wanted:.2%} of the median: the interval is held to no less "
+            "than a tick, and medians stick to ticks: look at the trimmed mean"
+        )
+    if unsteady:
+        notes.append(f"{tagged} of {len(times)} samples ran at another clock than the rest")
+    enough = last or (narrow and not unsteady)
+    return Decision(enough, narrow, reached, wanted, "; ".join(notes))
+
+
+def _width(rule: Interval, times: Sequence[float], tick: float) -> tuple[float | None, float, bool]:
+    """Half the interval's width, what it may be, and whether the tick is why; relative to the median."""
+    ordered = sorted(times)
+    middle = quantile(ordered, 0.5) if ordered else 0.0
+    interval = median_interval(ordered)
+    if interval is None:
+        return None, rule.half_width, False
+    if middle <= 0:
+        return (0.0 if interval[1] == interval[0] else None), rule.half_width, False
+    floored = tick > rule.half_width * middle
+    wanted = tick / middle if floored else rule.half_width
+    return (interval[1] - interval[0]) / 2 / middle, wanted, floored
+
+
+def shortfall(rule: Rule, decision: Decision, n: int, seconds: float | None) -> str:
+    """Why it did not converge, for people; `seconds` is the time cap, if that is what ended it."""
+    ended = f"after {n} samples" if seconds is None else f"after {n} samples in {seconds:.3g} s"
+    if isinstance(rule, Count):
+        return f"only {n} of {rule.samples} samples were taken in {seconds or 0:.3g} s; raise the time-out"
+    what = "coefficient of variation" if isinstance(rule, Variation) else "95 % interval of the median"
+    sign = "" if isinstance(rule, Variation) else "±"
+    if decision.reached is None:
+        return f"too few samples for the {what} {ended}; raise the time-out"
+    if decision.wanted is not None and decision.reached <= decision.wanted:
+        return f"the {what} is {sign}{decision.reached:.2%} {ended}, but was not twice in a row"
+    return (
+        f"the {what} is {sign}{decision.reached:.2%} {ended}, wanted {sign}{decision.wanted:.2%}; "
+        "quiet the machine, or give --until a wider bound"
+    )

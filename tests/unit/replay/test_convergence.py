@@ -1,0 +1,131 @@
+"""The rules that say when there are enough samples."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from benchguard.errors import UsageError
+from benchguard.replay.convergence import (
+    DOUBLINGS,
+    Count,
+    Interval,
+    Variation,
+    decide,
+    next_check,
+    rule_of,
+    shortfall,
+)
+
+
+def noisy(n: int, spread: float, seed: int = 1) -> list[float]:
+    generator = random.Random(seed)
+    return [10.0 * (1 + spread * (2 * generator.random() - 1)) for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("until", "samples", "rule"),
+    [
+        (None, None, Interval(0.0025)),
+        ("ci=0.01", None, Interval(0.01)),
+        ("cv=0.01", None, Variation(0.01)),
+        (None, 7, Count(7)),
+    ],
+)
+def test_rules_from_options(until: str | None, samples: int | None, rule: object) -> None:
+    assert rule_of(until, samples) == rule
+
+
+@pytest.mark.parametrize("until", ["", "cv", "cv=", "cv=nan", "cv=0", "ci=2", "cv=-1", "sd=0.1", "ci=1e999"])
+def test_no_rule(until: str) -> None:
+    with pytest.raises(UsageError, match="give cv="):
+        rule_of(until, None)
+
+
+def test_no_number_of_samples() -> None:
+    for samples in (0, -1, 10**9):
+        with pytest.raises(UsageError, match="samples"):
+            rule_of(None, samples)
+    with pytest.raises(UsageError, match="both"):
+        rule_of("cv=0.1", 5)
+
+
+def test_the_interval_is_looked_at_at_doublings() -> None:
+    seen, n = [], 0
+    while n < DOUBLINGS[-1]:
+        n = next_check(Interval(), n)
+        seen.append(n)
+    assert tuple(seen) == DOUBLINGS
+
+
+def test_one_doubling_is_not_enough() -> None:
+    assert not decide(Interval(), [10.0] * 100).enough
+    found = decide(Interval(), [10.0] * 200)
+    assert found.enough and found.converged and found.reached == 0.0
+
+
+def test_narrow_only_now_is_not_enough() -> None:
+    """The first hundred were wide; the two hundred are narrow, and were not before."""
+    times = noisy(100, 0.5) + [10.0] * 500
+    assert decide(Interval(), times[:100]).reached > 0.0025  # type: ignore[operator]
+    found = decide(Interval(), times[:200])
+    assert not found.converged
+    assert decide(Interval(), (noisy(100, 0.5) + [10.0] * 1100)[:800]).converged
+
+
+def test_the_last_doubling_ends_it() -> None:
+    found = decide(Interval(), noisy(3200, 0.9))
+    assert found.enough and not found.converged
+    assert "wanted ±0.25%" in shortfall(Interval(), found, 3200, None)
+
+
+def test_a_tick_is_the_least_width() -> None:
+    """Times on a tick of 1 us: half the interval may be as wide as the tick, and that is said."""
+    wide = [3.0, 5.0] * 100
+    assert not decide(Interval(), wide, tick=0.032).converged
+    found = decide(Interval(), wide, tick=1.0)
+    assert found.converged and found.wanted == pytest.approx(0.25) and "tick" in found.note
+
+
+def test_a_fine_tick_is_not_spoken_of() -> None:
+    assert decide(Interval(), [100.0] * 200, tick=0.032).note == ""
+
+
+def test_samples_at_another_clock_ask_for_more() -> None:
+    found = decide(Interval(), [10.0] * 200, tagged=3)
+    assert not found.enough and "3 of 200" in found.note
+    assert decide(Interval(), [10.0] * 200, tagged=2).enough
+    last = decide(Interval(), [10.0] * 3200, tagged=100)
+    assert last.enough and last.converged and "another clock" in last.note
+
+
+def test_variation_stops_early() -> None:
+    assert not decide(Variation(), [10.0] * 4).enough
+    assert decide(Variation(), [10.0] * 5).converged
+    assert not decide(Variation(), [10.0, 11.0] * 10).enough
+    assert decide(Variation(), [10.0, 11.0] * 1600).enough
+    assert not decide(Variation(), [10.0, 11.0] * 1600).converged
+
+
+def test_variation_is_looked_at_ever_more_rarely() -> None:
+    n, looks = 0, 0
+    while n < DOUBLINGS[-1]:
+        before, n = n, next_check(Variation(), n)
+        assert n > before
+        looks += 1
+    assert looks < 100
+
+
+def test_a_count_is_a_count() -> None:
+    assert next_check(Count(7), 0) == 7
+    assert not decide(Count(7), [1.0] * 6).enough
+    assert decide(Count(7), [1.0] * 7).converged
+    assert "6 of 7" in shortfall(Count(7), decide(Count(7), [1.0] * 6), 6, 2.0)
+
+
+@pytest.mark.parametrize("times", [[0.0] * 200, []])
+def test_times_of_nothing(times: list[float]) -> None:
+    """An empty region takes no time: nothing is divided by its median."""
+    found = decide(Interval(), times)
+    assert found.converged == bool(times)

@@ -1,0 +1,98 @@
+"""Statistics of samples: exact on small cases, and as numpy has them on any."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchguard.replay.statistics import (
+    median_interval,
+    median_rank,
+    quantile,
+    summarise,
+    trimmed_mean,
+    variation,
+)
+
+TIMES = st.lists(st.floats(min_value=1e-3, max_value=1e9), min_size=1, max_size=200)
+
+
+def coverage(n: int, rank: int) -> Fraction:
+    """How often the rank-th smallest and largest of n coin-like positions enclose the median."""
+    missed = sum(math.comb(n, below) for below in range(rank))
+    return 1 - Fraction(2 * missed, 2**n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_few_samples_have_no_interval(n: int) -> None:
+    assert median_rank(n) is None
+    assert summarise([1.0] * n).ci95 is None
+
+
+@pytest.mark.parametrize(
+    ("n", "rank"), [(6, 1), (8, 1), (9, 2), (11, 2), (12, 3), (20, 6), (30, 10), (100, 40)]
+)
+def test_ranks_are_those_of_printed_tables(n: int, rank: int) -> None:
+    """Conover, Practical Nonparametric Statistics: the sign test's table."""
+    assert median_rank(n) == rank
+
+
+@pytest.mark.parametrize("n", [*range(6, 80), 100, 200, 400, 800])
+def test_the_rank_is_the_largest_that_covers(n: int) -> None:
+    rank = median_rank(n)
+    assert rank is not None
+    assert coverage(n, rank) >= Fraction(19, 20) > coverage(n, rank + 1)
+
+
+def test_the_interval_covers_as_often_as_it_says() -> None:
+    """Every way in which six samples can fall on either side of the median."""
+    inside = 0
+    for sides in itertools.product((-1.0, 1.0), repeat=6):
+        interval = median_interval(sorted(sides))
+        assert interval is not None
+        inside += interval[0] < 0 < interval[1]
+    assert Fraction(inside, 2**6) == coverage(6, 1)
+
+
+@given(TIMES)
+def test_summaries_are_as_numpy_has_them(times: list[float]) -> None:
+    numpy = pytest.importorskip("numpy")
+    found = summarise(times)
+    near = pytest.approx
+    assert found.n == len(times)
+    assert found.median == near(numpy.median(times), rel=1e-12)
+    assert found.mean == near(numpy.mean(times), rel=1e-9)
+    assert (found.p5, found.p95) == near(tuple(numpy.percentile(times, [5, 95])), rel=1e-9)
+    assert found.min == min(times)
+    spread = numpy.median(numpy.abs(numpy.array(times) - found.median))
+    assert found.mad == near(spread, rel=1e-9, abs=1e-12)
+
+
+@given(TIMES)
+def test_summaries_are_in_order(times: list[float]) -> None:
+    found = summarise(times)
+    assert found.min <= found.p5 <= found.median <= found.p95
+    if found.ci95 is not None:
+        assert found.ci95[0] <= found.median <= found.ci95[1]
+
+
+def test_the_trimmed_mean_ignores_both_ends() -> None:
+    assert trimmed_mean([-1e9, *[2.0] * 8, 1e9]) == 2.0
+    assert trimmed_mean([1.0, 2.0, 6.0]) == 3.0
+
+
+def test_quantiles_interpolate() -> None:
+    assert quantile([1.0, 2.0, 4.0], 0.5) == 2.0
+    assert quantile([1.0, 2.0, 4.0], 0.75) == 3.0
+    assert quantile([7.0], 0.95) == 7.0
+
+
+def test_variation_is_the_sample_deviation_over_the_mean() -> None:
+    assert variation([1.0, 3.0]) == pytest.approx(math.sqrt(2) / 2)
+    assert variation([5.0, 5.0, 5.0]) == 0.0
+    assert variation([0.0, 0.0]) == math.inf
