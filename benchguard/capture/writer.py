@@ -16,6 +16,7 @@ import hashlib
 import os
 import threading
 from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -49,10 +50,14 @@ _thread = threading.local()
 
 
 class CaptureWriter:
-    """`path` appears, whole, when the with-block ends well; otherwise nothing is left."""
+    """`path` appears, whole, when the with-block ends well; otherwise nothing is left.
 
-    def __init__(self, path: Path) -> None:
+    `check` is given the finished file under another name, and may refuse it by an exception.
+    """
+
+    def __init__(self, path: Path, check: Callable[[Path], None] | None = None) -> None:
         self.path = path
+        self._check = check
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
         self._tables: dict[Kind, bytearray] = {}
         self._spans: dict[bytes, int] = {}
@@ -92,6 +97,13 @@ class CaptureWriter:
         for at in range(0, len(raw), BLOB_MAX):
             self.blob(raw[at : at + BLOB_MAX])
         return Content(first, len(raw))
+
+    def content_of(self, chunks: Iterable[bytes], size: int) -> Content:
+        """Store bulk data that comes in pieces of NB_BLOB_MAX, `size` bytes in all."""
+        content = Content(self._count, size) if size else NO_CONTENT
+        for chunk in chunks:
+            self.blob(chunk)
+        return content
 
     def blob(self, raw: bytes | memoryview) -> int:
         """Store at most NB_BLOB_MAX bytes; returns the blob's index."""
@@ -176,6 +188,8 @@ class CaptureWriter:
             self._file.seek(0)
             self._file.write(header)
             self._file.close()
+            if self._check is not None:
+                self._check(self._temporary)
             self._temporary.replace(self.path)
         except OSError as error:
             raise self._failed(error) from error
