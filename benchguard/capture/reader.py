@@ -85,6 +85,10 @@ class Capture:
             os.close(self._descriptor)
             self._descriptor = -1
 
+    def fileno(self) -> int:
+        """The open file, for a process that is to read the same one."""
+        return self._descriptor
+
     def __enter__(self) -> Capture:
         return self
 
