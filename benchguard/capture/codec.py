@@ -1,0 +1,161 @@
+"""Between the bytes of a table and the dataclasses of benchguard.capture.model, by the layouts alone."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, Protocol
+
+from . import model
+from .layout import ELEMENTS, OPERATIONS, Field, Holds, Kind, Layout, OperationKind
+
+TEXT_MAX = 16384
+ARRAY_MAX = 4096
+
+MODELS: dict[Layout, type] = {}
+for _kind, _layout in ELEMENTS.items():
+    if _kind is not Kind.OPERATION:
+        _name = "Run" if _kind in {Kind.BEFORE, Kind.AFTER} else _kind.name.capitalize()
+        MODELS[_layout] = getattr(model, _name)
+
+OPERATION_MODELS: dict[OperationKind, type] = {
+    kind: getattr(model, kind.name.title().replace("_", "")) for kind in OperationKind
+}
+PARTS: dict[str, type] = {
+    "parameter": model.Parameter,
+    "attribute": model.Attribute,
+    "capture_option": model.Option,
+    "capture_setting": model.Setting,
+}
+
+
+class MalformedError(ValueError):
+    """An element that cannot be; the message says why. Whoever knows the file makes a CaptureError of it."""
+
+
+def check_index(value: int, count: int, what: str) -> None:
+    if value >= count:
+        raise MalformedError(f"{what} {value}; there are {count}")
+
+
+class Data(Protocol):
+    """What spans refer to."""
+
+    def span(self, offset: int, size: int) -> bytes: ...
+
+
+def decode(kind: Kind, raw: bytes | memoryview, at: int, data: Data) -> Any:
+    """The element of a table of `kind` that begins at `at`. Raises MalformedError."""
+    if kind is Kind.OPERATION:
+        number = int.from_bytes(raw[at : at + 4], "little")
+        operation = chosen(OperationKind, number, "kind")
+        return _decode(OPERATIONS[operation], OPERATION_MODELS[operation], raw, at, data, skip="kind")
+    layout = ELEMENTS[kind]
+    return _decode(layout, MODELS[layout], raw, at, data)
+
+
+def encode(kind: Kind, element: Any, intern: Callable[[bytes], tuple[int, int]]) -> bytes:
+    """`intern` puts a span's bytes somewhere and says where: offset and size."""
+    layout = OPERATIONS[element.kind] if kind is Kind.OPERATION else ELEMENTS[kind]
+    return _encode(layout, element, intern)
+
+
+def operation_layout(raw: bytes | memoryview, at: int = 0) -> Layout:
+    """Of the operation that begins at `at`. Raises MalformedError."""
+    return OPERATIONS[chosen(OperationKind, int.from_bytes(raw[at : at + 4], "little"), "kind")]
+
+
+def chosen(choice: type[Any], value: int, name: str) -> Any:
+    """A member of `choice`, or a sum of its flags."""
+    if issubclass(choice, enum.IntFlag):
+        known = 0
+        for member in choice:
+            known |= member
+        if value & ~known:
+            raise MalformedError(f"unknown {name} {value:#x}")
+        return choice(value)
+    try:
+        return choice(value)
+    except ValueError:
+        raise MalformedError(f"unknown {name} {value}") from None
+
+
+def _decode(
+    layout: Layout, made: type, raw: bytes | memoryview, at: int, data: Data | None, skip: str = ""
+) -> Any:
+    values = layout.struct.unpack_from(raw, at)
+    arguments: dict[str, Any] = {}
+    place = 0
+    for field in layout.fields:
+        end = place + field.values
+        if not field.reserved and field.attribute != skip:
+            arguments[field.attribute] = _value(field, values[place:end], data)
+        place = end
+    return made(**arguments)
+
+
+def _value(field: Field, values: tuple[Any, ...], data: Data | None) -> Any:
+    if field.content:
+        return model.Content(*values) if values[1] else model.NO_CONTENT
+    if field.span is not None:
+        assert data is not None
+        return _from_span(field, values[0], values[1], data)
+    if field.choice is not None:
+        return chosen(field.choice, values[0], field.attribute)
+    if field.code in {"16s", "32s"}:
+        return values[0].hex()
+    return values[0] if len(values) == 1 else values
+
+
+def _from_span(field: Field, offset: int, size: int, data: Data) -> Any:
+    if field.span is Holds.TEXT:
+        if size > TEXT_MAX:
+            raise MalformedError(f"{field.attribute} of {size} bytes; at most {TEXT_MAX} are allowed")
+        return data.span(offset, size).decode(errors="replace")
+    if field.span is Holds.BYTES:
+        return data.span(offset, size)
+    element = 8 if field.span is Holds.WORDS else field.span.size  # type: ignore[union-attr]
+    if size % element or size // element > ARRAY_MAX:
+        raise MalformedError(
+            f"{field.attribute} of {size} bytes; at most {ARRAY_MAX} whole elements of {element} are allowed"
+        )
+    raw = data.span(offset, size)
+    if isinstance(field.span, Layout):
+        made = PARTS[field.span.name]
+        return tuple(_decode(field.span, made, raw, at, None) for at in range(0, size, element))
+    return Struct(f"<{size // element}Q").unpack(raw)
+
+
+def _encode(layout: Layout, element: Any, intern: Callable[[bytes], tuple[int, int]]) -> bytes:
+    values: list[Any] = []
+    for field in layout.fields:
+        if field.reserved:
+            values += [b"" if field.code.endswith("s") else 0] * field.values
+            continue
+        value = getattr(element, field.attribute)
+        if field.content:
+            values += [value.first, value.bytes]
+        elif field.span is not None:
+            values += intern(_to_span(field, value))
+        elif field.code in {"16s", "32s"}:
+            values.append(bytes.fromhex(value))
+        elif isinstance(value, tuple):
+            values += value
+        else:
+            values.append(value)
+    return layout.struct.pack(*values)
+
+
+def _to_span(field: Field, value: Any) -> bytes:
+    if field.span is Holds.TEXT:
+        return str(value).encode(errors="replace")[:TEXT_MAX]
+    if field.span is Holds.BYTES:
+        return bytes(value)
+    if isinstance(field.span, Layout):
+        return b"".join(_encode(field.span, part, _no_span) for part in value)
+    return Struct(f"<{len(value)}Q").pack(*value)
+
+
+def _no_span(_: bytes) -> tuple[int, int]:
+    raise AssertionError("parts of arrays have no spans")

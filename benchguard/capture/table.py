@@ -1,0 +1,71 @@
+"""A table of a capture, decoded an element at a time: a small file cannot make many objects of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Generic, TypeVar, overload
+
+from .codec import Data, MalformedError, decode
+from .layout import ELEMENTS, Kind
+
+Element = TypeVar("Element")
+
+
+class SpanData:
+    """The bytes of the section NB_CAPTURE_DATA."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+
+    def span(self, offset: int, size: int) -> bytes:
+        if not size:
+            return b""
+        if offset % 8 or offset + size > len(self._raw):
+            raise MalformedError(
+                f"{size} bytes at {offset} of the data; it has {len(self._raw)}, and spans begin at 8s"
+            )
+        return self._raw[offset : offset + size]
+
+
+class Table(Sequence[Element], Generic[Element]):
+    """The elements of one kind. Those of a capture that was opened are known to be well-formed."""
+
+    def __init__(self, kind: Kind, raw: bytes, data: Data) -> None:
+        self.kind = kind
+        self.raw = raw
+        self._data = data
+        self._size = ELEMENTS[kind].size
+
+    def __len__(self) -> int:
+        return len(self.raw) // self._size
+
+    @overload
+    def __getitem__(self, index: int) -> Element: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Element]: ...
+    def __getitem__(self, index: int | slice) -> Element | list[Element]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"{self.kind.name.lower()} {index} of {len(self)}")
+        return self._decode(index % len(self))
+
+    def __iter__(self) -> Iterator[Element]:
+        return map(self._decode, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(_equal, self, other))
+
+    def __hash__(self) -> int:
+        return hash((self.kind, len(self)))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} of {self.kind.name.lower()}>"
+
+    def _decode(self, index: int) -> Element:
+        element: Element = decode(self.kind, self.raw, index * self._size, self._data)
+        return element
+
+
+def _equal(one: object, other: object) -> bool:
+    return one == other

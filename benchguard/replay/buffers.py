@@ -1,0 +1,169 @@
+"""Inputs for the replay process and outputs from it: anonymous memory that both have open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ..errors import UsageError
+from .protocol import InputPart, OutputPart
+from .subject import Subject
+
+Data: TypeAlias = Any
+"""Bytes-like, or an array that has `tobytes` (numpy's)."""
+
+Source: TypeAlias = "Data | Sequence[Data] | Callable[[int], Data]"
+Keep = Literal["last", "sets", "none"]
+
+POOL_SETS = 8
+"""How many sets a callable is asked for where no list says how many."""
+
+SETS_MAX = 4096
+_ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Pool:
+    """`sets` input sets in the memory behind `descriptor`, which is -1 if there are none."""
+
+    descriptor: int = -1
+    sets: int = 0
+    parts: tuple[InputPart, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Names by part; `sets` copies of all parts, `stride` bytes from one to the next."""
+
+    descriptor: int = -1
+    names: tuple[str, ...] = ()
+    parts: tuple[OutputPart, ...] = ()
+    sets: int = 0
+    stride: int = 0
+
+    def read(self) -> dict[str, bytes | list[bytes]]:
+        """Each output: of the last sample, or a list by input set."""
+        found: dict[str, bytes | list[bytes]] = {}
+        for name, part in zip(self.names, self.parts, strict=True):
+            copies = [
+                os.pread(self.descriptor, part.bytes, number * self.stride + part.offset)
+                for number in range(self.sets)
+            ]
+            found[name] = copies if self.sets > 1 else copies[0]
+        return found
+
+
+def make_pool(inputs: Mapping[str | int, Source] | None, subject: Subject) -> Pool:
+    """All sets of all inputs, written down. Raises UsageError for one that does not fit."""
+    if not inputs:
+        return Pool()
+    sets = _set_count(inputs)
+    descriptor = os.memfd_create("neutrino-inputs", os.MFD_CLOEXEC)
+    try:
+        parts, offset = [], 0
+        for key, source in inputs.items():
+            for number in range(sets):
+                data = _bytes_of(_item(source, number), key)
+                place = subject.place(key, len(data))
+                if len(data) != place.bytes:
+                    raise UsageError(
+                        f"input {_text(key)} has {len(data)} bytes, its range has {place.bytes}; "
+                        "give as many as were recorded"
+                    )
+                _write(descriptor, data, offset)
+                parts.append(InputPart(number, place.address, len(data), offset))
+                offset += _aligned(len(data))
+        os.ftruncate(descriptor, max(offset, 1))
+        return Pool(descriptor, sets, tuple(parts))
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def make_outputs(
+    wanted: Sequence[str | tuple[int, int]] | None, keep: Keep, subject: Subject, input_sets: int
+) -> Outputs:
+    """Room for the wanted outputs; None: those that the program named. Raises UsageError."""
+    if keep not in {"last", "sets", "none"}:
+        raise UsageError(f"keep_outputs cannot be {keep!r}; give last, sets or none")
+    chosen: Sequence[str | tuple[int, int]] = subject.outputs() if wanted is None else wanted
+    names, parts, offset = [], [], 0
+    for each in chosen:
+        key, size = (each, 0) if isinstance(each, str) else each
+        place = subject.place(key, size)
+        if place.bytes <= 0:
+            raise UsageError(f"output {_text(key)} has no bytes; give an address and how many there are")
+        names.append(_text(key))
+        parts.append(OutputPart(place.address, place.bytes, offset))
+        offset += _aligned(place.bytes)
+    if not parts:
+        return Outputs()
+    sets = {"none": 0, "last": 1, "sets": max(1, input_sets)}[keep]
+    if sets == 0:
+        return Outputs(names=tuple(names), parts=tuple(parts))
+    descriptor = os.memfd_create("neutrino-outputs", os.MFD_CLOEXEC)
+    try:
+        _check_room(offset * sets)
+        os.ftruncate(descriptor, offset * sets)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return Outputs(descriptor, tuple(names), tuple(parts), sets, offset)
+
+
+def _set_count(inputs: Mapping[str | int, Source]) -> int:
+    """As many as the lists have; lists of different lengths do not make sets."""
+    counts = {len(source) for source in inputs.values() if isinstance(source, (list, tuple))}
+    if len(counts) > 1:
+        raise UsageError(
+            f"inputs have lists of {' and '.join(map(str, sorted(counts)))} sets; give as many of each"
+        )
+    computed = any(callable(source) for source in inputs.values())
+    count = counts.pop() if counts else (POOL_SETS if computed else 1)
+    if not 1 <= count <= SETS_MAX:
+        raise UsageError(f"inputs cannot have {count} sets; give from 1 to {SETS_MAX}")
+    return count
+
+
+def _item(source: Source, number: int) -> Data:
+    if callable(source):
+        return source(number)
+    return source[number] if isinstance(source, (list, tuple)) else source
+
+
+def _bytes_of(data: Data, key: str | int) -> bytes | memoryview:
+    if hasattr(data, "tobytes") and not isinstance(data, memoryview):
+        return bytes(data.tobytes())  # arrays that are not contiguous, or of types that buffers do not know
+    try:
+        view = memoryview(data)
+    except TypeError:
+        raise UsageError(
+            f"input {_text(key)} is a {type(data).__name__}; give bytes, a numpy array, or a list of those"
+        ) from None
+    return view.cast("B") if view.c_contiguous else view.tobytes()
+
+
+def _write(descriptor: int, data: bytes | memoryview, offset: int) -> None:
+    _check_room(offset + len(data))
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(descriptor, view, offset)
+        view, offset = view[written:], offset + written
+
+
+def _check_room(size: int) -> None:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size > memory // 2:
+        raise UsageError(
+            f"inputs or outputs of {size >> 20} MiB are more than half of this machine's memory; give fewer sets"
+        )
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _text(key: str | int) -> str:
+    return key if isinstance(key, str) else f"{key:#x}"

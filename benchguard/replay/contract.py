@@ -1,0 +1,40 @@
+"""What the timing loop needs of an engine. binding.py has the one in C; tests have one that needs no device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from .protocol import Device, Difference, Options, Overhead, Prepared, Sample
+
+
+class EngineError(Exception):
+    """The engine's line for people, and its enum nb_replay_status."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Engine(Protocol):
+    """engine/replay.h says what each does. All but `refusal` and `close` raise EngineError."""
+
+    def refusal(self, index: int) -> str | None: ...
+
+    def prepare(self, driver: str, options: Options) -> tuple[Device, Prepared]: ...
+
+    def input(self, number: int, address: int, data: memoryview) -> None: ...
+
+    def output(self, address: int, size: int) -> None: ...
+
+    def once(self, number: int) -> None: ...
+
+    def read(self, address: int, into: memoryview) -> None: ...
+
+    def verify(self, room: int) -> tuple[int, Sequence[Difference]]: ...
+
+    def measure(self) -> Sample: ...
+
+    def measure_overhead(self) -> Overhead: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,240 @@
+"""How often to measure: from an open capture to enough samples. Knows no process, no device and no real clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from .contract import Engine, EngineError
+from .convergence import Count, Decision, Interval, decide, next_check, shortfall
+from .protocol import (
+    BATCH_MAX,
+    DIFFERENCES_MAX,
+    NO_SET,
+    REFUSALS_MAX,
+    Batch,
+    Done,
+    Event,
+    Failed,
+    Measured,
+    Opened,
+    OutputPart,
+    Phase,
+    Ready,
+    Request,
+    Sample,
+    TimedSample,
+    Verified,
+)
+from .statistics import quantile
+
+SEND_SECONDS = 0.1
+"""Samples are told of this often: rarely enough to leave the device alone, often enough for who waits."""
+
+WARM_UP_ROUND = 10
+WARM_UP_MIN_SECONDS = 0.05
+WARM_UP_MAX_SECONDS = 1.0
+WARM_UP_STEADY = 0.005
+"""Warm-up ends when the medians of two rounds are as near as this."""
+
+SAMPLING_SHARE = 0.8
+"""Of the time that is left: the rest is for the outputs and the result."""
+
+CLOCK_STRAY = 0.05
+"""A sample whose clock is farther than this from the median clock ran at another one."""
+
+_NANOSECONDS = 1e9
+
+Send: TypeAlias = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """The inherited memory: what the inputs' parts are in, and where the outputs' parts go."""
+
+    inputs: memoryview
+    outputs: memoryview
+
+
+def run(
+    engine: Engine,
+    request: Request,
+    buffers: Buffers,
+    send: Send,
+    clock: Callable[[], float],
+) -> None:
+    """Replay as requested; what happens is sent. `clock` is monotonic, in seconds."""
+    loop = _Loop(engine, request, buffers, send, clock)
+    try:
+        loop.run()
+    except EngineError as error:
+        send(Failed(error.status, line(str(error)), loop.phase))
+
+
+def line(text: str) -> str:
+    """As much of a text as an event's line holds."""
+    return text if len(text) <= 1024 else text[:1021] + "..."
+
+
+class _Loop:
+    def __init__(
+        self,
+        engine: Engine,
+        request: Request,
+        buffers: Buffers,
+        send: Send,
+        clock: Callable[[], float],
+    ) -> None:
+        self._engine, self._request, self._buffers = engine, request, buffers
+        self._send, self._clock = send, clock
+        self._deadline = clock() + request.seconds
+        self._sampling_seconds = 0.0
+        self._samples: list[Sample] = []
+        self._unsent: list[TimedSample] = []
+        self._sent_at = 0.0
+        self._kept: set[int] = set()  # input sets whose outputs have been kept
+        self.phase = ""
+
+    def run(self) -> None:
+        refusals = self._refusals()
+        self._send(Opened(refusals))
+        if refusals and not self._request.ignore_refusals:
+            return
+        self._begin("prepare")
+        device, prepared = self._engine.prepare(self._request.driver, self._request.options)
+        self._send(Ready(device, prepared))
+        if self._request.verify:  # of the recorded inputs, so before others take their place
+            self._begin("verify")
+            count, differences = self._engine.verify(DIFFERENCES_MAX)
+            self._send(Verified(count, tuple(differences[:DIFFERENCES_MAX])))
+        self._give_inputs()
+        self._begin("overhead")
+        overhead = self._engine.measure_overhead()
+        self._send(Measured(overhead))
+        self._begin("warm-up")
+        warm_up = self._warm_up()
+        self._begin("sample")
+        decision, capped = self._sample_until(overhead.tick_us)
+        self._keep_the_rest()
+        self._send(self._done(decision, capped, warm_up))
+
+    def _begin(self, phase: str) -> None:
+        self.phase = phase
+        self._send(Phase(phase))
+
+    def _refusals(self) -> tuple[str, ...]:
+        found = []
+        while len(found) < REFUSALS_MAX and (text := self._engine.refusal(len(found))) is not None:
+            found.append(line(text))
+        return tuple(found)
+
+    def _give_inputs(self) -> None:
+        for part in self._request.inputs:
+            data = self._buffers.inputs[part.offset : part.offset + part.bytes]
+            self._engine.input(part.number, part.address, data)
+        for output in self._request.outputs:
+            self._engine.output(output.address, output.bytes)
+
+    def _warm_up(self) -> int:
+        """Samples that are thrown away, until their times have come to rest; how many."""
+        started, taken, before = self._clock(), 0, -1.0
+        while True:
+            times = []
+            while len(times) < WARM_UP_ROUND:
+                times.append(self._engine.measure().device_us)
+                spent = self._clock() - started
+                if spent >= WARM_UP_MAX_SECONDS or self._clock() >= self._deadline:
+                    return taken + len(times)
+            taken += len(times)
+            now = quantile(sorted(times), 0.5)
+            steady = before >= 0 and abs(now - before) <= WARM_UP_STEADY * max(now, before)
+            if steady and spent >= WARM_UP_MIN_SECONDS:
+                return taken
+            before = now
+
+    def _sample_until(self, tick: float) -> tuple[Decision, bool]:
+        """The last decision, and whether the time cap forced it."""
+        rule = self._request.rule
+        started = self._sent_at = self._clock()
+        left = max(0.0, self._deadline - started) * SAMPLING_SHARE
+        cap = self._request.sampling_seconds
+        self._sampling_seconds = left if cap is None or isinstance(rule, Count) else min(cap, left)
+        times: list[float] = []
+        converged = capped = False
+        while True:
+            goal = next_check(rule, len(times))
+            while len(times) < goal and not capped:
+                times.append(self._measure().device_us)
+                capped = self._clock() - started >= self._sampling_seconds
+            decision = decide(rule, times, tick, self._strays())
+            if len(times) < goal and isinstance(rule, Interval):
+                decision = replace(decision, converged=converged)  # only what was so at a doubling counts
+            if decision.enough or capped:
+                self._flush()
+                return decision, capped
+            converged = decision.converged
+
+    def _measure(self) -> Sample:
+        sample = self._engine.measure()
+        now = self._clock()
+        self._samples.append(sample)
+        self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
+        self._flush_if_due()
+        if self._request.output_sets > 1 and sample.input_set < self._request.output_sets:
+            self._keep(sample.input_set)
+        return sample
+
+    def _flush_if_due(self) -> None:
+        if len(self._unsent) >= BATCH_MAX or self._clock() - self._sent_at >= SEND_SECONDS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._sent_at = self._clock()
+        if self._unsent:
+            self._send(Batch(tuple(self._unsent)))
+            self._unsent.clear()
+
+    def _strays(self) -> int:
+        clocks = [sample.clock_mhz for sample in self._samples if sample.clock_mhz > 0]
+        if not clocks:
+            return 0
+        middle = quantile(sorted(clocks), 0.5)
+        return sum(abs(each - middle) > CLOCK_STRAY * middle for each in clocks)
+
+    def _keep(self, number: int) -> None:
+        """Copy the outputs of the run that ended last to the place of its input set."""
+        for part in self._request.outputs:
+            self._engine.read(part.address, self._place(part, number))
+        self._kept.add(number)
+
+    def _place(self, part: OutputPart, number: int) -> memoryview:
+        offset = number * self._request.outputs_stride + part.offset
+        return self._buffers.outputs[offset : offset + part.bytes]
+
+    def _keep_the_rest(self) -> None:
+        """Of the last sample, or of sets that chance did not draw."""
+        sets = self._request.output_sets
+        if sets == 0 or not self._request.outputs:
+            return
+        self._begin("outputs")
+        if sets == 1:
+            self._keep(0)
+        for number in range(sets):
+            if number not in self._kept:
+                self._engine.once(number if self._request.input_sets else NO_SET)
+                self._keep(number)
+
+    def _done(self, decision: Decision, capped: bool, warm_up: int) -> Done:
+        n = len(self._samples)
+        seconds = self._sampling_seconds if capped else None
+        reason = "" if decision.converged else shortfall(self._request.rule, decision, n, seconds)
+        notes = [decision.note] if decision.note else []
+        return Done(
+            converged=decision.converged,
+            reason=line(reason),
+            reached=decision.reached,
+            wanted=decision.wanted,
+            warm_up=warm_up,
+            notes=tuple(map(line, notes)),
+        )

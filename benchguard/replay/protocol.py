@@ -1,0 +1,222 @@
+"""What the supervisor and the replay process say to each other: one request, then a line of JSON an event.
+
+Bulk data goes through inherited descriptors: the capture, the input sets, the outputs. The fields of Options,
+Device, Prepared, Sample, Difference and Overhead are those of engine/replay.h. What the supervisor reads was
+written by a process in which kernels of strangers ran: every length has a bound, every number a range.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from .convergence import Rule
+
+LINE_MAX = 1 << 20
+LINES_MAX = 1 << 17
+BATCH_MAX = 256
+DIFFERENCES_MAX = 64
+REFUSALS_MAX = 16
+NO_SET = 0xFFFFFFFF
+"""As input_set: the recorded inputs. As a difference's variable: it is an allocation."""
+
+Word: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
+Long: TypeAlias = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+Time: TypeAlias = Annotated[float, Meta(ge=0.0)]
+Line: TypeAlias = Annotated[str, Meta(max_length=1024)]
+
+Cold = Literal["remap", "flush", "rotate", "none", "memset"]
+COLD: tuple[Cold, ...] = ("none", "flush", "remap", "rotate", "memset")
+"""By their numbers in enum nb_cold."""
+
+# enum nb_replay_status
+BAD_CAPTURE, NO_DRIVER, CANNOT, FAILED, TIMEOUT, OURS = 1, 2, 3, 4, 5, 6
+
+UNPRIMED = 1
+"""enum nb_sample_flag"""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How large a capture may be."""
+
+    host_bytes: int
+    device_bytes: int
+    operations: int
+    decoders: int
+
+
+class Options(msgspec.Struct, frozen=True):
+    device: Word = 0
+    cold: Word = COLD.index("remap")
+    cold_code: bool = False
+    prime: bool = True
+    prime_limit_ms: Word = 1000
+    timeout_ms: Word = 10_000
+    scrub: bool = True
+    seed: int = 0
+
+
+class InputPart(msgspec.Struct, frozen=True):
+    """`bytes` bytes at `offset` of the inputs' memory are what set `number` has at `address`."""
+
+    number: Word
+    address: int
+    bytes: int
+    offset: int
+
+
+class OutputPart(msgspec.Struct, frozen=True):
+    """`bytes` bytes at `address`, kept at `offset` of the outputs' memory; set n's are n `stride` further."""
+
+    address: int
+    bytes: int
+    offset: int
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What to replay and how. `sets` outputs are kept: 0, 1 (of the last sample) or one for each input set."""
+
+    capture: int
+    driver: str
+    options: Options
+    limits: Limits
+    rule: Rule
+    seconds: float
+    sampling_seconds: float | None
+    verify: bool
+    ignore_refusals: bool
+    inputs: tuple[InputPart, ...] = ()
+    inputs_descriptor: int = -1
+    input_sets: int = 0
+    outputs: tuple[OutputPart, ...] = ()
+    outputs_descriptor: int = -1
+    outputs_stride: int = 0
+    output_sets: int = 0
+
+
+class Device(msgspec.Struct, frozen=True):
+    name: Annotated[str, Meta(max_length=128)]
+    driver_version: Word
+    compute_major: Word
+    compute_minor: Word
+    multiprocessors: Word
+    l2_bytes: Word
+    clock_khz: Word
+    memory_bytes: Long
+    free_bytes: Long
+    pci_bus: Annotated[str, Meta(max_length=32)]
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """What preparing cost, in milliseconds, and made."""
+
+    context_ms: Time
+    memory_ms: Time
+    modules_ms: Time
+    total_ms: Time
+    mapped_bytes: Long
+    restored_bytes: Long
+    copies: Word
+    operations: Word
+    streams: Word
+    primed: Word
+
+
+class Overhead(msgspec.Struct, frozen=True):
+    tick_us: Time
+    empty_pair_us: Time
+    empty_kernel_us: Time
+
+
+class Sample(msgspec.Struct, frozen=True):
+    device_us: Time
+    host_us: Time
+    restore_us: Time
+    clock_mhz: Time
+    input_set: Word
+    flags: Word
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Memory that differs from the recorded one; `variable` is the index of a module's variable, or NO_SET.
+
+    `again`: two replays differ from each other here, too. `expected` and `actual` are in hexadecimal.
+    """
+
+    address: Long
+    bytes: Long
+    differing: Long
+    first_offset: Long
+    variable: Word
+    again: bool
+    expected: Annotated[str, Meta(max_length=32)]
+    actual: Annotated[str, Meta(max_length=32)]
+
+
+class TimedSample(msgspec.Struct, frozen=True, array_like=True):
+    """A sample and when it ended, by the monotonic clock, which all processes share."""
+
+    sample: Sample
+    ended_ns: Long
+
+
+class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
+    """The capture is read; these are the reasons why it cannot be replayed."""
+
+    refusals: Annotated[tuple[Line, ...], Meta(max_length=REFUSALS_MAX)]
+
+
+class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
+    """The recorded state is rebuilt on this device."""
+
+    device: Device
+    prepared: Prepared
+
+
+class Verified(msgspec.Struct, frozen=True, tag_field="event", tag="verified"):
+    """`count` places differ; the first of them are here."""
+
+    count: Word
+    differences: Annotated[tuple[Difference, ...], Meta(max_length=DIFFERENCES_MAX)]
+
+
+class Measured(msgspec.Struct, frozen=True, tag_field="event", tag="overhead"):
+    overhead: Overhead
+
+
+class Phase(msgspec.Struct, frozen=True, tag_field="event", tag="phase"):
+    """What is begun; for people who wait."""
+
+    name: Annotated[str, Meta(max_length=32)]
+
+
+class Batch(msgspec.Struct, frozen=True, tag_field="event", tag="batch"):
+    samples: Annotated[tuple[TimedSample, ...], Meta(min_length=1, max_length=BATCH_MAX)]
+
+
+class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
+    """The last event of a replay that went to its end. `reason` says why it did not converge."""
+
+    converged: bool
+    reason: Line
+    reached: Time | None
+    wanted: Time | None
+    warm_up: Word
+    notes: Annotated[tuple[Line, ...], Meta(max_length=8)]
+
+
+class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
+    """The last event of one that did not; `status` is an enum nb_replay_status."""
+
+    status: Annotated[int, Meta(ge=1, le=255)]
+    text: Line
+    phase: Annotated[str, Meta(max_length=32)]
+
+
+Event: TypeAlias = Opened | Ready | Verified | Measured | Phase | Batch | Done | Failed
+
+encode = msgspec.json.Encoder().encode
+decode_event = msgspec.json.Decoder(Event).decode
+decode_request = msgspec.json.Decoder(Request).decode

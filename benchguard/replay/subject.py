@@ -1,0 +1,126 @@
+"""What a result says of the capture that was replayed, and where its memory is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..capture import Capture
+from ..capture.layout import OperationFlag, Role
+from ..capture.model import Dim3, GraphLaunch, Launch, Range
+from ..errors import UsageError
+
+
+@dataclass(frozen=True)
+class KernelUse:
+    """Launches of one kernel with one shape in one replay; `share` of all launches."""
+
+    name: str
+    image_sha256: str
+    grid: Dim3
+    block: Dim3
+    registers: int
+    shared_bytes: int
+    launches: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Memory that was given at one time: by which call, or which variable of a module it is."""
+
+    address: int
+    bytes: int
+    label: str
+
+    def holds(self, address: int, size: int) -> bool:
+        return self.address <= address and address + size <= self.address + self.bytes
+
+
+@dataclass(frozen=True)
+class Subject:
+    name: str
+    region: str
+    ranges: tuple[Range, ...]
+    allocations: tuple[Extent, ...]
+    variables: tuple[Extent, ...]
+    kernels: tuple[KernelUse, ...]
+
+    def place(self, key: str | int, size: int) -> Extent:
+        """Where a named range is, or `size` bytes at an address. Raises UsageError."""
+        if isinstance(key, str):
+            return self._range(key)
+        for extent in (*self.allocations, *self.variables):
+            if extent.holds(key, size):
+                return Extent(key, size, extent.label)
+        raise UsageError(
+            f"{size} bytes at {key:#x} are not within one allocation of the capture; "
+            "`neutrino-bench inspect` lists them"
+        )
+
+    def _range(self, name: str) -> Extent:
+        found = [each for each in self.ranges if each.name == name]
+        if len(found) == 1:
+            return Extent(found[0].address, found[0].bytes, name)
+        if found:
+            raise UsageError(
+                f"the capture has {len(found)} ranges of the name {name!r}; give an address instead"
+            )
+        names = ", ".join(sorted({each.name for each in self.ranges})) or "none"
+        raise UsageError(f"the capture has no range {name!r}; it has {names}")
+
+    def label(self, address: int, variable: int | None) -> str:
+        """Of memory by its address, or of a variable by its index, for people."""
+        if variable is not None:
+            return self.variables[variable].label if variable < len(self.variables) else "a variable"
+        found = [extent.label for extent in self.allocations if extent.holds(address, 1)]
+        return found[-1] if found else "memory"
+
+    def outputs(self) -> tuple[str, ...]:
+        """The ranges that the program called outputs, without those that a replay also reads."""
+        read = [each for each in self.ranges if each.role is not Role.OUTPUT]
+        names = Counter(each.name for each in self.ranges)
+        return tuple(
+            each.name
+            for each in self.ranges
+            if each.role is Role.OUTPUT and names[each.name] == 1 and not any(_overlap(each, r) for r in read)
+        )
+
+
+def subject_of(capture: Capture) -> Subject:
+    return Subject(
+        name=capture.name,
+        region=next((meta.value for meta in capture.meta if meta.key == "region"), ""),
+        ranges=tuple(capture.ranges),
+        allocations=tuple(Extent(a.address, a.bytes, a.call) for a in capture.allocations),
+        variables=tuple(Extent(g.address, g.bytes, f"variable {g.name}") for g in capture.globals),
+        kernels=tuple(_kernels(capture)),
+    )
+
+
+def _kernels(capture: Capture) -> Iterator[KernelUse]:
+    operations = tuple(capture.operations)
+    launched = Counter(each.launched for each in operations if isinstance(each, GraphLaunch))
+    uses: Counter[tuple[int, Dim3, Dim3, int]] = Counter()
+    for each in operations:
+        if isinstance(each, Launch) and OperationFlag.DISABLED not in each.flags:
+            times = launched[each.graph] if each.graph else 1
+            uses[each.kernel, each.grid, each.block, each.shared_bytes] += times
+    total = sum(uses.values()) or 1
+    for (index, grid, block, dynamic), launches in uses.items():
+        kernel = capture.kernels[index]
+        yield KernelUse(
+            name=kernel.name,
+            image_sha256=capture.images[capture.modules[kernel.module].image].sha256,
+            grid=grid,
+            block=block,
+            registers=kernel.registers,
+            shared_bytes=kernel.static_shared_bytes + dynamic,
+            launches=launches,
+            share=launches / total,
+        )
+
+
+def _overlap(one: Range, other: Range) -> bool:
+    return one.address < other.address + other.bytes and other.address < one.address + one.bytes

@@ -1,0 +1,89 @@
+"""The replay process: no host code of whom it measures, no site customisation, and not much of Python.
+
+Started by command() with the request on its standard input; its events go to an inherited pipe.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import signal
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from . import loop
+from .contract import EngineError
+from .protocol import OURS, Event, Failed, Request, decode_request, encode
+
+REQUEST_MAX = 64 << 20
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_NEEDED = ("benchguard", "msgspec", "cffi", "_cffi_backend", "pycparser")
+_START = (
+    "import sys; sys.path += sys.argv[1:-2]; from benchguard.replay.worker import main; "
+    "main(int(sys.argv[-2]), int(sys.argv[-1]))"
+)
+
+
+def command() -> list[str]:
+    """What starts a worker; the descriptor of its events and the number of its parent are to be added.
+
+    -I and -S: no folder of the user's, no .pth file, no sitecustomize, no PYTHON* variable. The folders that it
+    needs are named, behind the standard library.
+    """
+    folders: dict[str, None] = {}
+    for name in _NEEDED:
+        found = find_spec(name)
+        if found is not None and found.origin is not None:
+            place = Path(found.origin).resolve()
+            folders[str(place.parents[1] if place.name == "__init__.py" else place.parent)] = None
+    return [sys.executable, "-I", "-S", "-c", _START, *folders]
+
+
+def main(events: int, parent: int) -> None:
+    """Replay what is requested, send what happens, and end the process."""
+    _die_with(parent)
+    os.dup2(2, 1)  # what a driver prints is for people
+
+    def send(event: Event) -> None:
+        data = memoryview(encode(event) + b"\n")
+        while data:
+            data = data[os.write(events, data) :]
+
+    try:
+        request = decode_request(sys.stdin.buffer.read(REQUEST_MAX))
+        _replay(request, send)
+    except EngineError as error:
+        send(Failed(error.status, loop.line(str(error)), "open"))
+    except Exception as error:  # whatever it is, the supervisor is told in one line
+        send(Failed(OURS, loop.line(f"{type(error).__name__}: {error}"), "worker"))
+    # The kernel frees what is left, the device's state too, and faster than one by one.
+    os._exit(0)
+
+
+def _replay(request: Request, send: loop.Send) -> None:
+    from .binding import open_engine  # noqa: PLC0415 - loads the engine; nothing else here needs it
+
+    buffers = loop.Buffers(
+        inputs=_map(request.inputs_descriptor, mmap.PROT_READ),
+        outputs=_map(request.outputs_descriptor, mmap.PROT_READ | mmap.PROT_WRITE),
+    )
+    engine = open_engine(request.capture, request.limits)
+    loop.run(engine, request, buffers, send, time.monotonic)
+
+
+def _map(descriptor: int, protection: int) -> memoryview:
+    """All of an inherited memory; none for -1."""
+    size = os.fstat(descriptor).st_size if descriptor >= 0 else 0
+    if size == 0:
+        return memoryview(b"")
+    return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED, protection))
+
+
+def _die_with(parent: int) -> None:
+    """A worker whose supervisor is gone would hold the device for nobody."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it went before that was in force
+        os._exit(1)

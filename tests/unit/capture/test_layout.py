@@ -1,0 +1,88 @@
+"""The structs of benchguard.capture.layout are those of hook/core/capture_format.h, field for field."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from pathlib import Path
+
+from benchguard.capture import codec, layout
+from tests.conftest import ROOT
+
+CORE = ROOT / "hook" / "core"
+
+CONSTANTS = {
+    "NB_CAPTURE_VERSION": layout.VERSION,
+    "NB_RECORDING_MAGIC": layout.RECORDING_MAGIC,
+    "NB_CAPTURE_MAGIC": layout.CAPTURE_MAGIC,
+    "NB_CAPTURE_PAGE": layout.PAGE,
+    "NB_BLOB_MAX": layout.BLOB_MAX,
+    "NB_BLOBS_MAX": layout.BLOBS_MAX,
+    "NB_TABLE_MAX": layout.TABLE_MAX,
+    "NB_CAPTURE_ARENA": layout.ARENA,
+    "NB_NOTHING": layout.NOTHING,
+    "NB_STRING_MAX": codec.TEXT_MAX,
+    **{f"NB_CAPTURE_{kind.name}": kind for kind in layout.Kind},
+    **{f"NB_OPERATION_{kind.name}": kind for kind in layout.OperationKind},
+    **{f"NB_OPERATION_{flag.name}": flag for flag in layout.OperationFlag},
+    **{f"NB_CAPTURE_ALLOCATED_{flag.name}": flag for flag in layout.AllocationFlag},
+    **{f"NB_IMAGE_{kind.name}": kind for kind in layout.ImageFormat},
+    **{f"NB_CAPTURE_MODULE_{kind.name}": kind for kind in layout.ModuleKind},
+    **{f"NB_CAPTURE_STREAM_{kind.name}": kind for kind in layout.StreamKind},
+    **{f"NB_CAPTURE_{role.name}": role for role in layout.Role},
+}
+LAYOUTS = [
+    *(layout.RECORDING, layout.ELEMENT, layout.CAPTURE, layout.BLOB, layout.SECTION),
+    *(layout.PARAMETER, layout.ATTRIBUTE, layout.OPTION, layout.SETTING),
+    *layout.ELEMENTS.values(),
+    *layout.OPERATIONS.values(),
+]
+
+
+def expected() -> dict[str, int]:
+    """C expression -> value."""
+    found = {name: int(value) for name, value in CONSTANTS.items()}
+    for struct in LAYOUTS:
+        name = f"struct nb_{struct.name}"
+        found[f"sizeof({name})"] = struct.size
+        for field in struct.fields:
+            if not field.name or field.bytes == 24:
+                continue  # the rest of a union; three fields that an upload does not use
+            found[f"offsetof({name}, {field.name})"] = struct.offsets[field.name]
+            found[f"sizeof((({name} *)0)->{field.name})"] = field.bytes
+    return found
+
+
+def test_every_offset_and_size_is_the_headers(tmp_path: Path) -> None:
+    numbers = expected()
+    lines = "".join(f'    printf("%llu\\n", (unsigned long long)({text}));\n' for text in numbers)
+    headers = "#include <stddef.h>\n#include <stdio.h>\n#include <capture_format.h>\n#include <record.h>\n"
+    source = tmp_path / "print_layout.c"
+    source.write_text(f"{headers}int main(void)\n{{\n{lines}    return 0;\n}}\n")
+    program = tmp_path / "print_layout"
+    subprocess.run(["cc", f"-I{CORE}", str(source), "-o", str(program)], check=True)
+    out = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    assert dict(zip(numbers, map(int, out.split()), strict=True)) == numbers
+
+
+def test_every_byte_of_a_struct_is_declared() -> None:
+    for struct in LAYOUTS:
+        at = 0
+        for field in struct.fields:
+            assert struct.offsets[field.name] == at, (struct.name, field.name)
+            at += field.bytes
+        assert at == struct.size
+
+
+def test_every_field_has_its_place_in_the_model() -> None:
+    models = [*codec.MODELS.items()]
+    models += [(layout.OPERATIONS[kind], made) for kind, made in codec.OPERATION_MODELS.items()]
+    models += [(each, codec.PARTS[each.name]) for each in LAYOUTS if each.name in codec.PARTS]
+    assert (
+        len(models) == 17 - 1 - 1 + 9 + 4
+    )  # one layout for both kinds of runs, operations by their own kind
+    for struct, made in models:
+        words = {field.attribute for field in struct.fields if not field.reserved}
+        if struct in layout.OPERATIONS.values():
+            words.remove("kind")
+        assert {field.name for field in dataclasses.fields(made)} == words, made
