@@ -78,18 +78,13 @@ def _wrapper(recording: Recording) -> str:
         items = ["&nb_call", f"NB_REAL({function.name})", *names]
         replace = wrapped(f"    return {recording.replace}(", items, ");")
         return _REPLACED.format(signature=_signature(function), name=function.name, replace=replace)
-    returns = function.returns.spellings[0]
-    real = wrapped(f"    const {returns} nb_result = NB_REAL({function.name})(", names, ");")
-    if recording.through:
-        items = ["&nb_call", f"NB_REAL({function.name})", *names]
-        real = wrapped(f"    const {returns} nb_result = {recording.through}(", items, ");")
     after = ""
     if recording.after:
         after = wrapped(f"    {recording.after}(", ["&nb_call", "nb_result", *names], ");") + "\n"
     return _RECORDED.format(
         signature=_signature(function),
         name=function.name,
-        real=real,
+        real=_real(recording, names),
         arguments=wrapped(
             "    const uint64_t nb_arguments[] = {", [_word(w) for w in recording.words] or ["0"], "};"
         ),
@@ -97,6 +92,17 @@ def _wrapper(recording: Recording) -> str:
         after=after,
         refused=_refused(recording),
     )
+
+
+def _real(recording: Recording, names: list[str]) -> str:
+    """The driver's call, or in a recorded process what stands in its place."""
+    function = recording.function
+    result = f"    const {function.returns.spellings[0]} nb_result ="
+    if recording.through is None:
+        return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
+    items = ["&nb_call", f"NB_REAL({function.name})", *names]
+    through = wrapped(f"        nb_region_wanted() ? {recording.through}(", items, ")")
+    return f"{result}\n{through}\n" + wrapped(f"{' ' * 27}: NB_REAL({function.name})(", names, ");")
 
 
 def _refused(recording: Recording) -> str:

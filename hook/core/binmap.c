@@ -28,8 +28,7 @@ static const char *origin_of(const struct nb_call *call, const void *image)
 static void write_record(const struct nb_call *call, const struct nb_binary *binary, uint64_t handle,
                          const struct nb_extent *extent, uint64_t stored_at, const char *note)
 {
-    const char *origin = origin_of(call, extent->start);
-    const uint32_t origin_bytes = (uint32_t)strnlen(origin, NB_PAGE);
+    const uint32_t origin_bytes = (uint32_t)strlen(binary->origin);
     const uint32_t note_bytes = (uint32_t)strlen(note);
     const size_t size = (sizeof(struct nb_image) + origin_bytes + note_bytes + 7) & ~(size_t)7;
     struct nb_image *record = nb_ring_reserve(call->thread, size);
@@ -50,7 +49,7 @@ static void write_record(const struct nb_call *call, const struct nb_binary *bin
     record->origin_bytes = origin_bytes;
     record->note_bytes = note_bytes;
     char *text = (char *)(record + 1);
-    memcpy(text, origin, origin_bytes);
+    memcpy(text, binary->origin, origin_bytes);
     memcpy(text + origin_bytes, note, note_bytes);
     nb_ring_commit(call->thread, size);
 }
@@ -58,7 +57,9 @@ static void write_record(const struct nb_call *call, const struct nb_binary *bin
 static void load(const struct nb_call *call, uint64_t handle, uint64_t context,
                  const struct nb_extent *extent)
 {
-    struct nb_binary *binary = calloc(1, sizeof *binary);
+    const char *origin = origin_of(call, extent->start);
+    const size_t origin_bytes = strnlen(origin, NB_PAGE);
+    struct nb_binary *binary = calloc(1, sizeof *binary + origin_bytes + 1);
     if (binary == NULL)
         return;
     const uint64_t stored_at =
@@ -71,6 +72,8 @@ static void load(const struct nb_call *call, uint64_t handle, uint64_t context,
     binary->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     binary->context = context;
     binary->bytes = extent->bytes;
+    binary->format = extent->format;
+    memcpy(binary->origin, origin, origin_bytes);
     if (stored_at != UINT64_MAX)
         binary->kept = (const char *)nb_session() + nb_session()->image_offset + stored_at;
     /* The record first: whoever finds the handle may then rely on the supervisor knowing the image. */

@@ -16,6 +16,8 @@ struct nb_binary {
     uint64_t context; /* context it was loaded in; 0 for a library, which has none */
     const void *kept; /* our copy, in the session's image store; NULL if it did not fit */
     uint64_t bytes;
+    enum nb_image_format format;
+    char origin[]; /* path of the object whose code it is */
 };
 
 /* The driver gave `handle` for `image`. `bytes` is its size where the caller knows (a file, a link product),

@@ -98,6 +98,8 @@ const struct nb_description *nb_funcmap_describe(struct nb_thread *thread, struc
     description->parameter_count = facts->parameter_count;
     if (layout_bytes != 0)
         memcpy(description->layout, facts->layout, layout_bytes);
+    description->facts = *facts;
+    description->facts.layout = description->layout;
     fill_record(record, size, function, description->number, facts);
     nb_ring_commit(thread, size);
     const struct nb_description *first = NULL;

@@ -19,24 +19,7 @@ enum nb_function_kind {
     NB_FUNCTION_KERNEL, /* a kernel of a library, or a launch argument of unknown origin */
 };
 
-/* What the vendor's driver, or the image, says of a kernel. */
-struct nb_description {
-    uint64_t number; /* the kernel's number in this process */
-    uint32_t parameter_bytes;
-    uint32_t parameter_count;
-    bool holes; /* some bytes of the buffer belong to no parameter */
-    struct nb_parameter layout[];
-};
-
-struct nb_function {
-    uint64_t handle;
-    const struct nb_binary *binary; /* NULL if not known */
-    enum nb_function_kind kind;
-    _Atomic(const struct nb_description *) description; /* NULL until first launched */
-    char name[];
-};
-
-/* Facts of a kernel, found out by the vendor's half. */
+/* Facts of a kernel: what the vendor's driver, or the image, says of it. */
 struct nb_kernel_facts {
     uint32_t registers;
     uint32_t static_shared_bytes;
@@ -47,6 +30,24 @@ struct nb_kernel_facts {
     uint32_t layout_source;
     uint32_t parameter_count;
     const struct nb_parameter *layout;
+};
+
+/* What a launch needs to know of its kernel. */
+struct nb_description {
+    uint64_t number; /* the kernel's number in this process */
+    uint32_t parameter_bytes;
+    uint32_t parameter_count;
+    bool holes; /* some bytes of the buffer belong to no parameter */
+    struct nb_kernel_facts facts;
+    struct nb_parameter layout[]; /* facts.layout is this */
+};
+
+struct nb_function {
+    uint64_t handle;
+    const struct nb_binary *binary; /* NULL if not known */
+    enum nb_function_kind kind;
+    _Atomic(const struct nb_description *) description; /* NULL until first launched */
+    char name[];
 };
 
 /* `handle` is the kernel `name` of `binary`. Looking the same one up again changes nothing; a handle that now

@@ -1,5 +1,5 @@
-/* Calls that a replay cannot repeat, as the generated wrappers report them (semantics/cuda.toml, [refused]). The
- * vendor's half, in hook/<vendor>/capture_refuse.c. Only where nb_region_is_open(). */
+/* Calls that a replay cannot repeat, as the generated wrappers report them (semantics/cuda.toml, [refused]).
+ * The vendor's half, in hook/<vendor>/capture_refuse.c. Only where nb_region_is_open(). */
 #ifndef NEUTRINO_REFUSE_H
 #define NEUTRINO_REFUSE_H
 

@@ -40,6 +40,22 @@ struct nb_capture_parameters nb_capture_parameters(const struct nb_call *call, C
 void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation, const void *parameters,
                                  uint32_t bytes) __attribute__((visibility("hidden")));
 
+/* capture_attribute.c: the launch attributes that a replay can repeat, with refusals for the others. `into`
+ * has room for `count`; returns how many there are. */
+uint32_t nb_capture_attributes(const struct nb_call *call, const CUlaunchAttribute *attributes,
+                               uint32_t count, struct nb_attribute *into)
+    __attribute__((visibility("hidden")));
+
+/* capture_module.c: the index of the module element of a kernel's image (with the image and its variables),
+ * written at its first use. `function` is the kernel's in the current context. NB_NOTHING, and a refusal
+ * written, if the image is not known or not kept. */
+uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
+                           CUfunction function) __attribute__((visibility("hidden")));
+
+/* capture_module.c: what the load of `handle` asked of the compiler. Where nb_region_wanted(). */
+void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
+                             void *const *values) __attribute__((visibility("hidden")));
+
 /* Append an operation with the bytes that its spans refer to, in their order; their offsets are filled in
  * here (capture_launch.c). Returns its index. */
 uint32_t nb_capture_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
@@ -60,6 +76,30 @@ bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
 void nb_capture_kernel_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_module_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_launch_reset(void) __attribute__((visibility("hidden")));
+
+/* capture_stream.c: one that was given work in this region, else NB_NOTHING; a number that tells it from others. */
+uint32_t nb_capture_stream_used(const struct nb_call *call, CUstream stream)
+    __attribute__((visibility("hidden")));
+uint64_t nb_capture_stream_key(const struct nb_call *call, CUstream stream)
+    __attribute__((visibility("hidden")));
+
+/* capture_stream.c: the host has waited for a stream, by its index, or for all (NB_NOTHING). */
+void nb_capture_join(uint32_t stream) __attribute__((visibility("hidden")));
+
+/* capture_stream.c: before an operation that is no launch is given to the driver; a region may begin or end here.
+ * Is it to be recorded, if the driver accepts it? Where nb_region_wanted(). */
+bool nb_capture_announce(const struct nb_call *call, CUstream stream) __attribute__((visibility("hidden")));
+
+/* Is what the driver has accepted part of a region? For calls that need no announcing. */
+static inline bool nb_capture_happened(const struct nb_call *call, CUresult result)
+{
+    return result == CUDA_SUCCESS && call->thread != NULL && nb_region_is_open();
+}
+
+/* capture_stream.c, capture_event.c, capture_refuse.c: their part of nb_capture_reset. */
+void nb_capture_stream_reset(void) __attribute__((visibility("hidden")));
+void nb_capture_event_reset(void) __attribute__((visibility("hidden")));
+void nb_capture_refuse_reset(void) __attribute__((visibility("hidden")));
 
 /* capture_state.c: forget what was written of kernels, streams, modules, events and graphs: a new recording
  * starts from nothing. Each file that keeps such an index has a reset of its own, called from there. */

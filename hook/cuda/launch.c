@@ -4,53 +4,17 @@
 #include "call.h"
 #include "function.h"
 #include "handle.h"
+#include "launch.h"
 #include "parameters.h"
 #include "real.h"
+#include "region.h"
 #include "special.h"
+#include "stream.h"
 #include "surface.h"
 
-/* Set by the first stream capture of the process: only from then on is a launch's stream asked whether it
- * is capturing. Never cleared: an invalidated capture would leave a count wrong. */
-static atomic_bool captures_happen;
-
-void nb_after_begin_capture(const struct nb_call *call, CUresult result, CUstream hStream)
-{
-    (void)call, (void)result, (void)hStream;
-    atomic_store_explicit(&captures_happen, 1, memory_order_relaxed);
-}
-
-void nb_after_begin_capture_mode(const struct nb_call *call, CUresult result, CUstream hStream,
-                                 CUstreamCaptureMode mode)
-{
-    (void)mode;
-    nb_after_begin_capture(call, result, hStream);
-}
-
-void nb_after_begin_capture_to_graph(const struct nb_call *call, CUresult result, CUstream hStream,
-                                     CUgraph hGraph, const CUgraphNode *dependencies,
-                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
-                                     CUstreamCaptureMode mode)
-{
-    (void)hGraph, (void)dependencies, (void)dependencyData, (void)numDependencies, (void)mode;
-    nb_after_begin_capture(call, result, hStream);
-}
-
-/* A launch in the shape that all forms share. */
-struct launch {
-    CUfunction function;
-    unsigned int grid[3], block[3];
-    unsigned int shared_bytes;
-    CUstream stream;
-    const CUlaunchAttribute *attributes;
-    unsigned int attribute_count;
-    uint32_t flags;
-    void **kernelParams, **extra;
-};
-
-NB_ALWAYS_INLINE uint32_t launch_flags(const struct launch *launch)
+NB_ALWAYS_INLINE uint32_t launch_flags(const struct nb_call *call, const struct nb_launch_form *launch)
 {
     uint32_t flags = launch->flags;
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (launch->kernelParams == NULL && launch->extra != NULL)
         flags |= NB_LAUNCH_EXTRA;
     if (launch->attribute_count > NB_ATTRIBUTES_MAX)
@@ -59,14 +23,13 @@ NB_ALWAYS_INLINE uint32_t launch_flags(const struct launch *launch)
         if (launch->attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
             launch->attributes[i].value.cooperative)
             flags |= NB_LAUNCH_COOPERATIVE;
-    if (__builtin_expect(atomic_load_explicit(&captures_happen, memory_order_relaxed), 0) &&
-        NB_REAL(cuStreamIsCapturing)(launch->stream, &status) == CUDA_SUCCESS &&
-        status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+    if (nb_stream_is_captured(call, launch->stream))
         flags |= NB_LAUNCH_CAPTURED;
     return flags;
 }
 
-NB_ALWAYS_INLINE void copy_attributes(const struct launch *launch, struct nb_attribute *into, uint32_t count)
+NB_ALWAYS_INLINE void copy_attributes(const struct nb_launch_form *launch, struct nb_attribute *into,
+                                      uint32_t count)
 {
     _Static_assert(sizeof launch->attributes->value == sizeof into->value,
                    "CUlaunchAttributeValue is 64 bytes");
@@ -79,13 +42,11 @@ NB_ALWAYS_INLINE void copy_attributes(const struct launch *launch, struct nb_att
 
 /* Write the record into the ring before the driver is called, while the parameters are as the caller gave
  * them; launch_end publishes it. NULL if this launch is not recorded. */
-NB_ALWAYS_INLINE struct nb_launch *launch_begin(const struct nb_call *call, const struct launch *launch)
+NB_ALWAYS_INLINE struct nb_launch *launch_record(const struct nb_call *call,
+                                                 const struct nb_launch_form *launch, uint64_t begin)
 {
-    if (call->thread == NULL)
-        return NULL;
     static const struct nb_description nothing; /* kernel 0: its own record was lost */
     const struct nb_description *description = nb_described(launch->function);
-    uint64_t begin = call->begin;
     if (__builtin_expect(description == NULL, 0)) {
         description = nb_describe(call->thread, launch->function);
         begin = nb_clock(); /* what the driver was asked for us is no part of the launch */
@@ -111,7 +72,7 @@ NB_ALWAYS_INLINE struct nb_launch *launch_begin(const struct nb_call *call, cons
     memcpy(record->grid, launch->grid, sizeof record->grid);
     memcpy(record->block, launch->block, sizeof record->block);
     record->shared_bytes = launch->shared_bytes;
-    record->flags = launch_flags(launch);
+    record->flags = launch_flags(call, launch);
     record->parameter_bytes = parameters.bytes;
     record->kept_bytes = parameters.kept_bytes;
     copy_attributes(launch, (struct nb_attribute *)(record + 1), attributes);
@@ -119,34 +80,67 @@ NB_ALWAYS_INLINE struct nb_launch *launch_begin(const struct nb_call *call, cons
     return record;
 }
 
-NB_ALWAYS_INLINE CUresult launch_end(const struct nb_call *call, struct nb_launch *record, CUresult result)
+/* A launch that is inside the driver. */
+struct under_way {
+    struct nb_launch *record;
+    struct nb_capture_launch *kept; /* for the capture */
+};
+
+/* What is to be recorded of a launch, in the ring and in a capture, before the driver has it. */
+NB_ALWAYS_INLINE struct under_way launch_begin(const struct nb_call *call,
+                                               const struct nb_launch_form *launch)
+{
+    struct under_way under_way = {NULL, NULL};
+    if (call->thread == NULL)
+        return under_way;
+    uint64_t begin = call->begin;
+    if (nb_region_wanted()) {
+        under_way.kept = nb_capture_launch_before(call, launch);
+        begin = nb_clock(); /* that was no part of the launch */
+    }
+    under_way.record = launch_record(call, launch, begin);
+    return under_way;
+}
+
+/* Publish the record. */
+NB_ALWAYS_INLINE void launch_commit(const struct nb_call *call, struct nb_launch *record, CUresult result,
+                                    uint64_t end)
+{
+    if (record == NULL)
+        return;
+    record->record.end = end;
+    record->record.result = (int32_t)result;
+    nb_ring_commit(call->thread, record->record.size);
+}
+
+NB_ALWAYS_INLINE CUresult launch_end(const struct nb_call *call, struct under_way under_way, CUresult result)
 {
     if (call->thread == NULL)
         return result;
     const uint64_t end = nb_clock();
-    if (record != NULL) {
-        record->record.end = end;
-        record->record.result = (int32_t)result;
-        nb_ring_commit(call->thread, record->record.size);
-    }
+    launch_commit(call, under_way.record, result, end);
+    if (__builtin_expect(under_way.kept != NULL, 0))
+        nb_capture_launch_after(call, under_way.kept, result);
     nb_call_leave(call, end);
     return result;
 }
+
+static const struct under_way nothing_under_way;
 
 CUresult nb_replace_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CUfunction f,
                            unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                            unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                            unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
-    const struct launch launch = {.function = f,
-                                  .grid = {gridDimX, gridDimY, gridDimZ},
-                                  .block = {blockDimX, blockDimY, blockDimZ},
-                                  .shared_bytes = sharedMemBytes,
-                                  .stream = hStream,
-                                  .kernelParams = kernelParams,
-                                  .extra = extra};
-    struct nb_launch *record = launch_begin(call, &launch);
-    return launch_end(call, record,
+    const struct nb_launch_form launch = {.function = f,
+                                          .grid = {gridDimX, gridDimY, gridDimZ},
+                                          .block = {blockDimX, blockDimY, blockDimZ},
+                                          .shared_bytes = sharedMemBytes,
+                                          .stream = hStream,
+                                          .kernelParams = kernelParams,
+                                          .extra = extra};
+    const struct under_way under_way = launch_begin(call, &launch);
+    return launch_end(call, under_way,
                       real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
                            hStream, kernelParams, extra));
 }
@@ -155,18 +149,18 @@ CUresult nb_replace_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t 
                               const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
     if (config == NULL)
-        return launch_end(call, NULL, real(config, f, kernelParams, extra));
-    const struct launch launch = {.function = f,
-                                  .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                                  .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                                  .shared_bytes = config->sharedMemBytes,
-                                  .stream = config->hStream,
-                                  .attributes = config->attrs,
-                                  .attribute_count = config->attrs != NULL ? config->numAttrs : 0,
-                                  .kernelParams = kernelParams,
-                                  .extra = extra};
-    struct nb_launch *record = launch_begin(call, &launch);
-    return launch_end(call, record, real(config, f, kernelParams, extra));
+        return launch_end(call, nothing_under_way, real(config, f, kernelParams, extra));
+    const struct nb_launch_form launch = {.function = f,
+                                          .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                          .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                          .shared_bytes = config->sharedMemBytes,
+                                          .stream = config->hStream,
+                                          .attributes = config->attrs,
+                                          .attribute_count = config->attrs != NULL ? config->numAttrs : 0,
+                                          .kernelParams = kernelParams,
+                                          .extra = extra};
+    const struct under_way under_way = launch_begin(call, &launch);
+    return launch_end(call, under_way, real(config, f, kernelParams, extra));
 }
 
 CUresult nb_replace_launch_cooperative(const struct nb_call *call, nb_cuLaunchCooperativeKernel_t real,
@@ -175,71 +169,83 @@ CUresult nb_replace_launch_cooperative(const struct nb_call *call, nb_cuLaunchCo
                                        unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
                                        void **kernelParams)
 {
-    const struct launch launch = {.function = f,
-                                  .grid = {gridDimX, gridDimY, gridDimZ},
-                                  .block = {blockDimX, blockDimY, blockDimZ},
-                                  .shared_bytes = sharedMemBytes,
-                                  .stream = hStream,
-                                  .flags = NB_LAUNCH_COOPERATIVE,
-                                  .kernelParams = kernelParams};
-    struct nb_launch *record = launch_begin(call, &launch);
-    return launch_end(call, record,
+    const struct nb_launch_form launch = {.function = f,
+                                          .grid = {gridDimX, gridDimY, gridDimZ},
+                                          .block = {blockDimX, blockDimY, blockDimZ},
+                                          .shared_bytes = sharedMemBytes,
+                                          .stream = hStream,
+                                          .flags = NB_LAUNCH_COOPERATIVE,
+                                          .kernelParams = kernelParams};
+    const struct under_way under_way = launch_begin(call, &launch);
+    return launch_end(call, under_way,
                       real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
                            hStream, kernelParams));
 }
 
+static struct nb_launch_form form_of_one(const CUDA_LAUNCH_PARAMS *one)
+{
+    return (struct nb_launch_form){.function = one->function,
+                                   .grid = {one->gridDimX, one->gridDimY, one->gridDimZ},
+                                   .block = {one->blockDimX, one->blockDimY, one->blockDimZ},
+                                   .shared_bytes = one->sharedMemBytes,
+                                   .stream = one->hStream,
+                                   .flags = NB_LAUNCH_COOPERATIVE,
+                                   .kernelParams = one->kernelParams,
+                                   .unreplayable =
+                                       "launches kernels on several devices that wait for each other"};
+}
+
 /* One call, one launch a device. The launches share the call's times and result: each is written whole, and
- * none is left reserved across the driver's call, which could publish only one. */
+ * none is left reserved across the driver's call, which could publish only one. To a region they are one. */
 CUresult nb_replace_launch_multi(const struct nb_call *call, nb_cuLaunchCooperativeKernelMultiDevice_t real,
                                  CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices,
                                  unsigned int flags)
 {
-    const CUresult result = real(launchParamsList, numDevices, flags);
-    for (unsigned int i = 0; launchParamsList != NULL && call->thread != NULL && i < numDevices; i++) {
-        const CUDA_LAUNCH_PARAMS *one = &launchParamsList[i];
-        const struct launch launch = {.function = one->function,
-                                      .grid = {one->gridDimX, one->gridDimY, one->gridDimZ},
-                                      .block = {one->blockDimX, one->blockDimY, one->blockDimZ},
-                                      .shared_bytes = one->sharedMemBytes,
-                                      .stream = one->hStream,
-                                      .flags = NB_LAUNCH_COOPERATIVE,
-                                      .kernelParams = one->kernelParams};
-        struct nb_launch *record = launch_begin(call, &launch);
-        if (record == NULL)
-            continue;
-        record->record.end = nb_clock();
-        record->record.result = (int32_t)result;
-        nb_ring_commit(call->thread, record->record.size);
+    const unsigned int count = call->thread != NULL && launchParamsList != NULL ? numDevices : 0;
+    struct under_way under_way = nothing_under_way;
+    if (count > 0 && nb_region_wanted()) {
+        const struct nb_launch_form first = form_of_one(launchParamsList);
+        under_way.kept = nb_capture_launch_before(call, &first);
     }
-    return launch_end(call, NULL, result);
+    const CUresult result = real(launchParamsList, numDevices, flags);
+    for (unsigned int i = 0; i < count; i++) {
+        const struct nb_launch_form launch = form_of_one(&launchParamsList[i]);
+        launch_commit(call, launch_record(call, &launch, call->begin), result, nb_clock());
+    }
+    return launch_end(call, under_way, result);
 }
 
 /* The launch calls of CUDA 3 (cuFuncSetBlockShape, cuParamSet*): block shape, shared memory and parameters
  * are state of the function, which the driver does not give back. They are recorded as 0, not guessed. */
-static struct nb_launch *legacy_begin(const struct nb_call *call, CUfunction f, int width, int height,
-                                      CUstream stream)
+static struct under_way legacy_begin(const struct nb_call *call, CUfunction f, int width, int height,
+                                     CUstream stream)
 {
-    const struct launch launch = {
-        .function = f, .grid = {(unsigned int)width, (unsigned int)height, 1}, .stream = stream};
+    const struct nb_launch_form launch = {
+        .function = f,
+        .grid = {(unsigned int)width, (unsigned int)height, 1},
+        .stream = stream,
+        .unreplayable =
+            "launches with parameters that are state of the function (cuParamSet), which the driver "
+            "does not give back"};
     return launch_begin(call, &launch);
 }
 
 CUresult nb_replace_launch_legacy(const struct nb_call *call, nb_cuLaunch_t real, CUfunction f)
 {
-    struct nb_launch *record = legacy_begin(call, f, 1, 1, NULL);
-    return launch_end(call, record, real(f));
+    const struct under_way under_way = legacy_begin(call, f, 1, 1, NULL);
+    return launch_end(call, under_way, real(f));
 }
 
 CUresult nb_replace_launch_grid(const struct nb_call *call, nb_cuLaunchGrid_t real, CUfunction f,
                                 int grid_width, int grid_height)
 {
-    struct nb_launch *record = legacy_begin(call, f, grid_width, grid_height, NULL);
-    return launch_end(call, record, real(f, grid_width, grid_height));
+    const struct under_way under_way = legacy_begin(call, f, grid_width, grid_height, NULL);
+    return launch_end(call, under_way, real(f, grid_width, grid_height));
 }
 
 CUresult nb_replace_launch_grid_async(const struct nb_call *call, nb_cuLaunchGridAsync_t real, CUfunction f,
                                       int grid_width, int grid_height, CUstream hStream)
 {
-    struct nb_launch *record = legacy_begin(call, f, grid_width, grid_height, hStream);
-    return launch_end(call, record, real(f, grid_width, grid_height, hStream));
+    const struct under_way under_way = legacy_begin(call, f, grid_width, grid_height, hStream);
+    return launch_end(call, under_way, real(f, grid_width, grid_height, hStream));
 }

@@ -3,6 +3,7 @@
 
 #include "binmap.h"
 #include "call.h"
+#include "capture.h"
 #include "funcmap.h"
 #include "handle.h"
 #include "real.h"
@@ -15,25 +16,20 @@ static uint64_t current_context(void)
     return NB_REAL(cuCtxGetCurrent)(&context) == CUDA_SUCCESS ? nb_handle(context) : 0;
 }
 
-static void module_loaded(const struct nb_call *call, CUresult result, const CUmodule *module,
-                          const void *image, uint64_t bytes)
-{
-    if (result != CUDA_SUCCESS || module == NULL || !nb_hook_enter(call))
-        return;
-    nb_binmap_load(call, nb_handle(*module), current_context(), image, bytes);
-    nb_hook_leave(call);
-}
-
 void nb_after_module_load(const struct nb_call *call, CUresult result, CUmodule *module, const void *image)
 {
-    module_loaded(call, result, module, image, 0);
+    nb_after_module_load_ex(call, result, module, image, 0, NULL, NULL);
 }
 
 void nb_after_module_load_ex(const struct nb_call *call, CUresult result, CUmodule *module, const void *image,
                              unsigned int numOptions, CUjit_option *options, void **optionValues)
 {
-    (void)numOptions, (void)options, (void)optionValues;
-    module_loaded(call, result, module, image, 0);
+    if (result != CUDA_SUCCESS || module == NULL || !nb_hook_enter(call))
+        return;
+    nb_binmap_load(call, nb_handle(*module), current_context(), image, 0);
+    if (nb_region_wanted())
+        nb_capture_load_options(nb_handle(*module), numOptions, options, optionValues);
+    nb_hook_leave(call);
 }
 
 void nb_after_module_load_file(const struct nb_call *call, CUresult result, CUmodule *module,
@@ -50,11 +46,12 @@ void nb_after_library_load(const struct nb_call *call, CUresult result, CUlibrar
                            CUlibraryOption *libraryOptions, void **libraryOptionValues,
                            unsigned int numLibraryOptions)
 {
-    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
     (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     if (result != CUDA_SUCCESS || library == NULL || !nb_hook_enter(call))
         return;
     nb_binmap_load(call, nb_handle(*library), 0, code, 0);
+    if (nb_region_wanted())
+        nb_capture_load_options(nb_handle(*library), numJitOptions, jitOptions, jitOptionsValues);
     nb_hook_leave(call);
 }
 
@@ -63,11 +60,12 @@ void nb_after_library_load_file(const struct nb_call *call, CUresult result, CUl
                                 unsigned int numJitOptions, CUlibraryOption *libraryOptions,
                                 void **libraryOptionValues, unsigned int numLibraryOptions)
 {
-    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
     (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     if (result != CUDA_SUCCESS || library == NULL || !nb_hook_enter(call))
         return;
     nb_binmap_load_file(call, nb_handle(*library), 0, fileName);
+    if (nb_region_wanted())
+        nb_capture_load_options(nb_handle(*library), numJitOptions, jitOptions, jitOptionsValues);
     nb_hook_leave(call);
 }
 

@@ -38,7 +38,9 @@ CUresult CUDAAPI cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 CUresult CUDAAPI cuMemOpen(CUdeviceptr *pdptr, CUhandle handle, unsigned int Flags)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuMemOpen);
-    const CUresult nb_result = nb_through_mem_open(&nb_call, NB_REAL(cuMemOpen), pdptr, handle, Flags);
+    const CUresult nb_result =
+        nb_region_wanted() ? nb_through_mem_open(&nb_call, NB_REAL(cuMemOpen), pdptr, handle, Flags)
+                           : NB_REAL(cuMemOpen)(pdptr, handle, Flags);
     const uint64_t nb_arguments[] = {nb_out_word(nb_result, pdptr, sizeof *pdptr), (uint64_t)Flags};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
     if (nb_region_is_open())
@@ -51,7 +53,9 @@ CUresult CUDAAPI cuMemOpen(CUdeviceptr *pdptr, CUhandle handle, unsigned int Fla
 CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuModuleLoadData);
-    const CUresult nb_result = nb_through_module_load(&nb_call, NB_REAL(cuModuleLoadData), module, image);
+    const CUresult nb_result =
+        nb_region_wanted() ? nb_through_module_load(&nb_call, NB_REAL(cuModuleLoadData), module, image)
+                           : NB_REAL(cuModuleLoadData)(module, image);
     const uint64_t nb_arguments[] = {nb_out_word(nb_result, module, sizeof *module), nb_word_pointer(image)};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
     nb_after_module_load(&nb_call, nb_result, module, image);

@@ -15,7 +15,8 @@ void nb_after_module_load(const struct nb_call *nb_call, CUresult nb_result, CUm
 CUresult nb_replace_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb_real, CUfunction f,
                            unsigned int gridDimX, CUstream hStream, void **kernelParams) NB_HIDDEN;
 
-/* Called in the driver's place: they call it, or answer for it. The call's record is written afterwards. */
+/* Called in the driver's place while nb_region_wanted(): they call it, or answer for it. The call's record is
+ * written afterwards. */
 CUresult nb_through_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real, CUdeviceptr *pdptr,
                              CUhandle handle, unsigned int Flags) NB_HIDDEN;
 CUresult nb_through_module_load(const struct nb_call *nb_call, nb_cuModuleLoadData_t nb_real,

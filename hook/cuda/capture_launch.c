@@ -1,0 +1,145 @@
+/* Operations, and launches among them, as a capture holds them. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture.h"
+#include "function.h"
+#include "handle.h"
+#include "launch.h"
+#include "real.h"
+#include "stream.h"
+#include "surface.h"
+
+/* More launch attributes than this are a mistake of the caller's, which the driver will say. */
+#define ATTRIBUTES_MAX 64u
+
+struct nb_capture_launch {
+    struct nb_capture_operation operation;
+    struct nb_capture_parameters parameters;
+    struct nb_attribute attributes[];
+};
+
+/* Stands for a launch that was counted, of which nothing is recorded. */
+static struct nb_capture_launch counted;
+
+/* Of the region's first launch: addresses and modules of another context mean nothing in a replay. */
+static _Atomic uint64_t context_of_region;
+
+uint32_t nb_capture_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
+                              unsigned count)
+{
+    uint64_t bytes = 0;
+    struct nb_piece *pieces = calloc(count + 1, sizeof *pieces);
+    if (pieces == NULL)
+        return NB_NOTHING;
+    pieces[0] = (struct nb_piece){operation, sizeof *operation};
+    for (unsigned i = 0; i < count; i++) {
+        pieces[i + 1] = data[i];
+        bytes += data[i].bytes;
+    }
+    if (operation->kind == NB_OPERATION_LAUNCH) {
+        const uint64_t parameters = count > 0 ? data[0].bytes : 0;
+        operation->as.launch.parameters = (struct nb_span){sizeof *operation, parameters};
+        operation->as.launch.attributes =
+            (struct nb_span){sizeof *operation + parameters, bytes - parameters};
+    } else if (operation->kind == NB_OPERATION_UPLOAD) {
+        operation->as.copy.content = (struct nb_content){sizeof *operation, bytes};
+    }
+    const uint32_t index = nb_recording_append(NB_CAPTURE_OPERATION, pieces, count + 1);
+    free(pieces);
+    return index;
+}
+
+static void check_context(const struct nb_call *call)
+{
+    CUcontext context = NULL;
+    uint64_t first = 0;
+    if (NB_REAL(cuCtxGetCurrent)(&context) != CUDA_SUCCESS || context == NULL ||
+        atomic_compare_exchange_strong(&context_of_region, &first, nb_handle(context)))
+        return;
+    if (first != nb_handle(context))
+        nb_capture_refuse(call, "launches in another context than the region's first launch");
+}
+
+static bool is_cooperative(const struct nb_launch_form *launch)
+{
+    for (unsigned int i = 0; i < launch->attribute_count; i++)
+        if (launch->attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
+            launch->attributes[i].value.cooperative)
+            return true;
+    return (launch->flags & NB_LAUNCH_COOPERATIVE) != 0;
+}
+
+/* Everything that the caller may change as soon as the driver has returned. NULL: nothing is recorded. */
+static struct nb_capture_launch *keep(const struct nb_call *call, const struct nb_launch_form *launch)
+{
+    check_context(call);
+    if (launch->unreplayable != NULL || launch->attribute_count > ATTRIBUTES_MAX) {
+        nb_capture_refuse(call, launch->unreplayable != NULL ? launch->unreplayable
+                                                             : "a launch has more attributes than there are");
+        return NULL;
+    }
+    const uint32_t kernel = nb_capture_kernel(call, launch->function);
+    struct nb_capture_launch *kept =
+        kernel != NB_NOTHING ? calloc(1, sizeof *kept + launch->attribute_count * sizeof *kept->attributes)
+                             : NULL;
+    if (kept == NULL)
+        return NULL;
+    kept->parameters = nb_capture_parameters(call, launch->function, launch->kernelParams, launch->extra);
+    if (kept->parameters.start == NULL) {
+        free(kept);
+        return NULL;
+    }
+    kept->operation =
+        (struct nb_capture_operation){.kind = NB_OPERATION_LAUNCH,
+                                      .flags = is_cooperative(launch) ? NB_OPERATION_COOPERATIVE : 0,
+                                      .stream = nb_capture_stream(call, launch->stream),
+                                      .as.launch = {.kernel = kernel, .shared_bytes = launch->shared_bytes}};
+    memcpy(kept->operation.as.launch.grid, launch->grid, sizeof launch->grid);
+    memcpy(kept->operation.as.launch.block, launch->block, sizeof launch->block);
+    const uint32_t attributes =
+        nb_capture_attributes(call, launch->attributes, launch->attribute_count, kept->attributes);
+    kept->operation.as.launch.attributes.bytes = attributes * sizeof *kept->attributes;
+    return kept;
+}
+
+struct nb_capture_launch *nb_capture_launch_before(const struct nb_call *call,
+                                                   const struct nb_launch_form *launch)
+{
+    if (nb_stream_is_captured(call, launch->stream))
+        return NULL;
+    const int saved = errno;
+    nb_describe(call->thread, launch->function); /* which finds out the name of a kernel never seen before */
+    const struct nb_function *function = nb_funcmap_get(nb_handle(launch->function));
+    nb_region_before_operation(function != NULL ? function->name : "");
+    struct nb_capture_launch *kept = nb_region_is_open() ? keep(call, launch) : NULL;
+    errno = saved;
+    return kept != NULL ? kept : &counted;
+}
+
+static void append(const struct nb_call *call, struct nb_capture_launch *kept)
+{
+    const struct nb_piece data[] = {{kept->parameters.start, kept->parameters.bytes},
+                                    {kept->attributes, (size_t)kept->operation.as.launch.attributes.bytes}};
+    const uint32_t index = nb_capture_operation(&kept->operation, data, 2);
+    if (index != NB_NOTHING)
+        nb_capture_check_parameters(call, index, kept->parameters.start, kept->parameters.bytes);
+}
+
+void nb_capture_launch_after(const struct nb_call *call, struct nb_capture_launch *kept, CUresult result)
+{
+    const int saved = errno;
+    if (kept != &counted) {
+        if (result == CUDA_SUCCESS)
+            append(call, kept);
+        free(kept->parameters.start);
+        free(kept);
+    }
+    nb_region_after_launch();
+    errno = saved;
+}
+
+void nb_capture_launch_reset(void)
+{
+    atomic_store(&context_of_region, 0);
+}
