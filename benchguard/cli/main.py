@@ -15,6 +15,7 @@ from ..shim.errors import ShimError
 from .build import build
 from .completion import completion
 from .doctor import doctor
+from .inspect import inspect
 from .observe import observe
 from .verify_log import verify_log
 
@@ -59,7 +60,7 @@ def cli() -> None:
     """
 
 
-for command in (observe, verify_log, doctor, build, completion):
+for command in (observe, inspect, verify_log, doctor, build, completion):
     cli.add_command(command)
 
 

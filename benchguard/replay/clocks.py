@@ -110,7 +110,10 @@ class ClockWatch:
     """Reads the device with this PCI bus id every PERIOD_SECONDS, from `start` to `stop`."""
 
     def __init__(
-        self, pci_bus: str, load: Callable[[], Any] = lambda: import_module("pynvml"), period: float = PERIOD_SECONDS
+        self,
+        pci_bus: str,
+        load: Callable[[], Any] = lambda: import_module("pynvml"),
+        period: float = PERIOD_SECONDS,
     ) -> None:
         self._pci_bus = pci_bus
         self._load = load
