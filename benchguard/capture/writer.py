@@ -43,6 +43,7 @@ from .model import NO_CONTENT, Content, Run
 
 ZSTD_LEVEL = 3
 WORKERS_MAX = 8
+SAMPLE = 1 << 14
 
 _KINDS: dict[type, Kind] = {MODELS[layout]: kind for kind, layout in ELEMENTS.items() if layout in MODELS}
 _KINDS |= dict.fromkeys(OPERATION_MODELS.values(), Kind.OPERATION)
@@ -209,5 +210,18 @@ def _prepare(raw: bytes | memoryview, known: dict[bytes, tuple[int, int, int]]) 
         _thread.compressor = zstandard.ZstdCompressor(
             level=ZSTD_LEVEL, write_checksum=True, write_content_size=True
         )
-    compressed: bytes = _thread.compressor.compress(raw)
-    return digest, len(raw), compressed if len(compressed) < len(raw) else bytes(raw)
+    compressed = _compressed(raw, _thread.compressor)
+    return digest, len(raw), compressed if compressed is not None else bytes(raw)
+
+
+def _compressed(raw: bytes | memoryview, compressor: zstandard.ZstdCompressor) -> bytes | None:
+    """None if that would save less than an eighth: random numbers, of which a device's memory is full, save 7 %
+    and take longer to decompress than to read. Three samples tell before the whole is tried."""
+    size = len(raw)
+    if size > 8 * SAMPLE:
+        places = (0, (size - SAMPLE) // 2, size - SAMPLE)
+        samples = b"".join(raw[at : at + SAMPLE] for at in places)
+        if len(compressor.compress(samples)) > len(samples) * 7 // 8:
+            return None
+    compressed: bytes = compressor.compress(raw)
+    return compressed if len(compressed) <= size * 7 // 8 else None

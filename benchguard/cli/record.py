@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import stat
+import struct
 import tempfile
 from pathlib import Path
 
@@ -15,13 +16,16 @@ from ..audit.log import LogWriter
 from ..audit.selection import Selection, parse_selection
 from ..audit.supervise import STATUS_OURS, Interposer, Recorded, supervise
 from ..capture import Capture, CaptureError, PackSummary, pack
+from ..capture.layout import Kind
 from ..errors import BenchguardError, UsageError
-from ..report.missed import why_missed
+from ..report.missed import why_missed, why_unended
 from .interpose import MARK, announced_interposer
 from .options import driver_option, timeout_option
 
 _RECORDING = re.compile(r"[0-9]+-[0-9]+\.nrec", re.ASCII)
 _REFUSALS_SHOWN = 5
+_ELEMENT = struct.Struct("<IIQ")
+_END_BYTES = _ELEMENT.size + 8
 
 
 @click.command(
@@ -164,6 +168,9 @@ def _pack_all(
         target = output if number == 1 else output.with_suffix(f".{number}{output.suffix}")
         try:
             _check_free(target, force)
+            if not _has_end(recording):
+                why = why_unended(log, selection)
+                raise CaptureError(f"the region began and never ended: {why}; {target} is not written")
             summary = pack(recording, target, calls)
         except BenchguardError as error:
             failures.append(error)
@@ -176,6 +183,13 @@ def _pack_all(
             f" ({len(failures) - 1} more of {len(recordings)} regions failed)" if len(failures) > 1 else ""
         )
         raise type(first)(f"{first}{others}")
+
+
+def _has_end(recording: Path) -> bool:
+    """Whether its last element is NB_CAPTURE_END; the rest is for `pack` to check."""
+    with recording.open("rb") as stream:
+        stream.seek(max(0, recording.stat().st_size - _END_BYTES))
+        return stream.read(_ELEMENT.size) == _ELEMENT.pack(Kind.END, 0, _END_BYTES - _ELEMENT.size)
 
 
 def _report(summary: PackSummary) -> None:

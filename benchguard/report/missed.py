@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from ..audit.log import checked_lines
-from ..audit.selection import ByKernel, ByLaunches, ByProgram, Selection
+from ..audit.selection import ByKernel, ByLaunches, ByProgram, ByWindow, Selection
 
 _NAMES_SHOWN = 3
 
@@ -33,19 +33,33 @@ class _Counts:
 
 
 def why_missed(log: Path, selection: Selection) -> str:
-    """One clause: what the program did instead of what `selection` waits for, or for its end."""
+    """One clause: what the program did instead of what `selection` waits for."""
     counts = _Counts(log, selection)
     if counts.processes == 0:
         return "the program made no driver call"
     within = "" if counts.processes == 1 else " in one process"
     if isinstance(selection, ByProgram):
-        return "the program never called benchguard.region(), or left it before its end"
+        return "the program never called benchguard.region()"
     if isinstance(selection, ByLaunches):
-        asked = f"--launches {selection.first}:{selection.end} asks for more"
-        return f"only {counts.launches} launches were made{within}, {asked}"
+        return _launches_missed(counts, selection, within)
     if isinstance(selection, ByKernel):
         return _kernel_missed(counts, selection, within)
-    return f"there are fewer than {selection.nth} pairs of timing events with work between them on one stream"
+    return f"no stream saw {selection.nth} pairs of timing events with work between the two"
+
+
+def why_unended(log: Path, selection: Selection) -> str:
+    """The same for a region that began and has no end."""
+    counts = _Counts(log, selection)
+    if isinstance(selection, ByLaunches) and counts.launches < selection.end:
+        return _launches_missed(counts, selection, "")
+    if isinstance(selection, ByWindow):
+        return "no second timing event with work before it followed, or the program was killed"
+    return "the program was killed inside it, or its recording found no room"
+
+
+def _launches_missed(counts: _Counts, selection: ByLaunches, within: str) -> str:
+    asked = f"--launches {selection.first}:{selection.end} asks for more"
+    return f"only {counts.launches} launches were made{within}, {asked}"
 
 
 def _kernel_missed(counts: _Counts, selection: ByKernel, within: str) -> str:

@@ -122,6 +122,8 @@ static const char *begin(const char *name)
     }
     if (!settled)
         nb_region_refuse("a launch of another thread was still inside the driver when the region began");
+    if (!nb_recording_flush())
+        return nb_recording_error();
     set_state(NB_REGION_OPEN);
     return NULL;
 }
