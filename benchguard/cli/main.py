@@ -17,6 +17,7 @@ from .completion import completion
 from .doctor import doctor
 from .inspect import inspect
 from .observe import observe
+from .record import record
 from .verify_log import verify_log
 
 STATUS_USAGE = 2
@@ -27,6 +28,7 @@ EXAMPLES = """
 Examples:
   neutrino-bench -- python submission.py
   neutrino-bench --log run.audit.jsonl --driver sim -- ./program
+  neutrino-bench record -o x.ncap --launches 100:110 -- python submission.py
   neutrino-bench verify-log run.audit.jsonl
   neutrino-bench doctor
 """
@@ -60,7 +62,7 @@ def cli() -> None:
     """
 
 
-for command in (observe, inspect, verify_log, doctor, build, completion):
+for command in (observe, record, inspect, verify_log, doctor, build, completion):
     cli.add_command(command)
 
 

@@ -18,8 +18,7 @@ static bool is_managed(uint64_t address)
 static bool is_host(uint64_t address)
 {
     unsigned int type = CU_MEMORYTYPE_HOST;
-    return NB_REAL(cuPointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
-               CUDA_SUCCESS ||
+    return NB_REAL(cuPointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS ||
            type == CU_MEMORYTYPE_HOST;
 }
 
@@ -37,6 +36,6 @@ enum nb_place nb_capture_place(uint64_t address, const char **what)
         return NB_PLACE_HOST;
     *what = nb_foreign_find(address);
     if (*what == NULL)
-        *what = "device memory that the program did not allocate";
+        *what = "device memory that is no allocation (a variable of code not launched yet?)";
     return NB_PLACE_FOREIGN;
 }
