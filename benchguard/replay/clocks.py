@@ -107,21 +107,19 @@ def _spread(values: Iterable[float | None]) -> Spread | None:
 
 
 class ClockWatch:
-    """Reads the device with this PCI bus id every PERIOD_SECONDS, from `start` to `stop`."""
+    """Reads a device every PERIOD_SECONDS, from `start` to `stop`."""
 
-    def __init__(
-        self, pci_bus: str, load: Callable[[], Any] = lambda: import_module("pynvml"), period: float = PERIOD_SECONDS
-    ) -> None:
-        self._pci_bus = pci_bus
+    def __init__(self, load: Callable[[], Any] = lambda: import_module("pynvml")) -> None:
         self._load = load
-        self._period = period
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="clocks", daemon=True)
+        self._thread: threading.Thread | None = None
         self.readings: list[Reading] = []
         self.unavailable = ""
 
-    def start(self) -> None:
-        if self._pci_bus:
+    def start(self, pci_bus: str) -> None:
+        """The device with this PCI bus id; empty: it has none."""
+        if pci_bus:
+            self._thread = threading.Thread(target=self._run, args=[pci_bus], name="clocks", daemon=True)
             self._thread.start()
         else:
             self.unavailable = "the driver names no PCI device (the CPU driver has none)"
@@ -129,10 +127,10 @@ class ClockWatch:
     def stop(self) -> None:
         """May be called twice, and before start."""
         self._over.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join(JOIN_SECONDS)
 
-    def _run(self) -> None:
+    def _run(self, pci_bus: str) -> None:
         try:
             nvml = self._load()
         except ImportError as error:
@@ -144,12 +142,12 @@ class ClockWatch:
             self.unavailable = f"NVML does not start: {error}"
             return
         try:
-            device = nvml.nvmlDeviceGetHandleByPciBusId(self._pci_bus.encode())
+            device = nvml.nvmlDeviceGetHandleByPciBusId(pci_bus.encode())
             while not self._over.is_set() and len(self.readings) < READINGS_MAX:
                 self.readings.append(_read(nvml, device))
-                self._over.wait(self._period)
+                self._over.wait(PERIOD_SECONDS)
         except nvml.NVMLError as error:
-            self.unavailable = f"NVML does not read device {self._pci_bus}: {error}"
+            self.unavailable = f"NVML does not read device {pci_bus}: {error}"
         finally:
             nvml.nvmlShutdown()
 

@@ -74,6 +74,13 @@ def rule_of(until: str | None, samples: int | None) -> Rule:
     return Variation(bound) if kind == "cv" else Interval(bound)
 
 
+def text_of(rule: Rule) -> str:
+    """The rule as --until and --samples have it."""
+    if isinstance(rule, Count):
+        return f"samples={rule.samples}"
+    return f"cv={rule.cv:g}" if isinstance(rule, Variation) else f"ci={rule.half_width:g}"
+
+
 def samples_max(rule: Rule) -> int:
     """How many samples the rule ever asks for."""
     return rule.samples if isinstance(rule, Count) else DOUBLINGS[-1]

@@ -124,7 +124,7 @@ class _Loop:
         self._send(Phase(phase))
 
     def _refusals(self) -> tuple[str, ...]:
-        found = []
+        found: list[str] = []
         while len(found) < REFUSALS_MAX and (text := self._engine.refusal(len(found))) is not None:
             found.append(line(text))
         return tuple(found)
@@ -140,7 +140,7 @@ class _Loop:
         """Samples that are thrown away, until their times have come to rest; how many."""
         started, taken, before = self._clock(), 0, -1.0
         while True:
-            times = []
+            times: list[float] = []
             while len(times) < WARM_UP_ROUND:
                 times.append(self._engine.measure().device_us)
                 spent = self._clock() - started

@@ -5,6 +5,7 @@ No signal is taken and nothing is global, so that this works in any thread of a 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import signal
@@ -87,10 +88,8 @@ def converse(
 def end_group(child: subprocess.Popen[bytes]) -> None:
     """Kill the child's group, then reap the child: until then its number is nobody else's."""
     if child.returncode is None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         child.wait()
 
 

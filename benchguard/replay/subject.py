@@ -91,7 +91,7 @@ class Subject:
 def subject_of(capture: Capture) -> Subject:
     return Subject(
         name=capture.name,
-        region=next((meta.value for meta in capture.meta if meta.key == "region"), ""),
+        region=capture.meta.get("region", ""),
         ranges=tuple(capture.ranges),
         allocations=tuple(Extent(a.address, a.bytes, a.call) for a in capture.allocations),
         variables=tuple(Extent(g.address, g.bytes, f"variable {g.name}") for g in capture.globals),

@@ -44,7 +44,7 @@ def command() -> list[str]:
 
 def main(events: int, parent: int) -> None:
     """Replay what is requested, send what happens, and end the process."""
-    _die_with(parent)
+    die_with(parent)
     os.dup2(2, 1)  # what a driver prints is for people
 
     def send(event: Event) -> None:
@@ -82,7 +82,7 @@ def _map(descriptor: int, protection: int) -> memoryview:
     return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED, protection))
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """A worker whose supervisor is gone would hold the device for nobody."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it went before that was in force

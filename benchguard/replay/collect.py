@@ -1,0 +1,116 @@
+"""The replay process's lines, in the order in which they may come, to what the result is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from .convergence import samples_max
+from .process import LineError
+from .protocol import (
+    Batch,
+    Done,
+    Event,
+    Failed,
+    Measured,
+    Opened,
+    Phase,
+    Ready,
+    Request,
+    TimedSample,
+    Verified,
+    decode_event,
+)
+from .statistics import quantile
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`median_us` of the samples so far; None before there are any."""
+
+    phase: str
+    samples: int
+    median_us: float | None
+
+
+@dataclass
+class Collector:
+    """`handle` is given each line and says whether there may be more."""
+
+    request: Request
+    progress: Callable[[Progress], None] | None = None
+    on_ready: Callable[[Ready], None] | None = None
+    phase: str = "start"
+    opened: Opened | None = None
+    ready: Ready | None = None
+    verified: Verified | None = None
+    measured: Measured | None = None
+    done: Done | None = None
+    failed: Failed | None = None
+    samples: list[TimedSample] = field(default_factory=list)
+
+    @property
+    def refused(self) -> bool:
+        """The capture cannot be replayed, and nobody asked to replay it all the same."""
+        return self.opened is not None and bool(self.opened.refusals) and not self.request.ignore_refusals
+
+    def handle(self, text: bytes) -> bool:
+        try:
+            event = decode_event(text)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise LineError(f"a line is no event: {error}") from None
+        self._check_turn(event)
+        self._take(event)
+        if self.progress is not None and isinstance(event, (Phase, Batch)):
+            self.progress(Progress(self.phase, len(self.samples), self._median()))
+        return self.done is None and self.failed is None and not self.refused
+
+    def _median(self) -> float | None:
+        times = sorted(each.sample.device_us for each in self.samples)
+        return quantile(times, 0.5) if times else None
+
+    def _check_turn(self, event: Event) -> None:
+        if isinstance(event, (Phase, Failed)):
+            return
+        wanted: bool
+        match event:
+            case Opened():
+                wanted = self.opened is None
+            case Ready():
+                wanted = self.opened is not None and self.ready is None
+            case Verified():
+                wanted = self.ready is not None and self.verified is None and self.request.verify
+                wanted = wanted and len(event.differences) <= event.count and self.measured is None
+            case Measured():
+                wanted = self.ready is not None and self.measured is None
+                wanted = wanted and (self.verified is not None or not self.request.verify)
+            case Batch():
+                room = samples_max(self.request.rule) - len(self.samples)
+                wanted = self.measured is not None and len(event.samples) <= room
+            case Done():
+                wanted = bool(self.samples)
+        if not wanted:
+            raise LineError(f"event {type(event).__name__.lower()!r} is out of turn")
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Phase():
+                self.phase = event.name
+            case Opened():
+                self.opened = event
+            case Ready():
+                self.ready = event
+                if self.on_ready is not None:
+                    self.on_ready(event)
+            case Verified():
+                self.verified = event
+            case Measured():
+                self.measured = event
+            case Batch():
+                self.samples += event.samples
+            case Done():
+                self.done = event
+            case Failed():
+                self.failed = event

@@ -1,0 +1,229 @@
+"""What a replay found: an object for programs, and the document neutrino-bench/result/1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from .clocks import Clocks
+from .protocol import Device, Overhead, Prepared
+from .statistics import Summary
+from .subject import KernelUse
+
+Schema = Literal["neutrino-bench/result/1"]
+SCHEMA: Schema = "neutrino-bench/result/1"
+
+Verdict = Literal["pass", "wrong", "unreplayable", "unconverged", "timeout", "error"]
+STATUS: dict[Verdict, int] = {
+    "pass": 0,
+    "wrong": 1,
+    "unreplayable": 4,
+    "unconverged": 5,
+    "timeout": 124,
+    "error": 70,
+}
+"""The exit status of a verdict."""
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """One sample. `ended_ns` is the monotonic clock's; `throttled` says why the clocks were held back."""
+
+    ended_ns: int
+    device_us: float
+    host_us: float
+    restore_us: float
+    clock_mhz: float
+    input_set: int | None
+    unprimed: bool
+    throttled: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Different:
+    """Memory that a replay left otherwise than the recording. `memory` is its call, or its variable.
+
+    `again`: two replays differ from each other here, so the region itself does not do the same twice.
+    """
+
+    memory: str
+    address: int
+    bytes: int
+    differing: int
+    first_offset: int
+    again: bool
+    expected: str
+    actual: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How it was replayed."""
+
+    cold: str
+    icache: str
+    prime: bool
+    until: str
+    device: int
+    driver: str
+    seed: int
+    input_sets: int
+    ignored_refusals: bool
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """`reason` is empty for a pass. What was not reached is None or empty."""
+
+    verdict: Verdict
+    reason: str
+    capture: str
+    path: str
+    region: str
+    settings: Settings
+    kernels: tuple[KernelUse, ...]
+    wall_s: float
+    time_us: Summary | None = None
+    half_width: float | None = None
+    half_width_wanted: float | None = None
+    table: tuple[SampleRow, ...] = ()
+    warm_up_samples: int = 0
+    overhead: Overhead | None = None
+    device: Device | None = None
+    prepared: Prepared | None = None
+    clocks: Clocks = field(default_factory=lambda: Clocks("the replay did not come to it"))
+    verified: bool | None = None
+    differences: tuple[Different, ...] = ()
+    difference_count: int = 0
+    refusals: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    outputs: dict[str, bytes | list[bytes]] = field(default_factory=dict, repr=False)
+
+    @property
+    def samples(self) -> list[float]:
+        """Microseconds between the events, in the order in which they were taken."""
+        return [row.device_us for row in self.table]
+
+    @property
+    def status(self) -> int:
+        """The exit status that `neutrino-bench replay` has for it."""
+        return STATUS[self.verdict]
+
+    def to_json(self, indent: int = 1) -> str:
+        """The document, without the outputs' bytes."""
+        return msgspec.json.format(msgspec.json.encode(document(self)), indent=indent).decode()
+
+
+class TimeBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    median: float
+    ci95: tuple[float, float] | None
+    mean: float
+    trimmed_mean: float
+    min: float
+    p5: float
+    p95: float
+    mad: float
+    n: int
+
+
+class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A replay has one. Rates and errors need a problem that says what there is to do: null here."""
+
+    name: str
+    params: dict[str, str]
+    time_us: TimeBlock | None
+    gflops: float | None
+    gbytes_per_s: float | None
+    max_abs_error: float | None
+    max_rel_error: float | None
+    samples: list[float]
+
+
+class CaptureName(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    sha256: str
+    region: str
+    path: str
+
+
+class Verification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    exact: bool
+    count: int
+    differences: tuple[Different, ...]
+
+
+class Convergence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Relative to the median for an interval; the coefficient of variation for cv."""
+
+    reached: float | None
+    wanted: float | None
+    warm_up_samples: int
+
+
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    schema: Schema
+    verdict: Verdict
+    reason: str
+    trust: Literal["replayed"]
+    cases: list[Case]
+    kernels: tuple[KernelUse, ...]
+    device: Device | None
+    clocks: Clocks
+    audit: None
+    capture: CaptureName
+    settings: Settings
+    convergence: Convergence
+    overhead: Overhead | None
+    prepared: Prepared | None
+    verification: Verification | None
+    refusals: tuple[str, ...]
+    notes: tuple[str, ...]
+    wall_s: float
+
+
+def document(result: ReplayResult) -> Document:
+    time = result.time_us
+    block = None
+    if time is not None:
+        block = TimeBlock(
+            median=time.median,
+            ci95=time.ci95,
+            mean=time.mean,
+            trimmed_mean=time.trimmed_mean,
+            min=time.min,
+            p5=time.p5,
+            p95=time.p95,
+            mad=time.mad,
+            n=time.n,
+        )
+    name = f"region {result.region}" if result.region else "region"
+    case = Case(name, {}, block, None, None, None, None, result.samples)
+    verification = None
+    if result.verified is not None:
+        verification = Verification(result.verified, result.difference_count, result.differences)
+    return Document(
+        schema=SCHEMA,
+        verdict=result.verdict,
+        reason=result.reason,
+        trust="replayed",
+        cases=[case],
+        kernels=result.kernels,
+        device=result.device,
+        clocks=result.clocks,
+        audit=None,
+        capture=CaptureName(result.capture, result.region, result.path),
+        settings=result.settings,
+        convergence=Convergence(result.half_width, result.half_width_wanted, result.warm_up_samples),
+        overhead=result.overhead,
+        prepared=result.prepared,
+        verification=verification,
+        refusals=result.refusals,
+        notes=result.notes,
+        wall_s=result.wall_s,
+    )
+
+
+def schema() -> dict[str, Any]:
+    """The document's JSON Schema (2020-12)."""
+    return msgspec.json.schema(Document)

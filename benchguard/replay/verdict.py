@@ -1,0 +1,61 @@
+"""From how the replay process ended, and what it said until then, to a verdict. The first reason wins."""
+
+from __future__ import annotations
+
+from .collect import Collector
+from .process import Ended
+from .protocol import CANNOT, TIMEOUT
+from .result import Different, Verdict
+
+
+def verdict_of(
+    seen: Collector, ended: Ended, differences: tuple[Different, ...], seconds: float
+) -> tuple[Verdict, str]:
+    """The verdict and its reason; the reason of a pass is empty."""
+    return _cut_short(seen, ended, seconds) or _outcome(seen, differences)
+
+
+def _cut_short(seen: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str] | None:
+    """None for a replay that went to its end."""
+    if ended.timed_out:
+        return "timeout", f"no result within {seconds:g} s, in phase {seen.phase!r}; raise the time-out"
+    if ended.trouble:
+        return "error", f"the replay process is not to be trusted: {ended.trouble}; {ended.last_words()}"
+    if seen.failed is not None:
+        return _failure(seen.failed.status), seen.failed.text
+    if seen.opened is not None and seen.refused:
+        return "unreplayable", f"{seen.opened.refusals[0]}; --ignore-refusals replays what was recorded"
+    if seen.done is None:
+        return "error", (
+            f"the replay process ended without a result, in phase {seen.phase!r}: {ended.last_words()}"
+        )
+    return None
+
+
+def _outcome(seen: Collector, differences: tuple[Different, ...]) -> tuple[Verdict, str]:
+    if seen.verified is not None and seen.verified.count:
+        return "wrong", _difference_text(differences, seen.verified.count)
+    if seen.done is not None and not seen.done.converged:
+        return "unconverged", seen.done.reason
+    return "pass", ""
+
+
+def _failure(status: int) -> Verdict:
+    """Of an enum nb_replay_status."""
+    if status == CANNOT:
+        return "unreplayable"
+    return "timeout" if status == TIMEOUT else "error"
+
+
+def _difference_text(differences: tuple[Different, ...], count: int) -> str:
+    places = f"{count} place{'s' if count != 1 else ''}"
+    if not differences:
+        return f"memory differs from the recorded one in {places}"
+    first = differences[0]
+    text = (
+        f"memory differs from the recorded one in {places}, first {first.memory} at {first.address:#x} "
+        f"from offset {first.first_offset:#x} on"
+    )
+    if all(each.again for each in differences):
+        return f"{text}; two replays differ there too: the region does not do the same twice (atomics, races)"
+    return text

@@ -1,0 +1,137 @@
+"""Clocks through an NVML that is made up, and without one."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from benchguard.replay.clocks import (
+    ClockWatch,
+    Reading,
+    Spread,
+    reason_names,
+    summarise_clocks,
+    throttled_at,
+)
+
+MS = 1_000_000
+
+
+class NvmlError(Exception):
+    pass
+
+
+class NotSupportedError(NvmlError):
+    pass
+
+
+def made_up(**changes: object) -> SimpleNamespace:
+    """NVML as pynvml has it: what reads answers, what would set is not there."""
+
+    def not_supported(*_: object) -> int:
+        raise NotSupportedError("not supported")
+
+    parts: dict[str, object] = {
+        "NVMLError": NvmlError,
+        "NVMLError_NotSupported": NotSupportedError,
+        "NVML_CLOCK_SM": 1,
+        "NVML_CLOCK_MEM": 2,
+        "NVML_TEMPERATURE_GPU": 0,
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetHandleByPciBusId": lambda bus: bus,
+        "nvmlDeviceGetClockInfo": lambda _, kind: {1: 1980, 2: 2619}[kind],
+        "nvmlDeviceGetTemperature": lambda *_: 41,
+        "nvmlDeviceGetPowerUsage": not_supported,
+        "nvmlDeviceGetCurrentClocksThrottleReasons": lambda _: 0x5,
+    }
+    return SimpleNamespace(**{**parts, **changes})
+
+
+def watched(nvml: SimpleNamespace, pci_bus: str = "0000:19:00.0") -> ClockWatch:
+    watch = ClockWatch(lambda: nvml)
+    watch.start(pci_bus)
+    until = time.monotonic() + 10
+    while len(watch.readings) < 3 and not watch.unavailable and time.monotonic() < until:
+        time.sleep(0.005)
+    watch.stop()
+    return watch
+
+
+def reading(at_ms: int, sm_mhz: int | None = 1980, reasons: int = 0) -> Reading:
+    return Reading(at_ms * MS, sm_mhz, None, 41, None, reasons)
+
+
+def test_a_device_is_read_until_it_is_enough() -> None:
+    watch = watched(made_up())
+    assert len(watch.readings) >= 3 and watch.unavailable == ""
+    first = watch.readings[0]
+    assert (first.sm_mhz, first.memory_mhz, first.celsius, first.watts) == (1980, 2619, 41, None)
+    taken = len(watch.readings)
+    time.sleep(0.05)
+    assert len(watch.readings) == taken
+
+
+def failing(*_: object) -> None:
+    raise NvmlError("made up")
+
+
+@pytest.mark.parametrize(
+    ("nvml", "pci_bus", "said"),
+    [
+        (made_up(), "", "CPU driver"),
+        (made_up(nvmlInit=failing), "0", "does not start: made up"),
+        (made_up(nvmlDeviceGetHandleByPciBusId=failing), "0", "does not read device 0: made up"),
+        (made_up(nvmlDeviceGetTemperature=failing), "0", "does not read device 0: made up"),
+    ],
+)
+def test_why_there_are_none(nvml: SimpleNamespace, pci_bus: str, said: str) -> None:
+    watch = watched(nvml, pci_bus)
+    assert said in watch.unavailable and not watch.readings
+    assert said in summarise_clocks(watch.readings, [1], watch.unavailable).unavailable
+
+
+def test_no_pynvml() -> None:
+    def load() -> object:
+        raise ImportError("No module named 'pynvml'")
+
+    watch = ClockWatch(load)
+    watch.start("0")
+    watch.stop()
+    assert watch.unavailable == "No module named 'pynvml'; pip install nvidia-ml-py"
+
+
+def test_stopping_what_never_began() -> None:
+    watch = ClockWatch(made_up)
+    watch.stop()
+    watch.stop()
+
+
+def test_reasons_that_slow_a_device() -> None:
+    assert reason_names(0x4 | 0x40) == ("power cap", "temperature (hardware)")
+    assert reason_names(0x1 | 0x2 | 0x10 | 0x100) == ()  # idle, and what a user set
+
+
+def test_samples_have_the_reasons_of_the_nearest_reading() -> None:
+    readings = [reading(0), reading(10, reasons=0x4), reading(20)]
+    at = [0, 4 * MS, 6 * MS, 14 * MS, 16 * MS, 500 * MS]
+    assert throttled_at(readings, at) == [(), (), ("power cap",), ("power cap",), (), ()]
+    assert throttled_at([], [5]) == [()]
+
+
+def test_only_readings_of_the_samples_time_count() -> None:
+    readings = [
+        reading(0, 300),
+        *(reading(1000 + 10 * i, 1900 + i, 0x4) for i in range(5)),
+        reading(9000, 300),
+    ]
+    found = summarise_clocks(readings, [1000 * MS, 1040 * MS], "")
+    assert found.readings == 5
+    assert found.sm_mhz == Spread(1900, 1902, 1904)
+    assert found.watts is None and found.throttle == {"power cap": 5} and found.throttled_samples == 2
+
+
+def test_no_samples_no_clocks() -> None:
+    assert summarise_clocks([reading(0)], [], "").unavailable == "no samples were taken"

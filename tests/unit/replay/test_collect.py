@@ -1,0 +1,204 @@
+"""What the supervisor makes of the replay process's lines: hostile ones end it, true ones make a verdict."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchguard.replay.collect import Collector, Progress
+from benchguard.replay.convergence import Count
+from benchguard.replay.process import Ended, LineError
+from benchguard.replay.protocol import (
+    BAD_CAPTURE,
+    CANNOT,
+    FAILED,
+    OURS,
+    TIMEOUT,
+    Batch,
+    Done,
+    Event,
+    Failed,
+    Measured,
+    Opened,
+    Phase,
+    Ready,
+    TimedSample,
+    Verified,
+    encode,
+)
+from benchguard.replay.result import Different
+from benchguard.replay.verdict import verdict_of
+from tests.unit.replay.fake_engine import DEVICE, OVERHEAD, PREPARED, request, sample
+
+OPENED = Opened(())
+READY = Ready(DEVICE, PREPARED)
+MEASURED = Measured(OVERHEAD)
+DONE = Done(True, "", 0.001, 0.0025, 20, ())
+EXITED = Ended(0, False, "", "")
+
+
+def batch(count: int = 1) -> Batch:
+    return Batch((TimedSample(sample(10.0), 1),) * count)
+
+
+def collected(*events: Event, **changes: object) -> Collector:
+    collector = Collector(request(Count(300), **changes))
+    for event in events:
+        collector.handle(encode(event))
+    return collector
+
+
+def verdict(*events: Event, ended: Ended = EXITED, **changes: object) -> tuple[str, str]:
+    return verdict_of(collected(*events, **changes), ended, (), 120.0)
+
+
+def test_a_whole_replay() -> None:
+    seen: list[Progress] = []
+    collector = Collector(request(Count(300)), seen.append)
+    events = [OPENED, Phase("prepare"), READY, Phase("overhead"), MEASURED, Phase("sample"), batch(200)]
+    assert [collector.handle(encode(event)) for event in events] == [True] * 7
+    assert not collector.handle(encode(DONE))
+    assert len(collector.samples) == 200
+    assert seen[0] == Progress("prepare", 0, None) and seen[-1] == Progress("sample", 200, 10.0)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [READY],
+        [MEASURED],
+        [batch()],
+        [DONE],
+        [OPENED, OPENED],
+        [OPENED, READY, READY],
+        [OPENED, READY, batch()],
+        [OPENED, READY, MEASURED, MEASURED],
+        [OPENED, READY, MEASURED, DONE],
+        [OPENED, READY, Verified(0, ())],
+        [OPENED, READY, MEASURED, batch(200), batch(101)],
+    ],
+)
+def test_events_out_of_turn(before: list[Event]) -> None:
+    with pytest.raises(LineError, match="out of turn"):
+        collected(*before)
+
+
+def test_a_verification_cannot_be_left_out() -> None:
+    with pytest.raises(LineError, match="out of turn"):
+        collected(OPENED, READY, MEASURED, verify=True)
+
+
+def hostile_lines() -> list[bytes]:
+    good = json.loads(encode(batch()))
+    ready = json.loads(encode(READY))
+
+    def changed(document: dict[str, object], *path: object, to: object) -> bytes:
+        copy = json.loads(json.dumps(document))
+        at = copy
+        for word in path[:-1]:
+            at = at[word]
+        at[path[-1]] = to
+        return json.dumps(copy).encode()
+
+    device_us = ("samples", 0, 0, "device_us")
+    return [
+        b"",
+        b"{}",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b"\0" * 100,
+        b'{"event":"surprise"}',
+        b'{"event":"batch"}',
+        b"[" * 100_000,
+        b'{"event":"phase","name":"x","more":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        changed(good, *device_us, to=-1.0),
+        changed(good, *device_us, to="10"),
+        changed(good, *device_us, to=None),
+        encode(batch()).replace(b"10.0", b"NaN", 1),
+        encode(batch()).replace(b"10.0", b"1e999", 1),
+        encode(batch()).replace(b"10.0", b"9" * 5000, 1),
+        changed(good, "samples", 0, 0, "flags", to=1 << 32),
+        changed(good, "samples", 0, 0, "input_set", to=-1),
+        changed(good, "samples", 0, 1, to=1 << 70),
+        changed(good, "samples", to=[]),
+        changed(good, "samples", to=good["samples"] * 257),
+        changed(ready, "device", "name", to="x" * 129),
+        changed(ready, "device", "memory_bytes", to=-1),
+        json.dumps({"event": "opened", "refusals": ["x"] * 17}).encode(),
+        json.dumps({"event": "opened", "refusals": ["x" * 1025]}).encode(),
+        json.dumps({"event": "failed", "status": 0, "text": "", "phase": ""}).encode(),
+        json.dumps({"event": "verified", "count": 1, "differences": [{}]}).encode(),
+    ]
+
+
+@pytest.mark.parametrize("text", hostile_lines(), ids=lambda text: repr(text[:40]))
+def test_hostile_lines(text: bytes) -> None:
+    collector = collected(OPENED, READY, MEASURED, batch())
+    with pytest.raises(LineError):
+        collector.handle(text)
+    assert len(collector.samples) == 1
+
+
+def test_a_pass() -> None:
+    assert verdict(OPENED, READY, MEASURED, batch(), DONE) == ("pass", "")
+
+
+def test_unconverged() -> None:
+    done = Done(False, "too wide", 0.1, 0.0025, 20, ())
+    assert verdict(OPENED, READY, MEASURED, batch(), done) == ("unconverged", "too wide")
+
+
+def test_wrong_comes_before_unconverged() -> None:
+    done = Done(False, "too wide", 0.1, 0.0025, 20, ())
+    found = verdict(OPENED, READY, Verified(3, ()), MEASURED, batch(), done, verify=True)
+    assert found == ("wrong", "memory differs from the recorded one in 3 places")
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_wrong_names_the_allocation(again: bool) -> None:
+    different = Different("cuMemAlloc_v2", 0x300000000000, 64, 1, 16, again, "00", "01")
+    seen = collected(OPENED, READY, Verified(1, ()), MEASURED, batch(), DONE, verify=True)
+    found, reason = verdict_of(seen, EXITED, (different,), 1.0)
+    assert found == "wrong"
+    assert "1 place, first cuMemAlloc_v2 at 0x300000000000 from offset 0x10" in reason
+    assert ("does not do the same twice" in reason) == again
+
+
+def test_refused() -> None:
+    refused = Opened(("cuLaunchHostFunc: a host callback",))
+    found, reason = verdict(refused)
+    assert found == "unreplayable" and reason.startswith("cuLaunchHostFunc: a host callback; ")
+    assert verdict(refused, READY, MEASURED, batch(), DONE, ignore_refusals=True) == ("pass", "")
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (BAD_CAPTURE, "error"),
+        (CANNOT, "unreplayable"),
+        (FAILED, "error"),
+        (TIMEOUT, "timeout"),
+        (OURS, "error"),
+        (200, "error"),
+    ],
+)
+def test_failures(status: int, said: str) -> None:
+    assert verdict(OPENED, Failed(status, "why", "prepare")) == (said, "why")
+
+
+def test_a_time_out_names_the_phase() -> None:
+    found, reason = verdict(OPENED, Phase("prepare"), ended=Ended(-9, True, "", ""))
+    assert found == "timeout" and "within 120 s, in phase 'prepare'" in reason
+
+
+def test_trouble_is_not_believed_even_after_a_result() -> None:
+    ended = Ended(-9, False, "a line is no event", "")
+    assert verdict(OPENED, READY, MEASURED, batch(), ended=ended)[0] == "error"
+
+
+def test_an_end_without_a_result() -> None:
+    found, reason = verdict(OPENED, Phase("warm-up"), ended=Ended(-11, False, "", "oh no\n"))
+    assert found == "error"
+    assert "in phase 'warm-up': killed by SIGSEGV; it said: oh no" in reason

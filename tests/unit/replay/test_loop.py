@@ -1,0 +1,262 @@
+"""The timing loop's decisions, on an engine without a device and by a clock that the engine moves."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from benchguard.replay.contract import EngineError
+from benchguard.replay.convergence import Count, Interval, Variation
+from benchguard.replay.protocol import (
+    BATCH_MAX,
+    FAILED,
+    NO_SET,
+    Batch,
+    Difference,
+    Done,
+    Event,
+    Failed,
+    InputPart,
+    Measured,
+    Opened,
+    OutputPart,
+    Overhead,
+    Phase,
+    Ready,
+    Sample,
+    Verified,
+    decode_event,
+    encode,
+)
+from tests.unit.replay.fake_engine import FakeEngine, events_of, request, sample
+
+
+def noise(spread: float, clock_every: int = 0) -> object:
+    generator = random.Random(7)
+
+    def take(number: int) -> Sample:
+        clock = 1200.0 if clock_every and number % clock_every == 0 else 1980.0
+        return sample(100.0 * (1 + spread * (2 * generator.random() - 1)), clock)
+
+    return take
+
+
+def done_of(events: list[Event]) -> Done:
+    assert isinstance(events[-1], Done), events[-1]
+    return events[-1]
+
+
+def times_of(events: list[Event]) -> list[float]:
+    return [each.sample.device_us for event in events if isinstance(event, Batch) for each in event.samples]
+
+
+def phases_of(events: list[Event]) -> list[str]:
+    return [event.name for event in events if isinstance(event, Phase)]
+
+
+def test_a_quiet_kernel_takes_two_doublings() -> None:
+    events = events_of(FakeEngine(), request())
+    done = done_of(events)
+    assert done.converged and done.reason == "" and done.reached == 0.0
+    assert len(times_of(events)) == 200
+    assert phases_of(events) == ["prepare", "overhead", "warm-up", "sample"]
+
+
+def test_a_noisy_kernel_takes_more() -> None:
+    events = events_of(FakeEngine(noise(0.02)), request())  # type: ignore[arg-type]
+    assert done_of(events).converged
+    assert len(times_of(events)) in {400, 800, 1600, 3200}
+
+
+def test_a_wild_kernel_does_not_converge() -> None:
+    events = events_of(FakeEngine(noise(0.9)), request())  # type: ignore[arg-type]
+    done = done_of(events)
+    assert not done.converged and "after 3200 samples" in done.reason
+    assert len(times_of(events)) == 3200
+
+
+def test_the_time_cap_ends_it_unconverged() -> None:
+    events = events_of(FakeEngine(noise(0.9), cost=0.1), request())  # type: ignore[arg-type]
+    done = done_of(events)
+    assert not done.converged and "in 30 s" in done.reason
+    assert 295 <= len(times_of(events)) <= 301
+
+
+def test_narrow_at_the_time_cap_alone_does_not_count() -> None:
+    """150 equal samples look narrow; only doublings count."""
+    events = events_of(FakeEngine(cost=0.2), request())
+    done = done_of(events)
+    assert 149 <= len(times_of(events)) <= 151
+    assert not done.converged and "twice in a row" in done.reason
+
+
+def test_the_total_time_caps_sampling_too() -> None:
+    engine = FakeEngine(noise(0.9), cost=0.01)  # type: ignore[arg-type]
+    started = engine.now
+    done = done_of(events_of(engine, request(seconds=5.0)))
+    assert not done.converged
+    assert engine.now - started < 5.0
+
+
+def test_a_count_is_not_capped_by_the_rule() -> None:
+    events = events_of(FakeEngine(cost=0.1), request(Count(500)))
+    assert done_of(events).converged and len(times_of(events)) == 500
+
+
+def test_a_count_is_capped_by_the_time_out() -> None:
+    events = events_of(FakeEngine(cost=1.0), request(Count(500), seconds=20.0))
+    done = done_of(events)
+    assert not done.converged and "of 500 samples" in done.reason
+
+
+def test_one_sample_is_enough_if_asked() -> None:
+    events = events_of(FakeEngine(), request(Count(1)))
+    assert done_of(events).converged and len(times_of(events)) == 1
+
+
+def test_the_variation_rule_stops_early() -> None:
+    events = events_of(FakeEngine(), request(Variation(0.01)))
+    assert done_of(events).converged and len(times_of(events)) == 5
+
+
+def test_samples_at_another_clock_hold_it_up_and_are_told() -> None:
+    quiet = FakeEngine(noise(0.0, clock_every=20))  # type: ignore[arg-type]
+    events = events_of(quiet, request())
+    done = done_of(events)
+    assert len(times_of(events)) == 3200
+    assert done.converged and "another clock" in done.notes[0]
+
+
+def test_a_slow_start_of_the_clock_is_outgrown() -> None:
+    """Three slow samples are 1.5 % of 200 and 0.75 % of 400."""
+    warm_up = done_of(events_of(FakeEngine(), request())).warm_up
+    slow = range(warm_up, warm_up + 3)
+    engine = FakeEngine(lambda n: sample(100.0, 1200.0 if n in slow else 1980.0))
+    events = events_of(engine, request())
+    assert len(times_of(events)) == 400 and done_of(events).notes == ()
+
+
+def test_a_coarse_tick_is_the_floor_and_is_told() -> None:
+    ticks = [3.072, 4.096, 5.12]
+    engine = FakeEngine(lambda n: sample(ticks[n % 3]), overhead=Overhead(1.024, 2.0, 3.0))
+    done = done_of(events_of(engine, request()))
+    assert done.converged and done.wanted == pytest.approx(0.25)
+    assert "tick of 1.02 us" in done.notes[0]
+
+
+def test_warm_up_waits_for_rest() -> None:
+    """Times that fall by 5 % every round are not at rest until they stop."""
+    engine = FakeEngine(lambda n: sample(100.0 * max(1.0, 3.0 - n / 100)), cost=0.002)
+    events = events_of(engine, request())
+    done = done_of(events)
+    assert 200 <= done.warm_up <= 240
+    assert set(times_of(events)) == {100.0}
+
+
+def test_warm_up_has_an_end() -> None:
+    engine = FakeEngine(lambda n: sample(100.0 + n), cost=1 / 64)
+    assert done_of(events_of(engine, request(Count(5)))).warm_up == 64
+
+
+def test_warm_up_of_a_slow_kernel_is_one_sample() -> None:
+    assert done_of(events_of(FakeEngine(cost=2.0), request(Count(3)))).warm_up == 1
+
+
+def test_batches_are_bounded_and_frequent() -> None:
+    fast = [e for e in events_of(FakeEngine(cost=1e-5), request(Count(2000))) if isinstance(e, Batch)]
+    assert max(len(batch.samples) for batch in fast) == BATCH_MAX
+    slow = [e for e in events_of(FakeEngine(cost=0.5), request(Count(20))) if isinstance(e, Batch)]
+    assert [len(batch.samples) for batch in slow] == [1] * 20
+
+
+def test_samples_carry_their_time() -> None:
+    engine = FakeEngine(cost=0.5)
+    batches = [event for event in events_of(engine, request(Count(4))) if isinstance(event, Batch)]
+    ends = [each.ended_ns for batch in batches for each in batch.samples]
+    assert [b - a for a, b in itertools.pairwise(ends)] == [500_000_000] * 3
+
+
+def test_a_refused_capture_touches_no_device() -> None:
+    engine = FakeEngine(refusals=["cuLaunchHostFunc: a host callback"])
+    assert events_of(engine, request()) == [Opened(("cuLaunchHostFunc: a host callback",))]
+    assert engine.calls == []
+
+
+def test_refusals_can_be_ignored() -> None:
+    engine = FakeEngine(refusals=["cuLaunchHostFunc: a host callback"] * 100)
+    events = events_of(engine, request(ignore_refusals=True))
+    assert isinstance(events[0], Opened) and len(events[0].refusals) == 16
+    assert done_of(events).converged
+
+
+def test_verification_is_of_the_recorded_inputs() -> None:
+    difference = Difference(4096, 64, 3, 5, NO_SET, False, "00", "01")
+    engine = FakeEngine(differences=[difference] * 100)
+    asked = request(verify=True, inputs=(InputPart(0, 8, 1, 0),), input_sets=1)
+    events = events_of(engine, asked, inputs=b"x")
+    verified = next(event for event in events if isinstance(event, Verified))
+    assert verified.count == 100 and len(verified.differences) == 64
+    assert engine.calls.index("verify") < engine.calls.index("input")
+    assert done_of(events).converged
+
+
+@pytest.mark.parametrize("call", ["prepare", "verify", "input", "output 64 4", "overhead", "measure"])
+def test_a_failure_is_the_last_event(call: str) -> None:
+    engine = FakeEngine(fails={call: EngineError(FAILED, "illegal address\n" + "x" * 5000)})
+    asked = request(
+        verify=True, inputs=(InputPart(0, 8, 1, 0),), outputs=(OutputPart(64, 4, 0),), input_sets=1
+    )
+    failed = events_of(engine, asked, inputs=b"x")[-1]
+    assert isinstance(failed, Failed) and failed.status == FAILED and len(failed.text) <= 1024
+
+
+def test_inputs_are_given_part_by_part() -> None:
+    engine = FakeEngine()
+    parts = (InputPart(0, 100, 3, 0), InputPart(1, 100, 3, 64))
+    data = b"abc" + bytes(61) + b"def"
+    events_of(engine, request(Count(1), inputs=parts, input_sets=2), inputs=data)
+    assert engine.inputs == [(0, 100, b"abc"), (1, 100, b"def")]
+
+
+def test_the_last_sample_leaves_the_outputs() -> None:
+    engine = FakeEngine(memory=lambda _, taken: taken % 256)
+    outputs = bytearray(72)
+    asked = request(
+        Count(7), outputs=(OutputPart(1, 4, 0), OutputPart(9, 8, 64)), outputs_stride=128, output_sets=1
+    )
+    done = done_of(events_of(engine, asked, outputs=outputs))
+    last = (done.warm_up + 7) % 256
+    assert outputs == bytes([last] * 4 + [0] * 60 + [last] * 8)
+
+
+def test_every_set_leaves_its_outputs_even_if_never_drawn() -> None:
+    engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2), memory=lambda _, taken: taken % 256)
+    outputs = bytearray(3 * 64)
+    parts = tuple(InputPart(number, 100, 1, number) for number in range(3))
+    asked = request(
+        Count(8),
+        inputs=parts,
+        input_sets=3,
+        outputs=(OutputPart(1, 1, 0),),
+        outputs_stride=64,
+        output_sets=3,
+    )
+    done = done_of(events_of(engine, asked, inputs=b"abc", outputs=outputs))
+    warm_up = done.warm_up
+    last = {(warm_up + n) % 2: (warm_up + n + 1) % 256 for n in range(8)}
+    assert [outputs[0], outputs[64]] == [last[0], last[1]]
+    assert "once 2" in engine.calls and "once 0" not in engine.calls
+
+
+def test_events_survive_their_line() -> None:
+    """What is sent is what is read, bounds and all."""
+    difference = Difference(4096, 64, 3, 5, 2, True, "00" * 16, "01" * 16)
+    engine = FakeEngine(refusals=["a", "b"], differences=[difference])
+    events = events_of(engine, request(Interval(), verify=True, ignore_refusals=True))
+    assert {type(event) for event in events} == {Opened, Phase, Ready, Verified, Measured, Batch, Done}
+    for event in events:
+        data = encode(event)
+        assert b"\n" not in data
+        assert decode_event(data) == event
