@@ -16,6 +16,7 @@ from .build import build
 from .completion import completion
 from .doctor import doctor
 from .observe import observe
+from .replay import replay
 from .verify_log import verify_log
 
 STATUS_USAGE = 2
@@ -26,6 +27,7 @@ EXAMPLES = """
 Examples:
   neutrino-bench -- python submission.py
   neutrino-bench --log run.audit.jsonl --driver sim -- ./program
+  neutrino-bench replay x.ncap --verify
   neutrino-bench verify-log run.audit.jsonl
   neutrino-bench doctor
 """
@@ -59,7 +61,7 @@ def cli() -> None:
     """
 
 
-for command in (observe, verify_log, doctor, build, completion):
+for command in (observe, replay, verify_log, doctor, build, completion):
     cli.add_command(command)
 
 
