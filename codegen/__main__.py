@@ -68,11 +68,11 @@ def _table(options: argparse.Namespace, headers: Headers) -> None:
     written = {symbol: name for name, symbol in api.source_names.items() if name != symbol}
     for function in api.functions:
         recording = recordings.get(function.name)
-        kind = "recorded" if recording else "pass"
-        group = recording.group if recording else "-"
-        hook = (recording.after or recording.replace or "-") if recording else "-"
+        group = recording.group if recording else None
+        kind = "recorded" if group else "pass"
+        hook = ", ".join(recording.hooks if recording else ()) or "-"
         source = f"  (written {written[function.name]})" if function.name in written else ""
-        print(f"{function.name:48} {kind:9} {group:16} {hook}{source}".rstrip())
+        print(f"{function.name:48} {kind:9} {group or '-':16} {hook}{source}".rstrip())
 
 
 def _parser() -> argparse.ArgumentParser:

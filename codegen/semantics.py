@@ -61,7 +61,8 @@ class Recording:
     """How one function is recorded. If `replace` is set, neither `after` nor `through` is."""
 
     function: Function
-    group: str
+    group: str | None
+    """None: its calls leave no record, and `through` is all there is."""
     words: tuple[Word, ...]
     after: str | None = None
     replace: str | None = None
@@ -115,14 +116,16 @@ class _Reader:
             if function.base in groups:
                 reason = refused.get(function.base)
                 recordings[name] = self._recording(function, groups[function.base], *hooks, reason)
-            elif any(hooks):
+            elif any(hooks[:2]):
                 raise self._error(f"{name} has a hook but is in no group; add it to [groups]")
+            elif hooks[2]:
+                recordings[name] = self._recording(function, None, *hooks, None)
         return recordings
 
     def _recording(
         self,
         function: Function,
-        group: str,
+        group: str | None,
         after: str | None,
         replace: str | None,
         through: str | None,
@@ -139,7 +142,7 @@ class _Reader:
         words = tuple(
             Word(parameter, self._role(function, parameter))
             for parameter in function.parameters
-            if parameter.type.shape is not Shape.AGGREGATE
+            if parameter.type.shape is not Shape.AGGREGATE and group is not None
         )
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")

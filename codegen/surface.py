@@ -22,8 +22,9 @@ class Export:
 
     @property
     def kind(self) -> str:
-        """`recorded` (typed wrapper), `pass` (tail jump) or `untyped` (tail jump, in no header)."""
-        if self.recording is not None:
+        """`recorded` (typed wrapper), `pass` (tail jump, or a wrapper that records nothing) or `untyped` (tail
+        jump, in no header)."""
+        if self.recording is not None and self.recording.group is not None:
             return "recorded"
         return "untyped" if self.function is None else "pass"
 
@@ -45,7 +46,7 @@ class Surface:
 
     @cached_property
     def recorded(self) -> tuple[Recording, ...]:
-        """The recordings of what the driver has, in header order."""
+        """The recordings of what the driver has, in header order; those without a group among them."""
         present = set(self.driver.names)
         return tuple(r for r in self.recordings.values() if r.function.name in present)
 

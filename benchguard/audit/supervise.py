@@ -22,6 +22,7 @@ from .interpret import Interpreter
 from .known import Totals
 from .log import FORMAT, LogWriter
 from .processes import kill_all, living_descendants, orphans_are_ours
+from .selection import Selection
 from .session import Session
 from .surface import Surface
 
@@ -49,6 +50,14 @@ class Interposer:
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """Which region of the command is recorded, and the folder for its recordings: absolute, and there."""
+
+    folder: Path
+    selection: Selection
+
+
+@dataclass(frozen=True)
 class Run:
     """How it went. `status` is the command's, 128 + n for signal n, 124 for a time-out."""
 
@@ -69,7 +78,11 @@ class Run:
 
 
 def command_environment(
-    interposer: Interposer, session: Session, callers: str | None, base: dict[str, str]
+    interposer: Interposer,
+    session: Session,
+    callers: str | None,
+    base: dict[str, str],
+    recorded: Recorded | None = None,
 ) -> dict[str, str]:
     """The measured process's environment (docs/architecture.md)."""
     preloads = [str(interposer.preload), str(interposer.shim)]
@@ -82,7 +95,10 @@ def command_environment(
         NEUTRINO_SHIM=str(interposer.shim),
         NEUTRINO_DRIVER=str(interposer.driver),
     )
-    environment.pop("NEUTRINO_FILTER", None)
+    for name in ("NEUTRINO_FILTER", "NEUTRINO_CAPTURE", "NEUTRINO_REGION"):
+        environment.pop(name, None)
+    if recorded is not None:
+        environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     if callers:
         environment["NEUTRINO_FILTER"] = callers
     if not interposer.on_loader_path:
@@ -193,6 +209,7 @@ def supervise(
     timeout: float | None = None,
     keep_images: Path | None = None,
     session: Session | None = None,
+    recorded: Recorded | None = None,
 ) -> Run:
     """Run `command` to its end, and everything it started to `GRACE_SECONDS` after; times in seconds.
 
@@ -210,7 +227,7 @@ def supervise(
     drain.start()
     pump.start()
     try:
-        environment = command_environment(interposer, session, callers, dict(os.environ))
+        environment = command_environment(interposer, session, callers, dict(os.environ), recorded)
         with _Signals() as signals, orphans_are_ours():
             child = _start(command, environment, session)
             signals.go_to(child)

@@ -32,7 +32,7 @@ class Blobs:
             if not CAPTURE.size <= offset <= file_bytes - stored:
                 raise MalformedError(f"blob {index}: {stored} bytes at {offset} are not in the file")
             if not 0 < raw <= BLOB_MAX:
-                raise MalformedError(f"blob {index}: {raw} bytes; from 1 to {BLOB_MAX} are allowed")
+                raise MalformedError(f"blob {index}: {raw} bytes, where 1 to {BLOB_MAX} are allowed")
             if compression not in (Compression.NONE, Compression.ZSTD):
                 raise MalformedError(f"blob {index}: unknown compression {compression}")
             if not 0 < stored <= raw or (stored == raw) != (compression == Compression.NONE):

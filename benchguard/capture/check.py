@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .check_operations import OperationRules
+from .check_operations import PARAMETERS_MAX, OperationRules
 from .codec import MalformedError, check_index
 from .extents import Joined, Separate
 from .layout import BLOB_MAX, ELEMENTS, PAGE, Kind
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .reader import Capture
 
 ADDRESS_END = 1 << 64
-PARAMETERS_MAX = 1 << 16
 
 
 def check(capture: Capture) -> Memory:

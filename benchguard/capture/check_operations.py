@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 GRID_MAX = (0x7FFFFFFF, 0xFFFF, 0xFFFF)
 BLOCK_MAX = 1024
 SHARED_MAX = 1 << 20
+PARAMETERS_MAX = 1 << 16
 ATTRIBUTES_MAX = 64
 # What can only be a step of the region; EMPTY can only be a node, the rest may be both.
 STEPS = frozenset(
@@ -114,7 +115,7 @@ class OperationRules:
     def _check_place(self, operation: Operation) -> None:
         kind, flags = operation.kind, operation.flags
         if kind in STEPS if operation.graph else kind is OperationKind.EMPTY:
-            raise MalformedError(f"a {kind.name.lower()} in graph {operation.graph}; 0 is the region")
+            raise MalformedError(f"a {kind.name.lower()} in graph {operation.graph}, where 0 is the region")
         if operation.graph:
             check_index(operation.graph - 1, self._count, "graph, less 1,")
             if operation.stream != NOTHING:
@@ -134,11 +135,11 @@ class OperationRules:
         x, y, z = launch.block
         if x * y * z > BLOCK_MAX or launch.shared_bytes > SHARED_MAX:
             raise MalformedError(f"block {launch.block} with {launch.shared_bytes} shared bytes is too large")
-        expected = self._capture.kernels[launch.kernel].parameter_bytes
-        if len(launch.parameters) != expected:
-            raise MalformedError(f"{len(launch.parameters)} bytes of parameters; its kernel has {expected}")
+        least = self._capture.kernels[launch.kernel].parameter_bytes
+        if not least <= len(launch.parameters) <= PARAMETERS_MAX:
+            raise MalformedError(f"{len(launch.parameters)} bytes of parameters, but its kernel has {least}")
         if len(launch.attributes) > ATTRIBUTES_MAX:
-            raise MalformedError(f"{len(launch.attributes)} attributes; at most {ATTRIBUTES_MAX} can be")
+            raise MalformedError(f"{len(launch.attributes)} attributes, where at most {ATTRIBUTES_MAX} can be")
 
     def _check_set(self, memset: Set) -> None:
         if memset.element_bytes not in (1, 2, 4) or memset.value >> 8 * memset.element_bytes:

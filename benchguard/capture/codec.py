@@ -36,7 +36,7 @@ class MalformedError(ValueError):
 
 def check_index(value: int, count: int, what: str) -> None:
     if value >= count:
-        raise MalformedError(f"{what} {value}; there are {count}")
+        raise MalformedError(f"{what} {value}, but there are {count}")
 
 
 class Data(Protocol):
@@ -111,7 +111,7 @@ def _value(field: Field, values: tuple[Any, ...], data: Data | None) -> Any:
 def _from_span(field: Field, offset: int, size: int, data: Data) -> Any:
     if field.span is Holds.TEXT:
         if size > TEXT_MAX:
-            raise MalformedError(f"{field.attribute} of {size} bytes; at most {TEXT_MAX} are allowed")
+            raise MalformedError(f"{field.attribute} of {size} bytes, where at most {TEXT_MAX} are allowed")
         return data.span(offset, size).decode(errors="replace")
     if field.span is Holds.BYTES:
         return data.span(offset, size)

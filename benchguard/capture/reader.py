@@ -75,7 +75,7 @@ class Capture:
         except BaseException as error:
             os.close(descriptor)
             if isinstance(error, MalformedError):
-                raise _refused(path, error) from None
+                raise _refused(path, error) from error
             if isinstance(error, OSError):
                 raise CaptureError(f"cannot read the capture {path}: {error.strerror}; try again") from error
             raise
@@ -195,7 +195,7 @@ class Capture:
             self.blobs.check(content)
             yield from self.blobs.chunks(content)
         except MalformedError as error:
-            raise _refused(self.path, error) from None
+            raise _refused(self.path, error) from error
 
     def content(self, content: Content) -> bytes:
         """Bulk data, whole. Raises CaptureError."""
@@ -236,7 +236,7 @@ class Capture:
             for index in range(self.blobs.count):
                 self.blobs.read(index)
         except MalformedError as error:
-            raise _refused(self.path, error) from None
+            raise _refused(self.path, error) from error
         for index in range(len(self.images)):
             self.image(index)
         return self.blobs.count

@@ -56,7 +56,7 @@ def read_sections(descriptor: int, limits: Limits) -> Sections:
     if magic != CAPTURE_MAGIC:
         raise MalformedError("not a capture")
     if version != VERSION:
-        raise MalformedError(f"version {version} of the format; this program reads {VERSION}")
+        raise MalformedError(f"version {version} of the format, but this program reads {VERSION}")
     if said_bytes != file_bytes:
         raise MalformedError(f"{file_bytes} bytes long, but {said_bytes} were written")
     if blobs > BLOBS_MAX or sections > SECTIONS_MAX:

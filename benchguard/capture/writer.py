@@ -16,6 +16,7 @@ import hashlib
 import os
 import threading
 from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -42,6 +43,7 @@ from .model import NO_CONTENT, Content, Run
 
 ZSTD_LEVEL = 3
 WORKERS_MAX = 8
+SAMPLE = 1 << 14
 
 _KINDS: dict[type, Kind] = {MODELS[layout]: kind for kind, layout in ELEMENTS.items() if layout in MODELS}
 _KINDS |= dict.fromkeys(OPERATION_MODELS.values(), Kind.OPERATION)
@@ -49,10 +51,14 @@ _thread = threading.local()
 
 
 class CaptureWriter:
-    """`path` appears, whole, when the with-block ends well; otherwise nothing is left."""
+    """`path` appears, whole, when the with-block ends well; otherwise nothing is left.
 
-    def __init__(self, path: Path) -> None:
+    `check` is given the finished file under another name, and may refuse it by an exception.
+    """
+
+    def __init__(self, path: Path, check: Callable[[Path], None] | None = None) -> None:
         self.path = path
+        self._check = check
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
         self._tables: dict[Kind, bytearray] = {}
         self._spans: dict[bytes, int] = {}
@@ -92,6 +98,13 @@ class CaptureWriter:
         for at in range(0, len(raw), BLOB_MAX):
             self.blob(raw[at : at + BLOB_MAX])
         return Content(first, len(raw))
+
+    def content_of(self, chunks: Iterable[bytes], size: int) -> Content:
+        """Store bulk data that comes in pieces of NB_BLOB_MAX, `size` bytes in all."""
+        content = Content(self._count, size) if size else NO_CONTENT
+        for chunk in chunks:
+            self.blob(chunk)
+        return content
 
     def blob(self, raw: bytes | memoryview) -> int:
         """Store at most NB_BLOB_MAX bytes; returns the blob's index."""
@@ -176,6 +189,8 @@ class CaptureWriter:
             self._file.seek(0)
             self._file.write(header)
             self._file.close()
+            if self._check is not None:
+                self._check(self._temporary)
             self._temporary.replace(self.path)
         except OSError as error:
             raise self._failed(error) from error
@@ -195,5 +210,18 @@ def _prepare(raw: bytes | memoryview, known: dict[bytes, tuple[int, int, int]]) 
         _thread.compressor = zstandard.ZstdCompressor(
             level=ZSTD_LEVEL, write_checksum=True, write_content_size=True
         )
-    compressed: bytes = _thread.compressor.compress(raw)
-    return digest, len(raw), compressed if len(compressed) < len(raw) else bytes(raw)
+    compressed = _compressed(raw, _thread.compressor)
+    return digest, len(raw), compressed if compressed is not None else bytes(raw)
+
+
+def _compressed(raw: bytes | memoryview, compressor: zstandard.ZstdCompressor) -> bytes | None:
+    """None if that would save less than an eighth: random numbers, of which a device's memory is full, save 7 %
+    and take longer to decompress than to read. Three samples tell before the whole is tried."""
+    size = len(raw)
+    if size > 8 * SAMPLE:
+        places = (0, (size - SAMPLE) // 2, size - SAMPLE)
+        samples = b"".join(raw[at : at + SAMPLE] for at in places)
+        if len(compressor.compress(samples)) > len(samples) * 7 // 8:
+            return None
+    compressed: bytes = compressor.compress(raw)
+    return compressed if len(compressed) <= size * 7 // 8 else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import click
+
 from ..audit.supervise import Interposer
 from ..audit.surface import read_surface
 from ..errors import BenchguardError
@@ -9,6 +11,7 @@ from ..shim.build import Shim, shim_for
 from ..shim.driver import Driver, discover
 from ..shim.paths import PRELOAD
 
+MARK = "neutrino-bench: "
 _ON_LOADER_PATH = ("ld.so.cache", "LD_LIBRARY_PATH")
 
 
@@ -35,6 +38,17 @@ def interposer_for(spec: str) -> tuple[Interposer, Driver, Shim]:
     driver = discover(spec)
     shim = shim_for(driver)
     return interpose(driver, shim), driver, shim
+
+
+def announced_interposer(spec: str, quiet: bool) -> Interposer:
+    """The same; says on standard error what the user should know of the shim."""
+    interposer, found, shim = interposer_for(spec)
+    gap = gap_text(shim)
+    if gap is not None and not quiet:
+        click.echo(f"{MARK}{gap}", err=True)
+    if shim.built and not quiet:
+        click.echo(f"{MARK}built the shim for {found.path} from {interposer.surface.header.origin}", err=True)
+    return interposer
 
 
 def gap_text(shim: Shim) -> str | None:

@@ -16,6 +16,7 @@ from .build import build
 from .completion import completion
 from .doctor import doctor
 from .observe import observe
+from .record import record
 from .replay import replay
 from .verify_log import verify_log
 
@@ -27,6 +28,7 @@ EXAMPLES = """
 Examples:
   neutrino-bench -- python submission.py
   neutrino-bench --log run.audit.jsonl --driver sim -- ./program
+  neutrino-bench record -o x.ncap --launches 100:110 -- python submission.py
   neutrino-bench replay x.ncap --verify
   neutrino-bench verify-log run.audit.jsonl
   neutrino-bench doctor
@@ -61,7 +63,7 @@ def cli() -> None:
     """
 
 
-for command in (observe, replay, verify_log, doctor, build, completion):
+for command in (observe, record, replay, verify_log, doctor, build, completion):
     cli.add_command(command)
 
 

@@ -15,9 +15,8 @@ from ..audit.supervise import Run, supervise
 from ..errors import BenchguardError, UsageError
 from ..report.summary import summarise
 from ..report.text import render
-from .interpose import gap_text, interposer_for
-
-MARK = "neutrino-bench: "
+from .interpose import announced_interposer
+from .options import driver_option, timeout_option
 
 
 def default_log() -> Path:
@@ -38,13 +37,7 @@ def default_log() -> Path:
     help="Where to write the audit log.  [default: ./neutrino-TIME-PID.audit.jsonl]",
 )
 @click.option("--force", is_flag=True, help="Replace the log if it exists.")
-@click.option(
-    "--driver",
-    default="auto",
-    metavar="auto|sim|PATH",
-    show_default=True,
-    help="The real driver: this machine's (the CPU driver if it has none), the CPU driver, or a library.",
-)
+@driver_option
 @click.option(
     "--filter",
     "callers",
@@ -52,12 +45,7 @@ def default_log() -> Path:
     help="Send callers whose library name holds one of these comma-separated words to the real driver, "
     "unrecorded: cublas,cudnn.",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Kill the command and what it started after so long; exit with 124.",
-)
+@timeout_option
 @click.option(
     "--keep-images",
     type=click.Path(path_type=Path, file_okay=False),
@@ -90,12 +78,7 @@ def observe(
     """
     if keep_images is not None:
         _make_folder(keep_images)
-    interposer, found, shim = interposer_for(driver)
-    gap = gap_text(shim)
-    if gap is not None and not quiet:
-        click.echo(f"{MARK}{gap}", err=True)
-    if shim.built and not quiet:
-        click.echo(f"{MARK}built the shim for {found.path} from {interposer.surface.header.origin}", err=True)
+    interposer = announced_interposer(driver, quiet)
     log = LogWriter(log_path or default_log(), replace=force)
     run = supervise(
         command,

@@ -62,7 +62,7 @@ def sim_library(generated: Path, headers: Headers) -> Library:
 def replay_library(headers: Headers) -> Library:
     """What rebuilds and times a capture, with the shim's headers of the formats."""
     return Library(
-        sources=tuple(_sources(ENGINE, "*.c")),
+        sources=(*_sources(ENGINE, "*.c"), *sorted(ENGINE.glob("*.S"))),
         soname=REPLAY_SONAME,
         version_script=ENGINE / "replay.map",
         includes=(ENGINE, SOURCE / "hook" / "core"),
@@ -87,7 +87,7 @@ def fingerprint(
 
 
 def _tree(folder: Path) -> list[Path]:
-    wanted = {".c", ".h", ".S", ".map", ".py", ".toml"}
+    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml"}
     return sorted(path for path in folder.rglob("*") if path.suffix in wanted and path.is_file())
 
 

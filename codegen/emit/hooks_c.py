@@ -1,4 +1,4 @@
-"""hooks.c: a typed wrapper for every recorded export."""
+"""hooks.c: a typed wrapper for every recorded export, and for those that only have a [through] hook."""
 
 from __future__ import annotations
 
@@ -59,6 +59,16 @@ _REPLACED = """
 }}
 """
 
+_UNRECORDED = """
+{signature}
+{{
+    if (!nb_region_wanted())
+{real}
+    const struct nb_call nb_call = {{NULL, __builtin_return_address(0), 0, NB_SLOT_{name}}};
+{through}
+}}
+"""
+
 
 def emit(surface: Surface) -> str:
     shapes = {word.parameter.type.shape for r in surface.recorded if not r.replace for word in r.words}
@@ -74,6 +84,14 @@ def emit(surface: Surface) -> str:
 def _wrapper(recording: Recording) -> str:
     function = recording.function
     names = [parameter.name for parameter in function.parameters]
+    if recording.group is None:
+        items = ["&nb_call", f"NB_REAL({function.name})", *names]
+        return _UNRECORDED.format(
+            signature=_signature(function),
+            name=function.name,
+            real=wrapped(f"        return NB_REAL({function.name})(", names, ");"),
+            through=wrapped(f"    return {recording.through}(", items, ");"),
+        )
     if recording.replace:
         items = ["&nb_call", f"NB_REAL({function.name})", *names]
         replace = wrapped(f"    return {recording.replace}(", items, ");")

@@ -129,7 +129,7 @@ _TAIL = """
 def emit(surface: Surface) -> str:
     slots = "\n".join(f"nb_slot {export.name}, {export.slot}" for export in surface.exports)
     jumps = "".join(
-        f"nb_pass {export.name}, {export.slot}\n" for export in surface.exports if export.kind != "recorded"
+        f"nb_pass {export.name}, {export.slot}\n" for export in surface.exports if export.recording is None
     )
     text = banner("surface_s", surface.api.version) + _HEAD + _SLOTS.format(slots=slots)
     return text + (f"\n{jumps}" if jumps else "") + _TAIL

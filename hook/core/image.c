@@ -5,17 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fatbin.h"
+#include "view.h"
+
 #define MAGIC_FATBIN_WRAPPER 0x466243b1u
-#define MAGIC_FATBIN         0xba55ed50u
 #define MAGIC_HIP_WRAPPER    0x48495046u /* "HIPF" */
 #define MAGIC_ELF            0x464c457fu
 #define MAGIC_CCOB           0x424f4343u /* "CCOB" */
 
 static const char bundle_magic[] = "__CLANG_OFFLOAD_BUNDLE__"; /* 24 bytes, no terminator */
-
-#define FATBIN_KIND_PTX   1
-#define FATBIN_KIND_ELF   2
-#define FATBIN_KIND_LTOIR 8
 
 struct fatbin_wrapper {
     uint32_t magic;
@@ -24,54 +22,14 @@ struct fatbin_wrapper {
     const void *file_or_prelinked;
 };
 
-struct fatbin_header {
-    uint32_t magic;
-    uint16_t version;
-    uint16_t header_bytes;
-    uint64_t payload_bytes;
-};
-
-struct fatbin_entry {
-    uint16_t kind;
-    uint16_t version;
-    uint32_t header_bytes;
-    uint64_t payload_bytes;
-    uint32_t compressed_bytes;
-    uint32_t options_offset;
-    uint16_t minor;
-    uint16_t major;
-    uint32_t architecture; /* 90 for sm_90 */
-    uint32_t name_offset;
-    uint32_t name_bytes;
-    uint64_t flags;
-    uint64_t zero;
-    uint64_t uncompressed_bytes;
-};
-
 _Static_assert(sizeof(struct fatbin_wrapper) == 24, "as nvcc writes it");
-_Static_assert(sizeof(struct fatbin_header) == 16, "as nvcc writes it");
-_Static_assert(sizeof(struct fatbin_entry) == 64, "as nvcc writes it");
 
-/* Bytes of an image that may be read: every access to it goes through here. */
-struct view {
-    const unsigned char *start;
-    uint64_t limit;
-};
-
-static bool read_at(struct view view, uint64_t offset, void *into, size_t bytes)
-{
-    if (offset > view.limit || bytes > view.limit - offset)
-        return false;
-    memcpy(into, view.start + offset, bytes);
-    return true;
-}
-
-static struct nb_extent known(struct view view, uint64_t bytes, enum nb_image_format format)
+static struct nb_extent known(struct nb_view view, uint64_t bytes, enum nb_image_format format)
 {
     return (struct nb_extent){view.start, bytes, format, ""};
 }
 
-static struct nb_extent unknown(struct view view, enum nb_image_format format, const char *why,
+static struct nb_extent unknown(struct nb_view view, enum nb_image_format format, const char *why,
                                 uint32_t magic)
 {
     struct nb_extent extent = {view.start, 0, format, ""};
@@ -89,10 +47,10 @@ static uint64_t table_end(uint64_t offset, uint64_t count, uint64_t size)
     return end;
 }
 
-static struct nb_extent measure_elf(struct view view)
+static struct nb_extent measure_elf(struct nb_view view)
 {
     Elf64_Ehdr header;
-    if (!read_at(view, 0, &header, sizeof header))
+    if (!nb_view_read(view, 0, &header, sizeof header))
         return unknown(view, NB_IMAGE_ELF, "ELF header cut short", MAGIC_ELF);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
         return unknown(view, NB_IMAGE_ELF, "ELF is not 64-bit little-endian", MAGIC_ELF);
@@ -100,7 +58,8 @@ static struct nb_extent measure_elf(struct view view)
     uint64_t section_count = header.e_shnum, segment_count = header.e_phnum;
     Elf64_Shdr section;
     if (header.e_shoff != 0 && (section_count == 0 || segment_count == PN_XNUM)) {
-        if (header.e_shentsize < sizeof section || !read_at(view, header.e_shoff, &section, sizeof section))
+        if (header.e_shentsize < sizeof section ||
+            !nb_view_read(view, header.e_shoff, &section, sizeof section))
             return unknown(view, NB_IMAGE_ELF, "ELF section 0 out of reach", MAGIC_ELF);
         section_count = section_count == 0 ? section.sh_size : section_count;
         segment_count = segment_count == PN_XNUM ? section.sh_info : segment_count;
@@ -109,57 +68,57 @@ static struct nb_extent measure_elf(struct view view)
     const uint64_t ends[] = {table_end(header.e_shoff, section_count, header.e_shentsize),
                              table_end(header.e_phoff, segment_count, header.e_phentsize)};
     for (size_t i = 0; i < 2; i++) {
-        if (ends[i] > view.limit)
+        if (ends[i] > view.bytes)
             return unknown(view, NB_IMAGE_ELF, "ELF table ends beyond the image", MAGIC_ELF);
         end = ends[i] > end ? ends[i] : end;
     }
     for (uint64_t i = 0; i < section_count; i++) {
         if (header.e_shentsize < sizeof section ||
-            !read_at(view, header.e_shoff + i * header.e_shentsize, &section, sizeof section))
+            !nb_view_read(view, header.e_shoff + i * header.e_shentsize, &section, sizeof section))
             return unknown(view, NB_IMAGE_ELF, "ELF section out of reach", MAGIC_ELF);
         if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL)
             continue;
         const uint64_t section_end = table_end(section.sh_offset, section.sh_size, 1);
-        if (section_end > view.limit)
+        if (section_end > view.bytes)
             return unknown(view, NB_IMAGE_ELF, "ELF section ends beyond the image", MAGIC_ELF);
         end = section_end > end ? section_end : end;
     }
     for (uint64_t i = 0; i < segment_count; i++) {
         Elf64_Phdr segment;
         if (header.e_phentsize < sizeof segment ||
-            !read_at(view, header.e_phoff + i * header.e_phentsize, &segment, sizeof segment))
+            !nb_view_read(view, header.e_phoff + i * header.e_phentsize, &segment, sizeof segment))
             return unknown(view, NB_IMAGE_ELF, "ELF segment out of reach", MAGIC_ELF);
         const uint64_t segment_end = table_end(segment.p_offset, segment.p_filesz, 1);
-        if (segment_end > view.limit)
+        if (segment_end > view.bytes)
             return unknown(view, NB_IMAGE_ELF, "ELF segment ends beyond the image", MAGIC_ELF);
         end = segment_end > end ? segment_end : end;
     }
     return known(view, end, NB_IMAGE_ELF);
 }
 
-static struct nb_extent measure_fatbin(struct view view)
+static struct nb_extent measure_fatbin(struct nb_view view)
 {
-    struct fatbin_header header;
-    if (!read_at(view, 0, &header, sizeof header) || header.header_bytes < sizeof header)
-        return unknown(view, NB_IMAGE_FATBIN, "fatbin header cut short", MAGIC_FATBIN);
+    struct nb_fatbin_header header;
+    if (!nb_view_read(view, 0, &header, sizeof header) || header.header_bytes < sizeof header)
+        return unknown(view, NB_IMAGE_FATBIN, "fatbin header cut short", NB_FATBIN_MAGIC);
     const uint64_t bytes = table_end(header.header_bytes, header.payload_bytes, 1);
-    if (bytes > view.limit)
-        return unknown(view, NB_IMAGE_FATBIN, "fatbin ends beyond the image", MAGIC_FATBIN);
+    if (bytes > view.bytes)
+        return unknown(view, NB_IMAGE_FATBIN, "fatbin ends beyond the image", NB_FATBIN_MAGIC);
     return known(view, bytes, NB_IMAGE_FATBIN);
 }
 
-static struct nb_extent measure_offload_bundle(struct view view)
+static struct nb_extent measure_offload_bundle(struct nb_view view)
 {
     uint64_t count, place = 32, end = 32;
-    if (!read_at(view, 24, &count, sizeof count) || count > 4096)
+    if (!nb_view_read(view, 24, &count, sizeof count) || count > 4096)
         return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle with no sane entry count", 0x5f5f4c43);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t entry[3]; /* offset, size, length of the id that follows */
-        if (!read_at(view, place, entry, sizeof entry) || entry[2] > NB_PAGE)
+        if (!nb_view_read(view, place, entry, sizeof entry) || entry[2] > NB_PAGE)
             return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle entry out of reach", 0x5f5f4c43);
         place += sizeof entry + entry[2];
         const uint64_t entry_end = table_end(entry[0], entry[1], 1);
-        if (entry_end > view.limit || place > view.limit)
+        if (entry_end > view.bytes || place > view.bytes)
             return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle ends beyond the image", 0x5f5f4c43);
         end = entry_end > end ? entry_end : end;
         end = place > end ? place : end;
@@ -167,83 +126,83 @@ static struct nb_extent measure_offload_bundle(struct view view)
     return known(view, end, NB_IMAGE_OFFLOAD_BUNDLE);
 }
 
-static struct nb_extent measure_compressed_bundle(struct view view)
+static struct nb_extent measure_compressed_bundle(struct nb_view view)
 {
     uint16_t version;
     uint64_t bytes = 0;
-    bool read = read_at(view, 4, &version, sizeof version);
+    bool read = nb_view_read(view, 4, &version, sizeof version);
     if (read && version == 2)
-        read = read_at(view, 8, &bytes, sizeof(uint32_t));
+        read = nb_view_read(view, 8, &bytes, sizeof(uint32_t));
     else if (read && version == 3)
-        read = read_at(view, 8, &bytes, sizeof(uint64_t));
+        read = nb_view_read(view, 8, &bytes, sizeof(uint64_t));
     if (!read || bytes == 0)
         return unknown(view, NB_IMAGE_COMPRESSED_BUNDLE, "compressed bundle does not say its size",
                        MAGIC_CCOB);
-    if (bytes > view.limit || bytes > NB_IMAGE_MAX)
+    if (bytes > view.bytes || bytes > NB_IMAGE_MAX)
         return unknown(view, NB_IMAGE_COMPRESSED_BUNDLE, "compressed bundle ends beyond the image",
                        MAGIC_CCOB);
     return known(view, bytes, NB_IMAGE_COMPRESSED_BUNDLE);
 }
 
 /* PTX begins with white space, a comment or a directive; nvcc's begins with newlines. */
-static struct nb_extent measure_text(struct view view, uint32_t magic)
+static struct nb_extent measure_text(struct nb_view view, uint32_t magic)
 {
-    const uint64_t cap = view.limit < NB_IMAGE_MAX ? view.limit : NB_IMAGE_MAX;
+    const uint64_t cap = view.bytes < NB_IMAGE_MAX ? view.bytes : NB_IMAGE_MAX;
     if (cap == 0 || strchr("\n\r\t /.", view.start[0]) == NULL || view.start[0] == 0)
         return unknown(view, NB_IMAGE_UNKNOWN, "no format known to this shim", magic);
     const size_t length = strnlen((const char *)view.start, cap);
-    if (length == view.limit)
+    if (length == view.bytes)
         return unknown(view, NB_IMAGE_PTX, "text without an end", magic);
     return known(view, length + 1, NB_IMAGE_PTX);
 }
 
 struct nb_extent nb_image_measure(const void *image, size_t limit, int follow)
 {
-    const struct view view = {image, limit};
+    const struct nb_view view = {image, limit};
     if (image == NULL)
         return unknown(view, NB_IMAGE_UNKNOWN, "no image", 0);
     uint32_t magic = 0;
-    if (!read_at(view, 0, &magic, sizeof magic))
+    if (!nb_view_read(view, 0, &magic, sizeof magic))
         return limit == 0 ? unknown(view, NB_IMAGE_UNKNOWN, "no bytes", 0) : measure_text(view, 0);
     if (magic == MAGIC_FATBIN_WRAPPER || magic == MAGIC_HIP_WRAPPER) {
         struct fatbin_wrapper wrapper;
-        if (!follow || !read_at(view, 0, &wrapper, sizeof wrapper) || wrapper.data == NULL)
+        if (!follow || !nb_view_read(view, 0, &wrapper, sizeof wrapper) || wrapper.data == NULL)
             return unknown(view, NB_IMAGE_FATBIN, "fatbin wrapper leads nowhere", magic);
         return nb_image_measure(wrapper.data, limit, 0);
     }
     char start[24];
-    if (magic == MAGIC_FATBIN)
+    if (magic == NB_FATBIN_MAGIC)
         return measure_fatbin(view);
     if (magic == MAGIC_ELF)
         return measure_elf(view);
     if (magic == MAGIC_CCOB)
         return measure_compressed_bundle(view);
-    if (read_at(view, 0, start, sizeof start) && memcmp(start, bundle_magic, sizeof start) == 0)
+    if (nb_view_read(view, 0, start, sizeof start) && memcmp(start, bundle_magic, sizeof start) == 0)
         return measure_offload_bundle(view);
     return measure_text(view, magic);
 }
 
 struct nb_extent nb_image_elf(const void *image, uint64_t bytes)
 {
-    const struct view view = {image, bytes};
+    const struct nb_view view = {image, bytes};
     const struct nb_extent none = {NULL, 0, NB_IMAGE_UNKNOWN, ""};
-    struct fatbin_header header;
+    struct nb_fatbin_header header;
     uint32_t magic = 0;
-    if (!read_at(view, 0, &magic, sizeof magic))
+    if (!nb_view_read(view, 0, &magic, sizeof magic))
         return none;
     if (magic == MAGIC_ELF)
         return known(view, bytes, NB_IMAGE_ELF);
-    if (magic != MAGIC_FATBIN || !read_at(view, 0, &header, sizeof header))
+    if (magic != NB_FATBIN_MAGIC || !nb_view_read(view, 0, &header, sizeof header))
         return none;
     struct nb_extent best = none;
     uint32_t newest = 0;
-    struct fatbin_entry entry;
-    for (uint64_t at = header.header_bytes; read_at(view, at, &entry, sizeof entry);) {
+    struct nb_fatbin_entry entry;
+    for (uint64_t at = header.header_bytes; nb_view_read(view, at, &entry, sizeof entry);) {
         const uint64_t payload = table_end(at, 1, entry.header_bytes);
         const uint64_t next = table_end(payload, 1, entry.payload_bytes);
         if (entry.header_bytes < sizeof entry || payload > bytes || next > bytes)
             break;
-        if (entry.kind == FATBIN_KIND_ELF && entry.compressed_bytes == 0 && entry.architecture >= newest) {
+        if (entry.kind == NB_FATBIN_ELF && entry.compressed_bytes == 0 && entry.architecture >= newest) {
             newest = entry.architecture;
             best = (struct nb_extent){view.start + payload, entry.payload_bytes, NB_IMAGE_ELF, ""};
         }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "view.h"
+
 /* .nv.info is a list of {u8 format, u8 attribute, u16 value-or-size}, followed by `size` bytes where the
  * format is 4. KPARAM_INFO: {u32 index, u16 ordinal, u16 offset, u32 whose bits 18.. are the size}; seen so
  * on sm_75 to sm_100 cubins of CUDA 13.0 (shared notes, interposition.md, section 4). */
@@ -12,28 +14,7 @@
 
 static const char section_prefix[] = ".nv.info.";
 
-struct view {
-    const unsigned char *start;
-    uint64_t bytes;
-};
-
-static bool read_at(struct view view, uint64_t offset, void *into, size_t bytes)
-{
-    if (offset > view.bytes || bytes > view.bytes - offset)
-        return false;
-    memcpy(into, view.start + offset, bytes);
-    return true;
-}
-
-static bool narrow(struct view view, uint64_t offset, uint64_t bytes, struct view *part)
-{
-    if (offset > view.bytes || bytes > view.bytes - offset)
-        return false;
-    *part = (struct view){view.start + offset, bytes};
-    return true;
-}
-
-static bool is_named(struct view names, uint32_t offset, const char *name)
+static bool is_named(struct nb_view names, uint32_t offset, const char *name)
 {
     const size_t prefix = sizeof section_prefix - 1, length = strlen(name) + 1;
     return offset <= names.bytes && prefix + length <= names.bytes - offset &&
@@ -41,30 +22,30 @@ static bool is_named(struct view names, uint32_t offset, const char *name)
            memcmp(names.start + offset + prefix, name, length) == 0;
 }
 
-static bool find_section(struct view image, const char *name, struct view *found)
+static bool find_section(struct nb_view image, const char *name, struct nb_view *found)
 {
     Elf64_Ehdr header;
     Elf64_Shdr section;
-    struct view names;
-    if (!read_at(image, 0, &header, sizeof header) || header.e_shentsize < sizeof section ||
+    struct nb_view names;
+    if (!nb_view_read(image, 0, &header, sizeof header) || header.e_shentsize < sizeof section ||
         header.e_shoff > image.bytes ||
-        !read_at(image, header.e_shoff + (uint64_t)header.e_shstrndx * header.e_shentsize, &section,
-                 sizeof section) ||
-        !narrow(image, section.sh_offset, section.sh_size, &names))
+        !nb_view_read(image, header.e_shoff + (uint64_t)header.e_shstrndx * header.e_shentsize, &section,
+                      sizeof section) ||
+        !nb_view_narrow(image, section.sh_offset, section.sh_size, &names))
         return false;
     for (uint32_t i = 0; i < header.e_shnum; i++) {
-        if (!read_at(image, header.e_shoff + (uint64_t)i * header.e_shentsize, &section, sizeof section))
+        if (!nb_view_read(image, header.e_shoff + (uint64_t)i * header.e_shentsize, &section, sizeof section))
             return false;
         if (is_named(names, section.sh_name, name))
-            return narrow(image, section.sh_offset, section.sh_size, found);
+            return nb_view_narrow(image, section.sh_offset, section.sh_size, found);
     }
     return false;
 }
 
 int nb_layout_from_elf(const void *image, uint64_t bytes, const char *name, struct nb_parameter *layout)
 {
-    struct view info;
-    if (!find_section((struct view){image, bytes}, name, &info))
+    struct nb_view info;
+    if (!find_section((struct nb_view){image, bytes}, name, &info))
         return -1;
     uint32_t count = 0;
     uint64_t seen = 0;
@@ -77,11 +58,11 @@ int nb_layout_from_elf(const void *image, uint64_t bytes, const char *name, stru
         uint16_t ordinal, offset;
         uint32_t packed;
     } parameter;
-    for (uint64_t at = 0; read_at(info, at, &head, sizeof head); at += sizeof head) {
+    for (uint64_t at = 0; nb_view_read(info, at, &head, sizeof head); at += sizeof head) {
         if (head.format != FORMAT_SIZED)
             continue;
         if (head.attribute == ATTRIBUTE_KPARAM_INFO && head.size >= sizeof parameter &&
-            read_at(info, at + sizeof head, &parameter, sizeof parameter)) {
+            nb_view_read(info, at + sizeof head, &parameter, sizeof parameter)) {
             if (parameter.ordinal >= NB_LAYOUT_MAX)
                 return -1;
             layout[parameter.ordinal] = (struct nb_parameter){parameter.offset, parameter.packed >> 18};

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arena.h"
 #include "binmap.h"
 #include "clock.h"
 #include "driver.h"
@@ -77,10 +78,12 @@ static void before_fork(void)
     nb_binmap_lock();
     nb_funcmap_lock();
     nb_graphmap_lock();
+    nb_arena_lock();
 }
 
 static void after_fork_in_parent(void)
 {
+    nb_arena_unlock();
     nb_graphmap_unlock();
     nb_funcmap_unlock();
     nb_binmap_unlock();

@@ -154,6 +154,14 @@ uint32_t nb_recording_count(enum nb_capture_kind kind)
     return count;
 }
 
+bool nb_recording_flush(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool whole = accepts && flush();
+    pthread_mutex_unlock(&lock);
+    return whole;
+}
+
 bool nb_recording_close(void)
 {
     pthread_mutex_lock(&lock);

@@ -30,6 +30,9 @@ uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *p
 /* How many elements of a kind were appended. */
 uint32_t nb_recording_count(enum nb_capture_kind kind) __attribute__((visibility("hidden")));
 
+/* Write what is kept so far: it is then in the file whatever happens to the process. */
+bool nb_recording_flush(void) __attribute__((visibility("hidden")));
+
 /* Write what is kept. The recording is complete if its last element is NB_CAPTURE_END. */
 bool nb_recording_close(void) __attribute__((visibility("hidden")));
 

@@ -122,6 +122,8 @@ static const char *begin(const char *name)
     }
     if (!settled)
         nb_region_refuse("a launch of another thread was still inside the driver when the region began");
+    if (!nb_recording_flush())
+        return nb_recording_error();
     set_state(NB_REGION_OPEN);
     return NULL;
 }
@@ -138,12 +140,16 @@ static const char *end(void)
     return nb_recording_error()[0] != 0 ? nb_recording_error() : NULL;
 }
 
+/* What a driver call has brought about: nobody asked, so nobody is answered. */
 static void take(enum nb_step step)
 {
+    const char *what = NULL;
     if (step == NB_STEP_BEGIN && !nb_region_is_open())
-        begin(choice);
+        what = begin(choice);
     else if (step == NB_STEP_END && nb_region_is_open())
-        end();
+        what = end();
+    if (what != NULL)
+        nb_log("the region is not recorded: ", what, NULL);
 }
 
 /* With the lock, while no other thread begins or ends a region. */

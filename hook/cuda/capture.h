@@ -77,7 +77,8 @@ void nb_capture_kernel_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_module_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_launch_reset(void) __attribute__((visibility("hidden")));
 
-/* capture_stream.c: one that was given work in this region, else NB_NOTHING; a number that tells it from others. */
+/* capture_stream.c: one that was given work in this region, else NB_NOTHING; a number that tells it from
+ * others. */
 uint32_t nb_capture_stream_used(const struct nb_call *call, CUstream stream)
     __attribute__((visibility("hidden")));
 uint64_t nb_capture_stream_key(const struct nb_call *call, CUstream stream)
@@ -86,8 +87,8 @@ uint64_t nb_capture_stream_key(const struct nb_call *call, CUstream stream)
 /* capture_stream.c: the host has waited for a stream, by its index, or for all (NB_NOTHING). */
 void nb_capture_join(uint32_t stream) __attribute__((visibility("hidden")));
 
-/* capture_stream.c: before an operation that is no launch is given to the driver; a region may begin or end here.
- * Is it to be recorded, if the driver accepts it? Where nb_region_wanted(). */
+/* capture_stream.c: before an operation that is no launch is given to the driver; a region may begin or end
+ * here. Is it to be recorded, if the driver accepts it? Where nb_region_wanted(). */
 bool nb_capture_announce(const struct nb_call *call, CUstream stream) __attribute__((visibility("hidden")));
 
 /* Is what the driver has accepted part of a region? For calls that need no announcing. */

@@ -23,7 +23,8 @@ static struct nb_copy linear(uint64_t destination, uint64_t source, size_t bytes
                             .host_waits = host_waits};
 }
 
-/* An end that is described by where its block begins in memory of `pitch` bytes a row, `rows` rows a slice. */
+/* An end that is described by where its block begins in memory of `pitch` bytes a row, `rows` rows a slice.
+ */
 static struct nb_copy_end end(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch,
                               size_t rows, size_t x, size_t y, size_t z)
 {
@@ -36,30 +37,30 @@ static struct nb_copy_end end(CUmemorytype type, const void *host, CUdeviceptr d
 
 static struct nb_copy plane(const CUDA_MEMCPY2D *from, CUstream stream, bool host_waits)
 {
-    return (struct nb_copy){
-        .destination = end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch, from->Height,
-                           from->dstXInBytes, from->dstY, 0),
-        .source = end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch, from->Height,
-                      from->srcXInBytes, from->srcY, 0),
-        .width = from->WidthInBytes,
-        .height = from->Height,
-        .depth = 1,
-        .stream = stream,
-        .host_waits = host_waits};
+    return (struct nb_copy){.destination =
+                                end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
+                                    from->Height, from->dstXInBytes, from->dstY, 0),
+                            .source = end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch,
+                                          from->Height, from->srcXInBytes, from->srcY, 0),
+                            .width = from->WidthInBytes,
+                            .height = from->Height,
+                            .depth = 1,
+                            .stream = stream,
+                            .host_waits = host_waits};
 }
 
 static struct nb_copy volume(const CUDA_MEMCPY3D *from, CUstream stream, bool host_waits)
 {
-    return (struct nb_copy){
-        .destination = end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
-                           from->dstHeight, from->dstXInBytes, from->dstY, from->dstZ),
-        .source = end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch, from->srcHeight,
-                      from->srcXInBytes, from->srcY, from->srcZ),
-        .width = from->WidthInBytes,
-        .height = from->Height,
-        .depth = from->Depth,
-        .stream = stream,
-        .host_waits = host_waits};
+    return (struct nb_copy){.destination =
+                                end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
+                                    from->dstHeight, from->dstXInBytes, from->dstY, from->dstZ),
+                            .source = end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch,
+                                          from->srcHeight, from->srcXInBytes, from->srcY, from->srcZ),
+                            .width = from->WidthInBytes,
+                            .height = from->Height,
+                            .depth = from->Depth,
+                            .stream = stream,
+                            .host_waits = host_waits};
 }
 
 CUresult nb_through_copy(const struct nb_call *call, nb_cuMemcpy_t real, CUdeviceptr dst, CUdeviceptr src,

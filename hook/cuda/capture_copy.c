@@ -33,19 +33,18 @@ static void write_operation(const struct nb_call *call, const struct nb_copy *co
 {
     const bool uploads = content != NULL;
     const struct nb_piece data = {content, uploads ? bytes_of(copy) : 0};
-    struct nb_capture_operation operation = {
-        .kind = uploads ? NB_OPERATION_UPLOAD : NB_OPERATION_COPY,
-        .stream = nb_capture_stream(call, copy->stream),
-        .as.copy = {.destination = copy->destination.address,
-                    .destination_pitch = copy->destination.pitch,
-                    .destination_slice = copy->destination.slice,
-                    .source = uploads ? 0 : copy->source.address,
-                    .source_pitch = uploads ? 0 : copy->source.pitch,
-                    .source_slice = uploads ? 0 : copy->source.slice,
-                    .width = copy->width,
-                    .height = copy->height,
-                    .depth = copy->depth,
-                    .content.bytes = data.bytes}};
+    struct nb_capture_operation operation = {.kind = uploads ? NB_OPERATION_UPLOAD : NB_OPERATION_COPY,
+                                             .stream = nb_capture_stream(call, copy->stream),
+                                             .as.copy = {.destination = copy->destination.address,
+                                                         .destination_pitch = copy->destination.pitch,
+                                                         .destination_slice = copy->destination.slice,
+                                                         .source = uploads ? 0 : copy->source.address,
+                                                         .source_pitch = uploads ? 0 : copy->source.pitch,
+                                                         .source_slice = uploads ? 0 : copy->source.slice,
+                                                         .width = copy->width,
+                                                         .height = copy->height,
+                                                         .depth = copy->depth,
+                                                         .content.bytes = data.bytes}};
     nb_capture_operation(&operation, &data, uploads);
 }
 

@@ -24,8 +24,8 @@ struct nb_copy {
     bool host_waits; /* the call returns when what it reads or writes on the host has been read or written */
 };
 
-/* A copy that nb_capture_announce said is to be recorded, and that happened. Writes a copy, an upload with the
- * host's bytes as they are now, or why it is neither. */
+/* A copy that nb_capture_announce said is to be recorded, and that happened. Writes a copy, an upload with
+ * the host's bytes as they are now, or why it is neither. */
 void nb_capture_copy(const struct nb_call *call, struct nb_copy copy) __attribute__((visibility("hidden")));
 
 #endif

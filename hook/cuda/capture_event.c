@@ -141,8 +141,8 @@ CUresult nb_through_stream_wait_event(const struct nb_call *call, nb_cuStreamWai
     return result;
 }
 
-/* cuEventSynchronize, and cuEventQuery where the event is over. The host is taken to have waited for all that its
- * stream was given: more than it did, if that was given more since. */
+/* cuEventSynchronize, and cuEventQuery where the event is over. The host is taken to have waited for all that
+ * its stream was given: more than it did, if that was given more since. */
 CUresult nb_through_event_wait(const struct nb_call *call, nb_cuEventQuery_t real, CUevent hEvent)
 {
     struct event event;

@@ -18,8 +18,7 @@ static bool is_managed(uint64_t address)
 static bool is_host(uint64_t address)
 {
     unsigned int type = CU_MEMORYTYPE_HOST;
-    return NB_REAL(cuPointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
-               CUDA_SUCCESS ||
+    return NB_REAL(cuPointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS ||
            type == CU_MEMORYTYPE_HOST;
 }
 

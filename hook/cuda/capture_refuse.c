@@ -38,8 +38,7 @@ void nb_capture_refuse(const struct nb_call *call, const char *reason)
     const struct nb_capture_refusal refusal = {.operation = nb_recording_count(NB_CAPTURE_OPERATION),
                                                .call = {sizeof refusal, name_bytes},
                                                .reason = {sizeof refusal + name_bytes, reason_bytes}};
-    const struct nb_piece pieces[] = {
-        {&refusal, sizeof refusal}, {name, name_bytes}, {reason, reason_bytes}};
+    const struct nb_piece pieces[] = {{&refusal, sizeof refusal}, {name, name_bytes}, {reason, reason_bytes}};
     nb_recording_append(NB_CAPTURE_REFUSAL, pieces, 3);
 }
 

@@ -27,7 +27,8 @@ static _Atomic uint64_t last_join; /* operations up to it << 32 | its stream */
 uint64_t nb_capture_stream_key(const struct nb_call *call, CUstream stream)
 {
     const CUstream meant = nb_stream_of(call, stream);
-    return meant == CU_STREAM_PER_THREAD ? (uint64_t)call->thread->ring->thread << 32 | nb_handle(meant) : nb_handle(meant);
+    return meant == CU_STREAM_PER_THREAD ? (uint64_t)call->thread->ring->thread << 32 | nb_handle(meant)
+                                         : nb_handle(meant);
 }
 
 static uint32_t find(uint64_t key)
@@ -72,8 +73,7 @@ static struct nb_capture_stream describe(const struct nb_call *call, CUstream st
     unsigned int flags = 0;
     int priority = 0;
     if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
-        element.kind =
-            stream == CU_STREAM_LEGACY ? NB_CAPTURE_STREAM_LEGACY : NB_CAPTURE_STREAM_PER_THREAD;
+        element.kind = stream == CU_STREAM_LEGACY ? NB_CAPTURE_STREAM_LEGACY : NB_CAPTURE_STREAM_PER_THREAD;
     if (NB_REAL(cuStreamGetFlags)(stream, &flags) == CUDA_SUCCESS)
         element.flags = flags;
     if (NB_REAL(cuStreamGetPriority)(stream, &priority) == CUDA_SUCCESS)

@@ -1,10 +1,11 @@
 /* A capture, read and checked: what the rest of the engine may rely on.
  *
- * Blobs are decompressed by processes under seccomp's strict mode into shared memory; only what they left
- * there is read, copied first where it is checked. After nb_reader_open every index, span, address and size
- * is in bounds: kernels name modules that exist, launches kernels, spans lie in `data`, contents in `bytes`,
- * runs and ranges in allocations, operations in a graph form no cycle, events are recorded before they are
- * waited for, and graphs that are launched exist. */
+ * Blobs are decompressed by processes under seccomp into shared memory, which is read when those are dead.
+ * After nb_reader_open every index, span, address and size is in bounds, and every blob has the hash that the
+ * file names: kernels name modules that exist, launches kernels, spans lie in `data`, contents in blobs, runs
+ * and ranges in allocations, operations in a graph form no cycle, events are recorded before they are waited
+ * for, and graphs that are launched have nodes. docs/formats.md lists the rules. A span of 0 bytes may have
+ * any offset, and a content of 0 bytes any first blob. */
 #ifndef NEUTRINO_READER_H
 #define NEUTRINO_READER_H
 
@@ -30,9 +31,10 @@ struct nb_reader {
     const struct nb_capture_relocation *relocations;
     const struct nb_capture_refusal *refusals;
     const struct nb_capture_range *ranges;
+    const struct nb_capture_meta *meta;
     uint32_t limit_count, image_count, module_count, kernel_count, global_count, allocation_count;
     uint32_t before_count, after_count, stream_count, operation_count, edge_count, relocation_count;
-    uint32_t refusal_count, range_count;
+    uint32_t refusal_count, range_count, meta_count;
     uint32_t event_count, graph_count; /* events are 0 .. event_count - 1, graphs 1 .. graph_count */
     const uint8_t *data;               /* what spans refer to */
     uint64_t data_bytes;

@@ -22,8 +22,7 @@ bool nb_sandbox_strict(void)
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0;
 }
 
-#define LOAD(field)                                                                                          \
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, field))
+#define LOAD(field)       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, field))
 #define ALLOW(call, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), (skip), 0)
 #define RETURN(action)    BPF_STMT(BPF_RET | BPF_K, (action))
 

@@ -33,8 +33,7 @@ WITH_SHA static void store_state(uint32_t state[8], struct halves halves)
 /* Four rounds on four words of the message. */
 WITH_SHA static struct halves four_rounds(struct halves halves, __m128i words, int first)
 {
-    const __m128i constants =
-        _mm_loadu_si128((const __m128i *)(const void *)(nb_sha256_constants + first));
+    const __m128i constants = _mm_loadu_si128((const __m128i *)(const void *)(nb_sha256_constants + first));
     const __m128i mixed = _mm_add_epi32(words, constants);
     halves.cdgh = _mm_sha256rnds2_epu32(halves.cdgh, halves.abef, mixed);
     halves.abef = _mm_sha256rnds2_epu32(halves.abef, halves.cdgh, _mm_shuffle_epi32(mixed, 0x0e));

@@ -30,7 +30,7 @@ def test_table_shows_kind_group_hook_and_source_name(capsys: pytest.CaptureFixtu
     rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
     assert rows["cuLaunchKernel_ptsz"] == ["recorded", "launch", "nb_replace_launch"]
     assert rows["cuMemAlloc_v2"] == ["recorded", "memory", "-", "(written", "cuMemAlloc)"]
-    assert rows["cuInit"] == ["pass", "-", "-"]
+    assert rows["cuInit"] == ["pass", "-", "nb_through_init"]
 
 
 def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

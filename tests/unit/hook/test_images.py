@@ -29,7 +29,8 @@ COMPILE = [
 def measure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sizing code under AddressSanitizer and UndefinedBehaviorSanitizer."""
     program = tmp_path_factory.mktemp("measure") / "measure"
-    sources = [HERE / "programs" / "measure.c", CORE / "image.c", CORE / "layout.c"]
+    parts = ("image.c", "image_globals.c", "layout.c", "ptx_globals.c", "unpack.c")
+    sources = [HERE / "programs" / "measure.c", *(CORE / part for part in parts)]
     subprocess.run([*COMPILE, f"-I{CORE}", *map(str, sources), "-o", str(program)], check=True)
     return program
 
@@ -113,6 +114,7 @@ def test_mutated_images_never_read_outside(measure: Path, data: st.DataObject) -
         cases.append(bytes(case))
     assert len(run(measure, cases)) == len(cases)
     assert len(run(measure, cases, "layout", "mixed")) == len(cases)
+    assert len(run(measure, cases, "globals", "90")) == len(cases)
 
 
 @pytest.mark.parametrize("image", ["sm_75.cubin", "sm_90.cubin", "plain.fatbin", "default.fatbin"])

@@ -1,13 +1,30 @@
 /* Reads cases from standard input, each a 32-bit length and so many bytes, and prints a line for each:
  *     measure: FORMAT BYTES PROBLEM
  *     layout NAME: COUNT OFFSET:SIZE ...     of the cubin inside, -1 if it does not say
+ *     globals ARCHITECTURE: NAME ... ; PROBLEM     a managed variable's name begins with a *
  * Each case lies in a block of just its size, so that AddressSanitizer sees a read past its end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "image.h"
+#include "image_globals.h"
 #include "layout.h"
+
+static void print_name(const char *name, bool managed, void *unused)
+{
+    (void)unused;
+    fputs(managed ? "*" : "", stdout);
+    for (; *name != 0; name++) /* hostile bytes are no lines of this program's */
+        putchar(*name > ' ' && *name <= '~' ? *name : '?');
+    putchar(' ');
+}
+
+static void print_globals(const unsigned char *bytes, uint32_t length, uint32_t architecture)
+{
+    const char *problem = nb_image_globals(bytes, length, architecture, print_name, NULL);
+    printf("; %s\n", problem != NULL ? problem : "");
+}
 
 int main(int argc, char **argv)
 {
@@ -22,6 +39,8 @@ int main(int argc, char **argv)
         if (strcmp(kind, "measure") == 0) {
             const struct nb_extent extent = nb_image_measure(bytes, length, 0);
             printf("%d %llu %s\n", (int)extent.format, (unsigned long long)extent.bytes, extent.problem);
+        } else if (strcmp(kind, "globals") == 0) {
+            print_globals(bytes, length, (uint32_t)atoi(name));
         } else {
             const struct nb_extent elf = nb_image_elf(bytes, length);
             const int count = elf.start != NULL ? nb_layout_from_elf(elf.start, elf.bytes, name, layout) : -1;

@@ -15,6 +15,16 @@ static inline uint64_t nb_word_float(float value)
     return word;
 }
 
+/* ---- Initialization ---- */
+
+CUresult CUDAAPI cuInit(unsigned int Flags)
+{
+    if (!nb_region_wanted())
+        return NB_REAL(cuInit)(Flags);
+    const struct nb_call nb_call = {NULL, __builtin_return_address(0), 0, NB_SLOT_cuInit};
+    return nb_through_init(&nb_call, NB_REAL(cuInit), Flags);
+}
+
 /* ---- Memory Management ---- */
 
 CUresult CUDAAPI cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)

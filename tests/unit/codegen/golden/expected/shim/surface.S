@@ -115,7 +115,6 @@ nb_slot cuParamSetf, 10
     .quad nb_absent
     .size nb_slots, . - nb_slots
 
-nb_pass cuInit, 1
 nb_pass cuNewThing, 9
 
 /* Tells a shim from a driver, for whoever looks for the real one. */

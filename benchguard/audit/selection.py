@@ -1,0 +1,104 @@
+"""How a recorded region is chosen: as the user says it, and as the shim is told (hook/core/selection.h)."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..errors import UsageError
+
+_PLAIN = re.compile(r"_Z[NKVrL]*(?:St)?(?P<parts>\d.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ByProgram:
+    """benchguard.region() in the program."""
+
+    @property
+    def variable(self) -> str:
+        return "program"
+
+
+@dataclass(frozen=True)
+class ByLaunches:
+    """Launches `first` to `end` - 1 of a process, counted from 0."""
+
+    first: int
+    end: int
+
+    @property
+    def variable(self) -> str:
+        return f"launches={self.first}:{self.end}"
+
+
+@dataclass(frozen=True)
+class ByKernel:
+    """The `nth` launch, from 1, of a kernel whose name matches."""
+
+    pattern: str
+    nth: int
+
+    @property
+    def variable(self) -> str:
+        return f"kernel={self.nth}:{self.pattern}"
+
+    def matches(self, name: str) -> bool:
+        """By the driver's name of a kernel, or by the plain one inside a mangled one."""
+        return bool(name) and any(fnmatch.fnmatchcase(n, self.pattern) for n in (name, plain_name(name)) if n)
+
+
+@dataclass(frozen=True)
+class ByWindow:
+    """The `nth` pair, from 1, of timing events on a stream with work between them."""
+
+    nth: int
+
+    @property
+    def variable(self) -> str:
+        return f"window={self.nth}"
+
+
+Selection: TypeAlias = ByProgram | ByLaunches | ByKernel | ByWindow
+
+
+def parse_selection(launches: str | None, kernel: str | None, window: int | None) -> Selection:
+    """From the options of `record`. Raises UsageError."""
+    given = [option for option in (launches, kernel, window) if option is not None]
+    if len(given) > 1:
+        raise UsageError("--launches, --kernel and --window each choose the region; give one of them")
+    if launches is not None:
+        numbers = re.fullmatch(r"(\d{1,18}):(\d{1,18})", launches, re.ASCII)
+        if numbers is None or int(numbers[1]) >= int(numbers[2]):
+            raise UsageError(
+                f"--launches {launches}: write A:B with A < B, launches counted from 0, B left out"
+            )
+        return ByLaunches(int(numbers[1]), int(numbers[2]))
+    if kernel is not None:
+        return _parse_kernel(kernel)
+    if window is not None:
+        return ByWindow(window)
+    return ByProgram()
+
+
+def _parse_kernel(text: str) -> ByKernel:
+    with_number = re.fullmatch(r"(.+):(\d{1,18})", text, re.ASCII | re.DOTALL)
+    pattern, nth = (with_number[1], int(with_number[2])) if with_number else (text, 1)
+    if not pattern or "\0" in pattern or nth < 1:
+        raise UsageError(f"--kernel {text}: write PATTERN or PATTERN:N, launches of it counted from 1")
+    return ByKernel(pattern, nth)
+
+
+def plain_name(name: str) -> str:
+    """`scale` of _Z5scalePf; "" for a name that is not mangled so (hook/core/kernel_name.c)."""
+    mangled = _PLAIN.match(name)
+    rest, plain = mangled["parts"] if mangled else "", ""
+    while (digits := re.match(r"\d+", rest, re.ASCII)) is not None:
+        start = digits.end()
+        length = int(digits[0][:6])
+        if not 0 < length < 512 or start + length > len(rest):
+            break
+        plain = rest[start : start + length]
+        rest = rest[start + length :].removeprefix("L")
+    return plain

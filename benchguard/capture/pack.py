@@ -1,0 +1,142 @@
+"""Makes a capture of a recording.
+
+Nothing of a recording is believed: what cannot be a capture is a CaptureError, and the recording stays where it
+is. Bulk data is never in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .codec import MalformedError
+from .errors import CaptureError
+from .extents import Joined
+from .layout import PAGE, AllocationFlag, Kind
+from .model import End, Meta, Refusal
+from .pack_elements import ElementPacker, Gathered, gather
+from .pack_memory import Snapshot, Stretch, pack_after, pack_before
+from .reader import Capture
+from .recording import Recording, open_recording
+from .writer import CaptureWriter
+
+
+@dataclass(frozen=True)
+class PackSummary:
+    """`memory_bytes` are those before the region without zero pages; `unknown` counts elements left out."""
+
+    path: Path
+    name: str
+    operations: int
+    refusals: tuple[Refusal, ...]
+    recording_bytes: int
+    file_bytes: int
+    memory_bytes: int
+    changed_bytes: int
+    unknown: int
+    seconds: float
+
+
+def pack(recording: Path, target: Path, calls: Sequence[str] = ()) -> PackSummary:
+    """Write the capture `target` of a recording. Raises CaptureError.
+
+    `calls`: the driver's exports in the order of the shim's slots (surface.json), for allocations that name a
+    slot alone.
+    """
+    began = time.monotonic()
+    try:
+        descriptor = open_recording(recording)
+    except OSError as error:
+        raise CaptureError(
+            f"cannot read the recording {recording}: {error.strerror}; check the path"
+        ) from error
+    try:
+        opened = Recording(descriptor)
+        gathered = gather(opened)
+        with CaptureWriter(target, check=lambda written: _check(written, recording)) as writer:
+            ElementPacker(gathered, writer, calls).pack()
+            kept, changed = _pack_memory(gathered, writer)
+            _finish(gathered, writer)
+    except MalformedError as error:
+        raise _failed(recording, str(error)) from None
+    except OSError as error:
+        raise CaptureError(f"cannot read the recording {recording}: {error.strerror}; try again") from error
+    finally:
+        os.close(descriptor)
+    with Capture.open(target) as capture:
+        return PackSummary(
+            target,
+            capture.name,
+            len(capture.operations),
+            tuple(capture.refusals),
+            opened.bytes,
+            capture.file_bytes,
+            kept,
+            changed,
+            opened.unknown,
+            time.monotonic() - began,
+        )
+
+
+def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:
+    before = _snapshot(gathered, Kind.BEFORE)
+    kept = pack_before(writer, before)
+    if _end(gathered).status:
+        return kept, 0  # what the device holds after a fault is nobody's to say
+    living = [
+        (values["address"] // PAGE * PAGE, -(-(values["address"] + values["bytes"]) // PAGE) * PAGE)
+        for values in map(gathered.values, gathered.elements[Kind.ALLOCATION])
+        if values["flags"] & AllocationFlag.AFTER
+    ]
+    return kept, pack_after(writer, before, _snapshot(gathered, Kind.AFTER), Joined(living))
+
+
+def _snapshot(gathered: Gathered, kind: Kind) -> Snapshot:
+    stretches = []
+    for element in gathered.elements[kind]:
+        values = gathered.values(element)
+        place = gathered.recording.place(element, *values["content"])
+        if place.bytes not in (0, values["bytes"]):
+            raise MalformedError(
+                f"memory at {element.at}: {place.bytes} bytes of content for {values['bytes']}"
+            )
+        if place.bytes:
+            stretches.append(Stretch(values["address"], place))
+    return Snapshot(gathered.recording, stretches)
+
+
+def _end(gathered: Gathered) -> End:
+    values = gathered.values(gathered.elements[Kind.END][0])
+    return End(values["status"], values["operations"])
+
+
+def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
+    """What only the one who packs knows."""
+    from .. import __version__  # noqa: PLC0415 - the package imports us
+
+    end, operations = _end(gathered), len(gathered.elements[Kind.OPERATION])
+    if end.operations != operations:
+        raise MalformedError(f"{operations} operations instead of {end.operations}")
+    if end.status:
+        reason = f"the driver answered {end.status} when the region ended; a kernel may have faulted"
+        writer.add(Refusal(operations, "", reason))
+    writer.add(Meta("tool", f"neutrino-bench {__version__}"))
+    writer.add(Meta("host_kernel", f"{platform.system()} {platform.release()} {platform.machine()}"))
+    writer.add(Meta("packed", time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())))
+    writer.add(end)
+
+
+def _check(written: Path, recording: Path) -> None:
+    """A capture that its reader refuses is none."""
+    try:
+        Capture.open(written).close()
+    except CaptureError as error:
+        raise _failed(recording, str(error.__cause__ or error)) from None
+
+
+def _failed(recording: Path, what: str) -> CaptureError:
+    return CaptureError(f"{recording}: {what}; the recording is kept, record the program again")

@@ -1,0 +1,180 @@
+"""A recording's elements as a capture's: spans moved, contents made blobs, what a recording says twice merged.
+
+They are gathered first and written then, because memory that an operation names may come later in the recording.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .codec import TEXT_MAX, MalformedError, check_index
+from .layout import BLOB_MAX, ELEMENTS, Holds, Kind, Layout, OperationKind
+from .model import NO_CONTENT, Content
+from .recording import Element, Place, Recording
+from .writer import CaptureWriter
+
+# Kinds whose elements are the same in a capture, but for where their spans lie.
+PLAIN = (Kind.DEVICE, Kind.LIMIT, Kind.KERNEL, Kind.STREAM, Kind.EDGE, Kind.REFUSAL, Kind.RANGE, Kind.META)
+
+
+@dataclass
+class Gathered:
+    """All elements of a recording, by kind."""
+
+    recording: Recording
+    elements: dict[Kind, list[Element]] = field(default_factory=lambda: defaultdict(list))
+
+    def values(self, element: Element) -> dict[str, Any]:
+        """Its fields; an array, a span and a content are tuples."""
+        return _named(element.layout, element.raw)
+
+
+def gather(recording: Recording) -> Gathered:
+    """Raises MalformedError."""
+    gathered = Gathered(recording)
+    for element in recording.elements():
+        gathered.elements[element.kind].append(element)
+    if len(gathered.elements[Kind.DEVICE]) != 1:
+        raise MalformedError("the region ended before it had begun: no device was recorded")
+    return gathered
+
+
+class ElementPacker:
+    """Writes what was gathered. Everything here raises MalformedError."""
+
+    def __init__(self, gathered: Gathered, writer: CaptureWriter, calls: Sequence[str]) -> None:
+        self._gathered = gathered
+        self._recording = gathered.recording
+        self._writer = writer
+        self._calls = calls
+        self._images: list[int] = []
+        self._globals: list[int] = []
+
+    def pack(self) -> None:
+        for kind in PLAIN:
+            for element in self._gathered.elements[kind]:
+                self._move(element)
+        self._pack_images()
+        for element in self._gathered.elements[Kind.MODULE]:
+            self._move(element, image=self._index(self._images, element, "image"))
+        self._pack_globals()
+        self._pack_allocations()
+        for element in self._gathered.elements[Kind.OPERATION]:
+            self._pack_operation(element)
+        for element in self._gathered.elements[Kind.RELOCATION]:
+            self._move(element, variable=self._index(self._globals, element, "variable"))
+
+    def _pack_images(self) -> None:
+        """Each once, however often it was loaded."""
+        known: dict[tuple[bytes, int], int] = {}
+        for element in self._gathered.elements[Kind.IMAGE]:
+            values = self._gathered.values(element)
+            place = self._recording.place(element, *values["content"])
+            digest = hashlib.sha256()
+            for chunk in self._recording.chunks(place, BLOB_MAX):
+                digest.update(chunk)
+            key = digest.digest(), place.bytes
+            if key not in known:
+                known[key] = self._move(element, sha256=key[0], content=self._content(place))
+            self._images.append(known[key])
+
+    def _pack_globals(self) -> None:
+        """A variable is written when its module is first used, and again, with what it then holds, at the end."""
+        merged: list[tuple[Element, Place, Place]] = []
+        known: dict[tuple[Any, ...], int] = {}
+        for element in self._gathered.elements[Kind.GLOBAL]:
+            values = self._gathered.values(element)
+            name = self._recording.span(element, *values["name"])
+            key = values["module"], values["address"], values["bytes"], name
+            before, after = (self._recording.place(element, *values[each]) for each in ("before", "after"))
+            index = known.setdefault(key, len(merged))
+            self._globals.append(index)
+            if index == len(merged):
+                merged.append((element, before, after))
+            else:
+                first, first_before, first_after = merged[index]
+                merged[index] = first, _either(first_before, before), _either(after, first_after)
+        for element, before, after in merged:
+            changed = NO_CONTENT if self._are_equal(before, after) else self._content(after)
+            self._move(element, before=self._content(before), after=changed)
+
+    def _pack_allocations(self) -> None:
+        """One that lived when the region began and lives when it ends may have been written at both times."""
+        flags: dict[tuple[int, int], int] = defaultdict(int)
+        calls: dict[tuple[int, int], bytes] = defaultdict(bytes)
+        for element in self._gathered.elements[Kind.ALLOCATION]:
+            values = self._gathered.values(element)
+            key = values["address"], values["bytes"]
+            flags[key] |= values["flags"]
+            slot = values["slot"]
+            call = self._recording.span(element, *values["call"])
+            if not call and slot < len(self._calls):
+                call = self._calls[slot].encode()
+            calls[key] = calls[key] or call
+        for address, size in sorted(flags):
+            span = self._writer.span(calls[address, size])
+            layout = ELEMENTS[Kind.ALLOCATION]
+            self._writer.add_raw(
+                Kind.ALLOCATION, layout.struct.pack(address, size, flags[address, size], 0, *span)
+            )
+
+    def _pack_operation(self, element: Element) -> None:
+        values = self._gathered.values(element)
+        if values["kind"] == OperationKind.UPLOAD:
+            place = self._recording.place(element, *values["content"])
+            self._move(element, content=self._content(place))
+        else:
+            self._move(element)
+
+    def _move(self, element: Element, **changes: Any) -> int:
+        """Append an element with some fields changed, and its spans where the capture has them."""
+        values: list[Any] = []
+        for each, value in zip(element.layout.fields, _raw_values(element.layout, element.raw), strict=True):
+            change = changes.get(each.attribute, value)
+            if each.reserved:
+                values += [b"" if isinstance(value, bytes) else 0]
+            elif isinstance(change, Content):
+                values += [change.first, change.bytes]
+            elif each.span is not None:
+                raw = self._recording.span(element, *value)
+                values += self._writer.span(raw[:TEXT_MAX] if each.span is Holds.TEXT else raw)
+            elif isinstance(change, tuple):
+                values += change
+            else:
+                values.append(change)
+        return self._writer.add_raw(element.kind, element.layout.struct.pack(*values))
+
+    def _index(self, indexes: list[int], element: Element, name: str) -> int:
+        value: int = self._gathered.values(element)[name]
+        check_index(value, len(indexes), f"{element.kind.name.lower()} at {element.at}: {name}")
+        return indexes[value]
+
+    def _content(self, place: Place) -> Content:
+        return self._writer.content_of(self._recording.chunks(place, BLOB_MAX), place.bytes)
+
+    def _are_equal(self, one: Place, other: Place) -> bool:
+        chunks = self._recording.chunks(one, BLOB_MAX), self._recording.chunks(other, BLOB_MAX)
+        return one.bytes == other.bytes and all(a == b for a, b in zip(*chunks, strict=True))
+
+
+def _either(one: Place, other: Place) -> Place:
+    return one if one.bytes else other
+
+
+def _raw_values(layout: Layout, raw: bytes) -> list[Any]:
+    """One value a field."""
+    flat, values, at = layout.struct.unpack(raw), [], 0
+    for each in layout.fields:
+        values.append(flat[at] if each.values == 1 else flat[at : at + each.values])
+        at += each.values
+    return values
+
+
+def _named(layout: Layout, raw: bytes) -> dict[str, Any]:
+    return {
+        each.attribute: value for each, value in zip(layout.fields, _raw_values(layout, raw), strict=True)
+    }

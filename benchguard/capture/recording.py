@@ -1,0 +1,137 @@
+"""Reads a recording (.nrec) an element at a time: hostile bytes, and more of them than memory holds.
+
+Bulk data stays in the file: an element says where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .codec import MalformedError, operation_layout
+from .layout import CAPTURE_MAGIC, ELEMENT, ELEMENTS, RECORDING, RECORDING_MAGIC, VERSION, Kind, Layout
+
+# Small data of one element: attributes, parameters and names together stay far below.
+SPAN_MAX = 1 << 20
+ELEMENTS_MAX = 1 << 22
+
+
+@dataclass(frozen=True)
+class Element:
+    """`raw` is its struct; its payload is `bytes` long and begins at `at` in the file."""
+
+    kind: Kind
+    raw: bytes
+    at: int
+    bytes: int
+
+    @property
+    def layout(self) -> Layout:
+        """Raises MalformedError for an operation of an unknown kind."""
+        return operation_layout(self.raw) if self.kind is Kind.OPERATION else ELEMENTS[self.kind]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Bulk data in the recording."""
+
+    at: int
+    bytes: int
+
+
+class Recording:
+    """An open recording. Everything here raises MalformedError."""
+
+    def __init__(self, descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise MalformedError("not a file")
+        self.descriptor = descriptor
+        self.bytes = status.st_size
+        self.unknown = 0
+        header = self.read(0, min(RECORDING.size, self.bytes))
+        if len(header) < RECORDING.size:
+            raise MalformedError("the recording has no beginning")
+        magic, version, self.process, self.region, _ = RECORDING.struct.unpack(header)
+        if magic == CAPTURE_MAGIC:
+            raise MalformedError("a capture, which is packed already")
+        if magic != RECORDING_MAGIC:
+            raise MalformedError("not a recording")
+        if version != VERSION:
+            raise MalformedError(f"version {version} of the format, but this program reads {VERSION}")
+
+    def elements(self) -> Iterator[Element]:
+        """All of them up to the region's end, which is the last. Kinds that are not known are counted only."""
+        at, count, ended = RECORDING.size, 0, False
+        while at < self.bytes:
+            if ended:
+                raise MalformedError("the recording goes on after the region's end")
+            head = self.read(at, min(ELEMENT.size, self.bytes - at))
+            if len(head) < ELEMENT.size:
+                raise MalformedError(_unended(at))
+            number, _, size = ELEMENT.struct.unpack(head)
+            at += ELEMENT.size
+            if size > self.bytes - at:
+                raise MalformedError(_unended(at))
+            count += 1
+            if size % 8 or count > ELEMENTS_MAX:
+                raise MalformedError(
+                    f"element {count} at {at}: {size} bytes cannot be, or there are too many"
+                )
+            try:
+                kind = Kind(number)
+            except ValueError:
+                self.unknown += 1
+            else:
+                yield self._element(kind, at, size)
+                ended = kind is Kind.END
+            at += size
+        if not ended:
+            raise MalformedError(_unended(at))
+
+    def _element(self, kind: Kind, at: int, size: int) -> Element:
+        if kind is Kind.DATA or size < ELEMENTS[kind].size:
+            raise MalformedError(f"{kind.name.lower()} at {at}: {size} bytes cannot be")
+        return Element(kind, self.read(at, ELEMENTS[kind].size), at, size)
+
+    def span(self, element: Element, offset: int, size: int) -> bytes:
+        """Small data of an element."""
+        self._check_inside(element, offset, size)
+        if size > SPAN_MAX:
+            raise MalformedError(f"{element.kind.name.lower()} at {element.at}: {size} bytes of small data")
+        return self.read(element.at + offset, size) if size else b""
+
+    def place(self, element: Element, first: int, size: int) -> Place:
+        """Bulk data of an element."""
+        self._check_inside(element, first, size)
+        return Place(element.at + first, size)
+
+    def read(self, at: int, size: int) -> bytes:
+        raw = os.pread(self.descriptor, size, at)
+        if len(raw) != size:
+            raise MalformedError("the recording became shorter")
+        return raw
+
+    def chunks(self, place: Place, size: int) -> Iterator[bytes]:
+        """Bulk data in pieces of `size`, the last of them shorter."""
+        for at in range(0, place.bytes, size):
+            yield self.read(place.at + at, min(size, place.bytes - at))
+
+    @staticmethod
+    def _check_inside(element: Element, offset: int, size: int) -> None:
+        if size and (offset < len(element.raw) or offset + size > element.bytes):
+            raise MalformedError(
+                f"{element.kind.name.lower()} at {element.at}: {size} bytes at {offset} are not in its payload"
+            )
+
+
+def open_recording(path: Path) -> int:
+    """Its descriptor. Raises OSError."""
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+
+
+def _unended(at: int) -> str:
+    return f"the recording stops at byte {at} without the region's end"

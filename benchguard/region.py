@@ -1,0 +1,163 @@
+"""The part of a program that is recorded, said by the program itself.
+
+    with benchguard.region("forward", inputs={"x": x}, outputs={"y": y}):
+        model(x, out=y)
+
+Nothing is imported for this but ctypes: the functions are the shim's (hook/core/region.h), which stands preloaded
+in a program that `neutrino-bench record` runs. Elsewhere a region is nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import BenchguardError
+
+INPUT, OUTPUT, STATE = 1, 2, 3
+"""enum nb_capture_role of hook/core/capture_format.h."""
+
+_KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
+
+
+class RegionError(BenchguardError):
+    """A region that cannot be recorded as it was asked for."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Device memory that has a name. `shape` is empty where the elements are not in row-major order."""
+
+    address: int
+    bytes: int
+    type: str = ""
+    shape: tuple[int, ...] = ()
+
+
+@contextmanager
+def region(
+    name: str = "region",
+    *,
+    inputs: Mapping[str, object] | None = None,
+    outputs: Mapping[str, object] | None = None,
+    state: Mapping[str, object] | None = None,
+    required: bool = False,
+) -> Iterator[bool]:
+    """Record what the device does in this block, as `name`; true in the block if it is recorded.
+
+    The values are device memory that a replay may speak of by name: torch tensors, anything with
+    `__cuda_array_interface__`, or (address, bytes). Outside `neutrino-bench record`, or where that chooses the region
+    itself, this does nothing; with `required` it raises RegionError.
+    """
+    shim = _shim()
+    if shim is None:
+        if required:
+            raise RegionError(
+                f'region "{name}": this process is not recorded, or its region is chosen by an option; '
+                "run it by `neutrino-bench record -o x.ncap -- COMMAND`"
+            )
+        yield False
+        return
+    ranges = [
+        (_encoded(label), role, memory_of(label, value))
+        for role, values in ((INPUT, inputs), (OUTPUT, outputs), (STATE, state))
+        for label, value in (values or {}).items()
+    ]
+    _check(shim, name, shim.neutrino_region_begin(_encoded(name)))
+    failed = True
+    try:
+        for label, role, memory in ranges:
+            shape = (ctypes.c_uint64 * len(memory.shape))(*memory.shape)
+            arguments = (label, role, memory.address, memory.bytes, _encoded(memory.type), shape, len(shape))
+            _check(shim, name, shim.neutrino_region_range(*arguments))
+        yield True
+        failed = False
+    finally:
+        status = shim.neutrino_region_end()
+        if not failed:  # else the block's own exception is the one to see
+            _check(shim, name, status)
+
+
+def memory_of(name: str, value: object) -> Memory:
+    """Where a value's elements are on the device. Raises RegionError."""
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(number, int) for number in value):
+        memory = Memory(*value)
+    elif all(hasattr(value, attribute) for attribute in ("data_ptr", "element_size", "stride", "dtype")):
+        memory = _of_tensor(name, value)
+    else:
+        memory = _of_interface(name, getattr(value, "__cuda_array_interface__", None))
+    if not (0 <= memory.address < 1 << 64 and 0 <= memory.bytes < 1 << 64):
+        raise RegionError(f"{name}: {memory.bytes} bytes at {memory.address:#x} are no memory")
+    return memory
+
+
+def _of_tensor(name: str, tensor: Any) -> Memory:
+    if not getattr(tensor, "is_cuda", False):
+        raise RegionError(f"{name}: the tensor is not on a GPU; move it there first")
+    size = tensor.element_size()
+    shape, strides = tuple(tensor.shape), tuple(size * step for step in tensor.stride())
+    return _strided(tensor.data_ptr(), str(tensor.dtype).removeprefix("torch."), size, shape, strides)
+
+
+def _of_interface(name: str, interface: object) -> Memory:
+    if not isinstance(interface, Mapping):
+        raise RegionError(
+            f"{name}: neither a tensor nor an array on a GPU; give one, or a pair (address, bytes)"
+        )
+    typestr, shape = str(interface["typestr"]), tuple(interface["shape"])
+    size = int(typestr[2:])
+    kind = "bool" if typestr[1] == "b" else f"{_KINDS.get(typestr[1], typestr[1])}{8 * size}"
+    return _strided(int(interface["data"][0]), kind, size, shape, interface.get("strides"))
+
+
+def _strided(
+    address: int, kind: str, size: int, shape: tuple[int, ...], strides: tuple[int, ...] | None
+) -> Memory:
+    """From the first element to the last: what lies between them belongs to it too."""
+    packed = tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    if 0 in shape:
+        return Memory(address, 0, kind, shape)
+    if strides is None or all(
+        step == dense or extent == 1 for step, dense, extent in zip(strides, packed, shape, strict=True)
+    ):
+        return Memory(address, size * math.prod(shape), kind, shape)
+    reach = [(extent - 1) * step for extent, step in zip(shape, strides, strict=True)]
+    below = sum(step for step in reach if step < 0)
+    above = sum(step for step in reach if step > 0)
+    return Memory(address + below, above - below + size, kind)
+
+
+def _shim() -> ctypes.CDLL | None:
+    """The recorder, where it listens to the program."""
+    if not os.environ.get("NEUTRINO_CAPTURE") or os.environ.get("NEUTRINO_REGION", "program") != "program":
+        return None
+    shim = ctypes.CDLL(None)
+    try:
+        shim.neutrino_region_error.restype = ctypes.c_char_p
+        shim.neutrino_region_begin.argtypes = [ctypes.c_char_p]
+        shim.neutrino_region_range.argtypes = [
+            ctypes.c_char_p,
+            ctypes.c_uint32,
+            ctypes.c_uint64,
+            ctypes.c_uint64,
+            ctypes.c_char_p,
+            ctypes.POINTER(ctypes.c_uint64),
+            ctypes.c_uint32,
+        ]
+    except AttributeError:
+        return None
+    return shim
+
+
+def _check(shim: ctypes.CDLL, name: str, status: int) -> None:
+    if status != 0:
+        raise RegionError(f'region "{name}": {shim.neutrino_region_error().decode(errors="replace")}')
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace").replace(b"\0", b"?")

@@ -1,0 +1,134 @@
+"""The engine in C, as the contract has it. Its declarations are those of engine/replay.h, read when it is opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import cffi
+
+from benchguard.shim.paths import ENGINE, REPLAY
+
+from .contract import EngineError
+from .protocol import CANNOT, Device, Difference, Limits, Options, Overhead, Prepared, Sample
+
+HEADER = ENGINE / "replay.h"
+BEGIN, END = "/* cffi: begin */", "/* cffi: end */"
+
+_Struct = TypeVar("_Struct", Device, Prepared, Sample, Overhead)
+
+
+def declarations() -> str:
+    """What cffi is given of replay.h: the part between the marks, which has no macros."""
+    _, _, rest = HEADER.read_text().partition(BEGIN)
+    marked, end, _ = rest.partition(END)
+    if not end:
+        raise EngineError(CANNOT, f"{HEADER}: not as installed; install neutrino-bench again")
+    return marked
+
+
+def open_engine(capture: int, limits: Limits, library: str | os.PathLike[str] = REPLAY) -> NativeEngine:
+    """Read the capture behind a descriptor, which stays the caller's. Raises EngineError."""
+    ffi = cffi.FFI()
+    try:
+        ffi.cdef(declarations())
+        loaded = ffi.dlopen(os.fspath(library))
+    except OSError as error:
+        advice = "install neutrino-bench again, or run `python build.py build` in its source"
+        raise EngineError(CANNOT, f"the replay engine cannot be loaded ({error}); {advice}") from error
+    return NativeEngine(ffi, loaded, capture, limits)
+
+
+class NativeEngine:
+    """struct nb_replay: see contract.Engine for what it does and replay.h for how."""
+
+    def __init__(self, ffi: Any, library: Any, capture: int, limits: Limits) -> None:
+        self._ffi = ffi
+        self._library = library
+        self._error = ffi.new("char[]", library.NB_REPLAY_TEXT)
+        self._sample = ffi.new("struct nb_replay_sample *")
+        self._replay: Any = ffi.NULL
+        opened = ffi.new("struct nb_replay **")
+        wanted = ffi.new("struct nb_replay_limits *", _fields(limits))
+        self._check(library.nb_replay_open(capture, wanted, opened, self._error))
+        self._replay = opened[0]
+
+    def refusal(self, index: int) -> str | None:
+        found = self._library.nb_replay_refusal(self._replay, index)
+        return self._text(found) if found else None
+
+    def prepare(self, driver: str, options: Options) -> tuple[Device, Prepared]:
+        wanted = self._ffi.new("struct nb_replay_options *", _fields(options))
+        device = self._ffi.new("struct nb_replay_device *")
+        prepared = self._ffi.new("struct nb_replay_prepared *")
+        name = os.fsencode(driver)
+        self._check(
+            self._library.nb_replay_prepare(self._replay, name, wanted, device, prepared, self._error)
+        )
+        return self._made(Device, device), self._made(Prepared, prepared)
+
+    def input(self, number: int, address: int, data: memoryview) -> None:
+        raw = self._ffi.from_buffer(data)
+        self._check(self._library.nb_replay_input(self._replay, number, address, raw, len(raw), self._error))
+
+    def output(self, address: int, size: int) -> None:
+        self._check(self._library.nb_replay_output(self._replay, address, size, self._error))
+
+    def once(self, number: int) -> None:
+        self._check(self._library.nb_replay_once(self._replay, number, self._error))
+
+    def read(self, address: int, into: memoryview) -> None:
+        raw = self._ffi.from_buffer(into, require_writable=True)
+        self._check(self._library.nb_replay_read(self._replay, address, raw, len(raw), self._error))
+
+    def verify(self, room: int) -> tuple[int, Sequence[Difference]]:
+        found = self._ffi.new("struct nb_replay_difference[]", room)
+        count = self._ffi.new("uint32_t *")
+        self._check(self._library.nb_replay_verify(self._replay, found, room, count, self._error))
+        return count[0], [self._difference(each) for each in found[0 : min(room, count[0])]]
+
+    def measure(self) -> Sample:
+        self._check(self._library.nb_replay_measure(self._replay, self._sample, self._error))
+        return self._made(Sample, self._sample)
+
+    def measure_overhead(self) -> Overhead:
+        overhead = self._ffi.new("struct nb_replay_overhead *")
+        self._check(self._library.nb_replay_measure_overhead(self._replay, overhead, self._error))
+        return self._made(Overhead, overhead)
+
+    def close(self) -> None:
+        if self._replay:
+            self._library.nb_replay_close(self._replay)
+            self._replay = self._ffi.NULL
+
+    def _check(self, status: int) -> None:
+        if status != self._library.NB_REPLAY_OK:
+            raise EngineError(status, self._text(self._error))
+
+    def _text(self, characters: Any) -> str:
+        text: bytes = self._ffi.string(characters)
+        return text.decode(errors="replace")
+
+    def _made(self, made: type[_Struct], struct: Any) -> _Struct:
+        """Fields of a struct have one name on both sides; arrays of characters are text."""
+        values: dict[str, Any] = {name: getattr(struct, name) for name in made.__struct_fields__}
+        for name, value in values.items():
+            values[name] = value if isinstance(value, (int, float)) else self._text(value)
+        return made(**values)
+
+    def _difference(self, found: Any) -> Difference:
+        return Difference(
+            found.address,
+            found.bytes,
+            found.differing,
+            found.first_offset,
+            getattr(found, "global"),
+            bool(found.again),
+            bytes(found.expected).hex(),
+            bytes(found.actual).hex(),
+        )
+
+
+def _fields(struct: Limits | Options) -> dict[str, int]:
+    return {name: int(getattr(struct, name)) for name in struct.__struct_fields__}

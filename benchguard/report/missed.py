@@ -1,0 +1,75 @@
+"""Why no region was recorded, as far as the log of the run tells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from ..audit.log import checked_lines
+from ..audit.selection import ByKernel, ByLaunches, ByProgram, ByWindow, Selection
+
+_NAMES_SHOWN = 3
+
+
+class _Counts:
+    """What the shim counted, process by process: launches that a stream capture took are not among them."""
+
+    def __init__(self, path: Path, selection: Selection) -> None:
+        launches: Counter[int] = Counter()
+        matches: Counter[int] = Counter()
+        self.names: Counter[str] = Counter()
+        self.processes = 0
+        for line, _ in checked_lines(path):
+            kind = line["kind"]
+            self.processes += kind == "process"
+            if kind == "graph_launch" or (kind == "launch" and not line["captured"]):
+                launches[line["process"]] += 1
+            if kind == "launch" and not line["captured"]:
+                name = line["name"] or ""
+                self.names[name] += 1
+                matches[line["process"]] += isinstance(selection, ByKernel) and selection.matches(name)
+        self.launches = max(launches.values(), default=0)
+        self.matches = max(matches.values(), default=0)
+
+
+def why_missed(log: Path, selection: Selection) -> str:
+    """One clause: what the program did instead of what `selection` waits for."""
+    counts = _Counts(log, selection)
+    if counts.processes == 0:
+        return "the program made no driver call"
+    within = "" if counts.processes == 1 else " in one process"
+    if isinstance(selection, ByProgram):
+        return "the program never called benchguard.region()"
+    if isinstance(selection, ByLaunches):
+        return _launches_missed(counts, selection, within)
+    if isinstance(selection, ByKernel):
+        return _kernel_missed(counts, selection, within)
+    return f"no stream saw {selection.nth} pairs of timing events with work between the two"
+
+
+def why_unended(log: Path, selection: Selection) -> str:
+    """The same for a region that began and has no end."""
+    counts = _Counts(log, selection)
+    if isinstance(selection, ByLaunches) and counts.launches < selection.end:
+        return _launches_missed(counts, selection, "")
+    if isinstance(selection, ByWindow):
+        return "no second timing event with work before it followed, or the program was killed"
+    return "the program was killed inside it, or its recording found no room"
+
+
+def _launches_missed(counts: _Counts, selection: ByLaunches, within: str) -> str:
+    asked = f"--launches {selection.first}:{selection.end} asks for more"
+    return f"only {counts.launches} launches were made{within}, {asked}"
+
+
+def _kernel_missed(counts: _Counts, selection: ByKernel, within: str) -> str:
+    if counts.matches:
+        asked = f"--kernel {selection.pattern}:{selection.nth} asks for more"
+        return f"kernels of that name were launched {counts.matches} times{within}, {asked}"
+    if not counts.names:
+        return "no kernel was launched, other than from graphs"
+    common = ", ".join(name or "(unknown)" for name, _ in counts.names.most_common(_NAMES_SHOWN))
+    more = len(counts.names) - _NAMES_SHOWN
+    return f"no kernel matches {selection.pattern}; launched were {common}" + (
+        f" and {more} more" if more > 0 else ""
+    )

@@ -1,0 +1,47 @@
+/* Runs of bits: which of so many equal pieces are taken. */
+#ifndef NEUTRINO_BITMAP_H
+#define NEUTRINO_BITMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NB_BITMAP_WORDS(count) (((count) + 63) / 64)
+
+/* The first bit in [from, to) that is set, or with `inverted` of all ones is clear; `to` if there is none. */
+static inline size_t nb_bitmap_next(const uint64_t *bits, size_t from, size_t to, uint64_t inverted)
+{
+    while (from < to) {
+        const uint64_t left = (bits[from / 64] ^ inverted) >> (from % 64);
+        if (left != 0) {
+            from += (size_t)__builtin_ctzll(left);
+            break;
+        }
+        from = (from / 64 + 1) * 64;
+    }
+    return from < to ? from : to;
+}
+
+/* Where the first run of `length` clear bits begins, at a multiple of `step`; `count` if there is none. */
+static inline size_t nb_bitmap_find(const uint64_t *bits, size_t count, size_t length, size_t step)
+{
+    size_t begin = 0;
+    while (length <= count && begin <= count - length) {
+        const size_t taken = nb_bitmap_next(bits, begin, begin + length, 0);
+        if (taken == begin + length)
+            return begin;
+        begin = nb_bitmap_next(bits, taken, count, ~UINT64_C(0));
+        begin = (begin + step - 1) / step * step;
+    }
+    return count;
+}
+
+static inline void nb_bitmap_set(uint64_t *bits, size_t from, size_t length, int value)
+{
+    for (size_t i = from; i < from + length; i++)
+        if (value)
+            bits[i / 64] |= UINT64_C(1) << (i % 64);
+        else
+            bits[i / 64] &= ~(UINT64_C(1) << (i % 64));
+}
+
+#endif

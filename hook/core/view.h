@@ -1,0 +1,31 @@
+/* Bytes that may be read, of an image that nobody vouches for: every access to it goes through here. */
+#ifndef NEUTRINO_VIEW_H
+#define NEUTRINO_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct nb_view {
+    const unsigned char *start;
+    uint64_t bytes;
+};
+
+static inline bool nb_view_read(struct nb_view view, uint64_t offset, void *into, size_t bytes)
+{
+    if (offset > view.bytes || bytes > view.bytes - offset)
+        return false;
+    memcpy(into, view.start + offset, bytes);
+    return true;
+}
+
+static inline bool nb_view_narrow(struct nb_view view, uint64_t offset, uint64_t bytes, struct nb_view *part)
+{
+    if (offset > view.bytes || bytes > view.bytes - offset)
+        return false;
+    *part = (struct nb_view){view.start + offset, bytes};
+    return true;
+}
+
+#endif

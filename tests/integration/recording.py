@@ -1,0 +1,100 @@
+"""A recording as plain dictionaries, by capture_format.h alone: what the shim wrote, seen without the packer."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HEADER = struct.Struct("<QIIII")
+ELEMENT = struct.Struct("<IIQ")
+MAGIC = int.from_bytes(b"NBRECORD", "little")
+STREAM, OPERATION, REFUSAL, END = 11, 12, 15, 18
+OPERATIONS = {
+    2: ("set", "QQQQII", "address pitch width height value element_bytes"),
+    3: ("copy", "QQQQQQQQQ", "to to_pitch to_slice source source_pitch source_slice width height depth"),
+    4: (
+        "upload",
+        "QQQQQQQQQQQ",
+        "to to_pitch to_slice source source_pitch source_slice width height depth at bytes",
+    ),
+    5: ("record", "I", "event"),
+    6: ("wait", "I", "event"),
+    7: ("join", "", ""),
+}
+NOTHING = 0xFFFFFFFF
+
+
+@dataclass
+class Recording:
+    """Operations by their names above; the fields of one in its dictionary, with `stream`."""
+
+    streams: list[dict[str, int]] = field(default_factory=list)
+    operations: list[dict[str, Any]] = field(default_factory=list)
+    refusals: list[tuple[int, str, str]] = field(default_factory=list)
+    """Operations before it, call, reason."""
+
+    @property
+    def steps(self) -> list[tuple[Any, ...]]:
+        """Kind and stream of each operation, and the event where there is one."""
+        return [(o["kind"], o["stream"]) + ((o["event"],) if "event" in o else ()) for o in self.operations]
+
+
+def read_recordings(folder: Path) -> list[Recording]:
+    """One a region, in order."""
+    paths = sorted(folder.glob("*.nrec"), key=lambda path: int(path.stem.rpartition("-")[2]))
+    return [_read(path.read_bytes()) for path in paths]
+
+
+def _read(raw: bytes) -> Recording:
+    assert HEADER.unpack_from(raw)[0] == MAGIC
+    recording, ended = Recording(), False
+    for kind, payload in _elements(raw[HEADER.size :]):
+        assert not ended
+        if kind == STREAM:
+            handle, stream, flags, priority = struct.unpack_from("<QIIi", payload)
+            recording.streams.append({"handle": handle, "kind": stream, "flags": flags, "priority": priority})
+        elif kind == OPERATION:
+            recording.operations.append(_operation(payload))
+        elif kind == REFUSAL:
+            before, _, *spans = struct.unpack_from("<II4Q", payload)
+            call, reason = (
+                payload[at : at + size].decode() for at, size in zip(spans[::2], spans[1::2], strict=True)
+            )
+            recording.refusals.append((before, call, reason))
+        elif kind == END:
+            status, operations = struct.unpack_from("<II", payload)
+            assert (status, operations) == (0, len(recording.operations))
+            ended = True
+    assert ended
+    return recording
+
+
+def _elements(raw: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at < len(raw):
+        kind, _, size = ELEMENT.unpack_from(raw, at)
+        at += ELEMENT.size
+        assert size % 8 == 0
+        assert at + size <= len(raw)
+        yield kind, raw[at : at + size]
+        at += size
+
+
+def _operation(payload: bytes) -> dict[str, Any]:
+    number, flags, stream, graph = struct.unpack_from("<4I", payload)
+    assert (flags, graph) == (0, 0)
+    name, fields, names = OPERATIONS.get(number, (f"kind {number}", "", ""))
+    words = struct.unpack_from("<" + fields, payload, 16)
+    operation: dict[str, Any] = {
+        "kind": name,
+        "stream": stream,
+        **dict(zip(names.split(), words, strict=True)),
+    }
+    if name == "upload":
+        at, size = operation.pop("at"), operation.pop("bytes")
+        operation["content"] = payload[at : at + size]
+        assert len(operation["content"]) == size
+    return operation

@@ -1,0 +1,220 @@
+"""What a region's recording holds of memsets, copies, streams and events, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.integration.recording import NOTHING, Recording, read_recordings
+from tests.integration.support import PROGRAMS, Compiler, Observe
+
+LEGACY, PER_THREAD, CREATED = 1, 2, 3
+NON_BLOCKING = 1
+
+
+@dataclass(frozen=True)
+class Recorded:
+    regions: list[Recording]
+    values: dict[str, int]
+    """What the program printed: "name number" a line."""
+
+    @property
+    def region(self) -> Recording:
+        (only,) = self.regions
+        return only
+
+
+Record = Callable[..., Recorded]
+
+
+@pytest.fixture
+def record(observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path) -> Record:
+    """Run a program whose regions are recorded."""
+
+    def run(name: str, *flags: str) -> Recorded:
+        links = (f"-L{native / 'sim'}", "-l:libcuda.so.1", f"-Wl,-rpath,{native / 'sim'}")
+        program = compile_c("".join((name, *flags)), PROGRAMS / f"{name}.c", flags=flags, links=links)
+        folder = tmp_path / "recordings"
+        folder.mkdir()
+        observed = observe(
+            [program], environment={"NEUTRINO_CAPTURE": str(folder), "NEUTRINO_REGION": "program"}
+        )
+        assert observed.status == 0, observed.stderr
+        lines = [line.split() for line in observed.stdout.splitlines()]
+        return Recorded(read_recordings(folder), {name: int(number) for name, number in lines})
+
+    return run
+
+
+def test_every_memset_is_recorded_and_nothing_outside_the_region(record: Record) -> None:
+    recorded = record("region_sets")
+    memory = recorded.values["memory"]
+    fields = ("stream", "address", "pitch", "width", "height", "value", "element_bytes")
+    assert [tuple(operation[name] for name in fields) for operation in recorded.region.operations] == [
+        (0, memory, 0, 10, 1, 1, 1),
+        (0, memory + 16, 0, 11, 1, 0x102, 2),
+        (0, memory + 32, 0, 12, 1, 0x10203, 4),
+        (0, memory, 128, 20, 4, 2, 1),
+        (0, memory, 256, 21, 3, 0x202, 2),
+        (0, memory, 512, 22, 2, 0x20203, 4),
+        (1, memory, 0, 30, 1, 3, 1),
+        (1, memory, 0, 31, 1, 0x302, 2),
+        (1, memory, 0, 32, 1, 0x30203, 4),
+        (1, memory, 128, 40, 5, 4, 1),
+        (1, memory, 256, 41, 4, 0x402, 2),
+        (1, memory, 0, 42, 1, 0x40203, 4),  # one row has no pitch
+    ]
+    assert recorded.region.refusals == []
+
+
+def test_an_upload_holds_what_the_host_had(record: Record) -> None:
+    """Rows packed; a synchronous one is a point at which the host waited."""
+    recorded = record("region_uploads")
+    memory, pinned = recorded.values["memory"], bytes(i % 256 for i in range(4096))
+    plane = b"".join(pinned[3 + row * 256 :][:5] for row in (1, 2, 3))
+    volume = b"".join(pinned[(z * 8 + y) * 16 :][:4] for z in (1, 2) for y in (0, 1))
+    to_plane, to_volume = memory + 8 + 2 * 512, memory + 2 * 4 * 64
+    operations = recorded.region.operations
+    assert [(o["kind"], o["stream"]) for o in operations] == [
+        ("upload", 0), ("join", 0), ("upload", 1), ("upload", 0), ("join", 0), ("upload", 1),
+        ("upload", 0), ("join", 0), ("upload", 0), ("join", 0), ("upload", 1),
+        ("upload", 0), ("join", 0), ("upload", 1),
+    ]  # fmt: skip
+    uploads = [o for o in operations if o["kind"] == "upload"]
+    assert [(o["to"], o["width"], o["height"], o["depth"], o["content"]) for o in uploads] == [
+        (memory, 64, 1, 1, bytes(range(100, 164))),
+        (memory + 64, 32, 1, 1, pinned[:32]),
+        (memory + 128, 16, 1, 1, pinned[:16]),
+        (memory + 256, 16, 1, 1, pinned[1:17]),
+        (to_plane, 5, 3, 1, plane),
+        (to_plane, 5, 3, 1, plane),
+        (to_plane, 5, 3, 1, plane),
+        (to_volume, 4, 2, 2, volume),
+        (to_volume, 4, 2, 2, volume),
+    ]
+    assert [(o["to_pitch"], o["to_slice"]) for o in uploads[-2:]] == [(64, 256)] * 2
+    assert {(o["source"], o["source_pitch"], o["source_slice"]) for o in uploads} == {(0, 0, 0)}
+    assert recorded.region.refusals == []
+
+
+def test_copies_between_device_addresses(record: Record) -> None:
+    """The host does not wait for one, not even in its synchronous form."""
+    recorded = record("region_copies")
+    source, to = recorded.values["from"], recorded.values["to"]
+    operations = recorded.region.operations
+    assert {o["kind"] for o in operations} == {"copy"}
+    assert [(o["stream"], o["to"], o["source"], o["width"]) for o in operations] == [
+        (0, to, source, 100),
+        (1, to, source + 1, 101),
+        (0, to, source + 2, 102),
+        (1, to, source + 3, 103),
+        (0, to, source + 3 + 256, 5),
+        (1, to + 64, source + 16 * 8, 4),
+    ]
+    assert [(o["height"], o["depth"]) for o in operations] == [(1, 1)] * 4 + [(3, 1), (2, 2)]
+    assert [(o["to_pitch"], o["source_pitch"]) for o in operations[4:]] == [(512, 256), (64, 16)]
+    assert (operations[5]["to_slice"], operations[5]["source_slice"]) == (256, 128)
+    assert recorded.region.refusals == []
+
+
+def test_what_a_capture_does_not_hold_is_refused(record: Record) -> None:
+    """Once a call and reason, with the number of operations before it."""
+    recorded = record("region_reads")
+    read = "copies {} bytes of device memory to the host; what the program does next may depend on them"
+    assert recorded.region.refusals == [
+        (1, "cuMemcpyDtoH_v2", read.format(100)),
+        (2, "cuMemcpyDtoHAsync_v2", read.format(101)),
+        (2, "cuMemcpyAsync", read.format(102)),
+        (2, "cuMemcpyDtoD_v2", "copies to managed memory, which a capture does not hold"),
+        (2, "cuMemcpyDtoD_v2", "copies from managed memory, which a capture does not hold"),
+        (2, "cuMemsetD32_v2", "sets managed memory, which a capture does not hold"),
+        (2, "cuMemcpyAsync", "copies host memory in a stream's order, which is not recorded"),
+        (2, "cuMemcpyDtoA_v2", "works on an array, which a capture does not hold"),
+        (2, "cuMemcpy2D_v2", "works on an array, which a capture does not hold"),
+    ]
+    assert recorded.region.steps == [("set", 0), ("join", 0)]
+
+
+@pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])
+def test_streams_events_and_waits(record: Record, flags: tuple[str, ...]) -> None:
+    """What the default stream is, is said by the calls' names."""
+    recorded = record("region_streams", *flags)
+    default, urgent, blocking = recorded.region.streams
+    assert default["kind"] == (PER_THREAD if flags else LEGACY)
+    assert (urgent["kind"], urgent["flags"], urgent["priority"]) == (
+        CREATED,
+        NON_BLOCKING,
+        recorded.values["highest"],
+    )
+    assert (blocking["kind"], blocking["flags"], blocking["priority"]) == (CREATED, 0, 0)
+    assert len({stream["handle"] for stream in recorded.region.streams}) == 3
+    assert recorded.region.steps == [
+        ("set", 0),
+        ("record", 0, 0),
+        ("wait", 1, 0),
+        ("set", 1),
+        ("record", 1, 1),
+        ("wait", 0, 1),
+        ("join", 1),
+        ("set", 2),
+        ("join", 2),
+        ("record", 2, 0),
+        ("join", NOTHING),
+    ]
+    assert recorded.region.refusals == []
+
+
+def test_a_handle_that_is_used_again_is_another_stream_and_event(record: Record) -> None:
+    recorded = record("region_handles")
+    first, second = recorded.regions
+    assert first.steps == [
+        step for i in range(3) for step in [("set", i), ("record", i, i), ("record", i, i), ("join", i)]
+    ]
+    assert len({stream["handle"] for stream in first.streams}) == 3
+    assert second.steps == [("set", 0)]
+    assert [stream["kind"] for stream in second.streams] == [LEGACY]
+
+
+def test_a_replay_cannot_repeat_what_is_refused(record: Record) -> None:
+    """Not what failed, not what is outside the region; the next region starts anew."""
+    recorded = record("region_refused")
+    refused, clean = recorded.regions
+    assert refused.refusals == [
+        (
+            1,
+            "cuLaunchHostFunc",
+            "runs a function of the program between operations; a replay runs nothing of the program",
+        ),
+        (
+            2,
+            "cuStreamWriteValue32_v2",
+            "waits for values in memory, or writes them, in a stream's order, which is not recorded",
+        ),
+        (2, "cuCtxSetLimit", "changes a limit of the context, which a replay sets once, before it begins"),
+    ]
+    assert clean.refusals == []
+    assert clean.steps == [("set", 0)]
+
+
+def test_what_a_stream_capture_takes_is_the_graphs(record: Record) -> None:
+    recorded = record("region_captured")
+    assert recorded.region.steps == [("record", 0, 0), ("set", 0)]
+    assert recorded.region.refusals == []
+
+
+def test_work_in_another_context_is_refused(record: Record) -> None:
+    recorded = record("region_contexts")
+    assert recorded.region.refusals == [
+        (2, "cuMemsetD8Async", "gives work to a stream of another context; a replay has one")
+    ]
+
+
+def test_nothing_is_recorded_where_nobody_asked(observe: Observe, compile_c: Compiler, native: Path) -> None:
+    """Control: without NEUTRINO_CAPTURE the program that asks for a region is told that there is no recording."""
+    links = (f"-L{native / 'sim'}", "-l:libcuda.so.1", f"-Wl,-rpath,{native / 'sim'}")
+    observed = observe([compile_c("region_sets", PROGRAMS / "region_sets.c", links=links)])
+    assert observed.status == 1
+    assert "this process is observed, not recorded" in observed.stderr

@@ -1,0 +1,247 @@
+"""A recording becomes a capture, or one clear error."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from benchguard.capture import Capture, CaptureError, pack
+from benchguard.capture.layout import (
+    ARENA,
+    BLOB_MAX,
+    ELEMENT,
+    PAGE,
+    RECORDING,
+    AllocationFlag,
+    ImageFormat,
+    Kind,
+    ModuleKind,
+    StreamKind,
+    Vendor,
+)
+from benchguard.capture.model import (
+    NO_CONTENT,
+    Content,
+    Device,
+    Edge,
+    Global,
+    Image,
+    Kernel,
+    Launch,
+    Meta,
+    Module,
+    Parameter,
+    Relocation,
+    Run,
+    Stream,
+    Upload,
+)
+from tests.recordings import RecordingWriter
+
+BOTH = AllocationFlag.BEFORE | AllocationFlag.AFTER
+IMAGE = b".version 8.0\n" * 100 + b"\0"
+CALLS = ["cuInit", "cuMemAlloc_v2"]
+DEVICE = Device(Vendor.CUDA, 13000, 9, 0, 16, 1 << 20, 1 << 33, ARENA, 1 << 40, "00112233" * 4, "a GPU")
+
+
+def begun() -> RecordingWriter:
+    recording = RecordingWriter()
+    recording.add(Kind.DEVICE, DEVICE)
+    return recording
+
+
+def whole() -> RecordingWriter:
+    """One of everything, with what recordings say twice, and memory that changes in every way."""
+    recording = begun()
+    recording.add(Kind.META, Meta("program", "./a.out"))
+    for _ in range(2):
+        recording.add(Kind.IMAGE, Image("00" * 32, ImageFormat.PTX, "/lib/x.so", NO_CONTENT), IMAGE)
+    recording.add(Kind.MODULE, Module(0, ModuleKind.LIBRARY))
+    recording.add(Kind.MODULE, Module(1, ModuleKind.MODULE))
+    recording.add(Kind.KERNEL, Kernel(1, 12, 8, 0, 0, 1024, "count", (Parameter(0, 8), Parameter(8, 4))))
+    recording.add(Kind.GLOBAL, Global(0, 0x7000, 4, "counter", NO_CONTENT), b"\1\0\0\0")
+    recording.add(Kind.GLOBAL, Global(1, 0x8000, 4, "counter", NO_CONTENT), b"\2\0\0\0")
+    recording.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
+    recording.allocation(ARENA, 8 * PAGE, AllocationFlag.BEFORE, 1)
+    recording.run(Kind.BEFORE, ARENA, pages("a", "", "b", "c", "d", "e", "", "f"))
+    recording.add(Kind.OPERATION, Upload(0, ARENA, 0, 0, 5, 1, 1, NO_CONTENT), b"hello")
+    launch = Launch(0, 0, (1, 1, 1), (32, 1, 1), 0, bytes(12))
+    recording.add(Kind.OPERATION, launch)
+    recording.add(Kind.RELOCATION, Relocation(1, 0, 1, 0))
+    recording.allocation(ARENA, 8 * PAGE, AllocationFlag.AFTER, 1)
+    recording.run(Kind.AFTER, ARENA, pages("a", "x", "b", "y", "z", "", "", "f"))
+    recording.element(Kind.GLOBAL, changed_global())
+    recording.end()
+    return recording
+
+
+def changed_global() -> bytes:
+    """The second variable again, as the region left it."""
+    recording = RecordingWriter()
+    recording.add(Kind.GLOBAL, Global(1, 0x8000, 4, "counter", NO_CONTENT, Content(80, 4)))
+    payload = bytearray(recording.raw[RECORDING.size + ELEMENT.size :])
+    return bytes(payload[:80]).ljust(80, b"\0") + b"\3\0\0\0"
+
+
+def pages(*letters: str) -> bytes:
+    return b"".join(letter.encode() * PAGE if letter else bytes(PAGE) for letter in letters)
+
+
+def packed(recording: RecordingWriter, folder: Path) -> Capture:
+    pack(recording.write(folder / "x.nrec"), folder / "x.ncap", CALLS)
+    return Capture.open(folder / "x.ncap")
+
+
+def test_everything_arrives(tmp_path: Path) -> None:
+    with packed(whole(), tmp_path) as capture:
+        assert capture.device == DEVICE
+        assert [image.sha256 for image in capture.images] == [hashlib.sha256(IMAGE).hexdigest()]
+        assert capture.image(0) == IMAGE
+        assert [module.image for module in capture.modules] == [0, 0]
+        assert capture.kernels[0].name == "count"
+        assert [(each.address, each.flags, each.call) for each in capture.allocations] == [
+            (ARENA, BOTH, "cuMemAlloc_v2")
+        ]
+        upload, launch = capture.operations
+        assert isinstance(upload, Upload) and capture.content(upload.content) == b"hello"
+        assert isinstance(launch, Launch) and launch.parameters == bytes(12)
+        assert capture.relocations[0].variable == 1
+        assert capture.streams[0].priority == -1
+        assert {"program", "tool", "host_kernel", "packed"} <= set(capture.meta)
+        assert capture.check_blobs()
+
+
+def test_of_the_end_only_what_differs_is_kept(tmp_path: Path) -> None:
+    with packed(whole(), tmp_path) as capture:
+        runs = [
+            ((run.address - ARENA) // PAGE, run.bytes // PAGE, run.content.bytes) for run in capture.after
+        ]
+        assert runs == [(1, 1, PAGE), (3, 2, 2 * PAGE), (5, 1, 0)]
+        assert [(run.address - ARENA) // PAGE for run in capture.before] == [0, 2, 7]
+        after = capture.memory(ARENA, 8 * PAGE, after=True)
+        assert after == pages("a", "x", "b", "y", "z", "", "", "f")
+
+
+def test_a_variable_is_merged_with_what_it_holds_at_the_end(tmp_path: Path) -> None:
+    with packed(whole(), tmp_path) as capture:
+        assert [each.module for each in capture.globals] == [0, 1]
+        assert capture.globals[0].after == NO_CONTENT
+        assert capture.memory(0x8000, 4) == b"\2\0\0\0"
+        assert capture.memory(0x8000, 4, after=True) == b"\3\0\0\0"
+
+
+def test_large_memory_is_split(tmp_path: Path) -> None:
+    """A stretch that ends within a page; equal pieces are stored once."""
+    memory = random.Random(1).randbytes(PAGE) * (BLOB_MAX // PAGE * 3) + b"end"
+    recording = begun()
+    recording.allocation(ARENA, len(memory), BOTH, 1)
+    recording.run(Kind.BEFORE, ARENA, memory)
+    recording.run(Kind.AFTER, ARENA, memory)
+    recording.end()
+    with packed(recording, tmp_path) as capture:
+        assert [run.bytes for run in capture.before] == [BLOB_MAX] * 3 + [3]
+        assert len(capture.after) == 0
+        assert capture.memory(ARENA, len(memory)) == memory
+        assert capture.file_bytes < 2 * BLOB_MAX
+
+
+def test_memory_that_was_freed_has_no_end(tmp_path: Path) -> None:
+    recording = begun()
+    recording.allocation(ARENA, PAGE, AllocationFlag.BEFORE, 1)
+    recording.run(Kind.BEFORE, ARENA, pages("a"))
+    recording.end()
+    with packed(recording, tmp_path) as capture:
+        assert len(capture.after) == 0
+
+
+def test_a_region_that_faulted_is_refused_by_replays(tmp_path: Path) -> None:
+    recording = begun()
+    recording.allocation(ARENA, PAGE, BOTH, 1)
+    recording.run(Kind.BEFORE, ARENA, pages("a"))
+    recording.end(status=700)
+    with packed(recording, tmp_path) as capture:
+        assert "700" in capture.refusals[0].reason
+        assert len(capture.after) == 0 and capture.end.status == 700
+
+
+def test_unknown_kinds_are_skipped_and_counted(tmp_path: Path) -> None:
+    recording = begun()
+    recording.element(99, b"from the future")
+    recording.end()
+    assert pack(recording.write(tmp_path / "x.nrec"), tmp_path / "x.ncap").unknown == 1
+
+
+def test_a_recording_cut_anywhere_did_not_end(tmp_path: Path) -> None:
+    raw = bytes(whole().raw)
+    path = tmp_path / "x.nrec"
+    for size in [*range(0, len(raw), 1009), len(raw) - 1]:
+        path.write_bytes(raw[:size])
+        with pytest.raises(CaptureError, match=r"the recording (stops|has no)"):
+            pack(path, tmp_path / "x.ncap")
+    assert path.exists() and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("element", "said"),
+    [
+        ((Kind.EDGE, Edge(0, 1)), "operation 0, but there are 0"),
+        ((Kind.MODULE, Module(3, ModuleKind.MODULE)), "image 3, but there are 0"),
+        ((Kind.RELOCATION, Relocation(0, 0, 7, 0)), "variable 7, but there are 0"),
+        ((Kind.BEFORE, Run(ARENA, PAGE, Content(32, PAGE))), "not in its payload"),
+        ((Kind.BEFORE, Run(ARENA, 5, Content(0, 0)), b"four"), "4 bytes of content for 5"),
+        ((Kind.BEFORE, Run(ARENA + 1, 4, Content(0, 0)), b"four"), "cannot be"),
+        ((Kind.BEFORE, Run(ARENA, 4, Content(0, 0)), b"four"), "outside every allocation"),
+        ((Kind.DEVICE, DEVICE), "no device"),
+        ((Kind.OPERATION, Launch(0, 0, (1, 1, 1), (1, 1, 1), 0, b"")), "stream 0, but there are 0"),
+    ],
+)
+def test_hostile_elements_are_one_line(element: tuple[object, ...], said: str, tmp_path: Path) -> None:
+    recording = begun()
+    recording.add(*element)  # type: ignore[arg-type]
+    recording.end()
+    path = recording.write(tmp_path / "x.nrec")
+    with pytest.raises(CaptureError, match=said) as caught:
+        pack(path, tmp_path / "x.ncap")
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_overlapping_memory_is_refused(tmp_path: Path) -> None:
+    recording = begun()
+    recording.allocation(ARENA, 4 * PAGE, BOTH, 1)
+    recording.run(Kind.BEFORE, ARENA, pages("a", "b"))
+    recording.run(Kind.BEFORE, ARENA + PAGE, pages("c"))
+    recording.end()
+    with pytest.raises(CaptureError, match="recorded twice"):
+        packed(recording, tmp_path)
+
+
+def test_what_is_no_recording(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="No such file"):
+        pack(tmp_path / "x.nrec", tmp_path / "x.ncap")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CaptureError, match="not a file"):
+        pack(tmp_path / "pipe", tmp_path / "x.ncap")
+    (tmp_path / "text").write_bytes(b"x" * 100)
+    with pytest.raises(CaptureError, match="not a recording"):
+        pack(tmp_path / "text", tmp_path / "x.ncap")
+
+
+def test_mutations_are_errors_or_captures(tmp_path: Path) -> None:
+    raw, generator = bytes(whole().raw), random.Random(7)
+    path = tmp_path / "x.nrec"
+    refused = 0
+    for _ in range(300):
+        mutated = bytearray(raw)
+        for _ in range(generator.randint(1, 4)):
+            mutated[generator.randrange(min(len(raw), 4000))] = generator.randrange(256)
+        path.write_bytes(mutated)
+        try:
+            pack(path, tmp_path / "x.ncap")
+        except CaptureError:
+            refused += 1
+    assert refused > 0

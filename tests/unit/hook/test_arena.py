@@ -1,0 +1,67 @@
+"""Device addresses: none is handed out twice, the lowest that fits is, and what lives there is found."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CORE = HERE.parents[2] / "hook" / "core"
+MODEL = HERE / "programs" / "arena_model.py"
+BASE, GRANULE = 0x300000000000, 2 << 20
+
+
+@pytest.fixture(scope="module", params=["plain", "address,undefined"])
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("arena") / "libarena.so"
+    sources = [HERE / "programs" / "arena_library.c", CORE / "ranges.c"]
+    flags = ["-std=gnu11", "-g", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", f"-I{CORE}"]
+    if request.param != "plain":
+        flags += [f"-fsanitize={request.param}", "-fno-sanitize-recover"]
+    subprocess.run(["cc", *flags, *map(str, sources), "-pthread", "-o", str(path)], check=True)
+    return path
+
+
+def test_it_agrees_with_a_model_of_it(library: Path) -> None:
+    """Random requests, answered by the arena and by thirty lines of Python."""
+    runtime = subprocess.run(
+        ["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    if b"__asan_init" in library.read_bytes():
+        environment["LD_PRELOAD"] = runtime
+    done = subprocess.run(
+        [sys.executable, str(MODEL), str(library)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_nothing_is_in_an_arena_that_was_not_set(tmp_path: Path, library: Path) -> None:
+    if b"__asan_init" in library.read_bytes():
+        pytest.skip("the plain build says as much")
+    copy = tmp_path / "libarena.so"  # another path: another copy in this process
+    copy.write_bytes(library.read_bytes())
+    arena = ctypes.CDLL(str(copy))
+    arena.reserve.restype = arena.take.restype = ctypes.c_uint64
+    assert arena.holds(ctypes.c_uint64(BASE)) == 0
+    assert arena.reserve(ctypes.c_uint64(GRANULE), ctypes.c_uint64(0), ctypes.c_uint64(0)) == 0
+    assert arena.take(ctypes.c_uint64(512)) == 0
+    assert arena.set(ctypes.c_uint64(BASE), ctypes.c_uint64(4 * GRANULE)) == 1
+    assert [arena.holds(ctypes.c_uint64(BASE + n)) for n in (-1, 0, 4 * GRANULE - 1, 4 * GRANULE)] == [
+        0,
+        1,
+        1,
+        0,
+    ]
+    assert arena.reserve(ctypes.c_uint64(5 * GRANULE), ctypes.c_uint64(0), ctypes.c_uint64(0)) == 0
+    assert arena.reserve(ctypes.c_uint64(2**64 - 1), ctypes.c_uint64(0), ctypes.c_uint64(0)) == 0

@@ -1,0 +1,163 @@
+"""The names of an image's variables, on real compiler output and on texts made up to mislead."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+CORE = ROOT / "hook" / "core"
+IMAGES = HERE / "images"
+OURS = {"table", "counter", "hidden", "weights", "*everyones", "_ZZ9variablesE5inner"}
+COMPILE = ("cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined")
+PARTS = ("image.c", "image_globals.c", "layout.c", "ptx_globals.c", "unpack.c")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reader under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    built = tmp_path_factory.mktemp("globals") / "measure"
+    sources = [HERE / "programs" / "measure.c", *(CORE / part for part in PARTS)]
+    subprocess.run(
+        [*COMPILE, "-fno-sanitize-recover", f"-I{CORE}", *map(str, sources), "-o", str(built)], check=True
+    )
+    return built
+
+
+def names_of(program: Path, image: bytes, architecture: int = 90) -> tuple[list[str], str]:
+    """The names, and why there may be others."""
+    done = subprocess.run(
+        [program, "globals", str(architecture)],
+        input=struct.pack("<I", len(image)) + image,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    names, _, problem = done.stdout.decode().partition(";")
+    return names.split(), problem.strip()
+
+
+def entry(kind: int, architecture: int, payload: bytes, flags: int = 0, raw_bytes: int = 0) -> bytes:
+    """One entry of a fat binary."""
+    head = struct.pack(
+        "<HHIQIIHHIIIQQQ",
+        kind, 1, 64, len(payload), len(payload) if flags else 0, 0, 0, 0, architecture, 0, 0, flags, 0, raw_bytes,
+    )  # fmt: skip
+    return head + payload
+
+
+def fatbin(*entries: bytes) -> bytes:
+    """A fat binary of these entries."""
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, sum(map(len, entries))) + b"".join(entries)
+
+
+def ptx(*names: str) -> bytes:
+    """A text with one variable each."""
+    return b".version 8.0\n" + b"".join(f".global .u32 {name};\n".encode() for name in names)
+
+
+@pytest.mark.parametrize(
+    "image", ["variables.cubin", "variables.ptx", "variables_speed.fatbin", "variables_size.fatbin"]
+)
+def test_variables_are_those_of_the_source(program: Path, image: str) -> None:
+    """Global, constant, static, function-local and managed variables; none in shared memory."""
+    names, problem = names_of(program, (IMAGES / image).read_bytes())
+    assert problem == ""
+    assert {name for name in names if not name.startswith(("$", "__"))} == OURS
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests/unit/sim/data").glob("*.fatbin")), ids=lambda path: path.name
+)
+def test_every_compression_is_undone(program: Path, path: Path) -> None:
+    """A fat binary's compressed entries are read, or the image is said to have nothing for the device."""
+    _, problem = names_of(program, path.read_bytes())
+    nothing = "the fat binary has neither machine code nor PTX for the device"
+    assert problem == (nothing if path.stem in {"lto", "newer"} else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (".global .align 4 .b8 first[4] = {1, 2, 3, 4}, second[8];", ["first", "second"]),
+        (".visible .const .align 16 .v4 .f32 four;", ["four"]),
+        (".weak .global .attribute(.managed) .u32 here; .global .u32 there;", ["*here", "there"]),
+        (".global .u64 address[2] = {other, generic(third)};", ["address"]),
+        ("// .global .u32 no;\n/* .global .u32 no; */ .file 1 \".global .u32 no;\"\n.global.u32 yes;", ["yes"]),
+        (".global .texref picture; .global .samplerref how; .global .surfref canvas;", []),
+        (".entry k(.param .u64 .ptr .global .align 4 p) { .shared .u32 s; ld.global.u32 %r1, [x]; }", []),
+        (".section .debug_info { .b8 1 } .global .b8 $str[2] = {65};", ["$str"]),
+    ],
+)  # fmt: skip
+def test_declarations_of_ptx(program: Path, text: str, names: list[str]) -> None:
+    """Names are those outside of functions, comments, strings and initialisers."""
+    assert names_of(program, b".version 8.0 .target sm_90\n" + text.encode()) == (names, "")
+
+
+@pytest.mark.parametrize(
+    ("entries", "names"),
+    [
+        ([(1, 80, "old"), (1, 90, "new"), (1, 100, "newer")], ["new"]),
+        ([(1, 90, "text"), (1, 90, "text_90a"), (1, 80, "old")], ["text", "text_90a"]),
+    ],
+)
+def test_the_newest_entry_that_runs_is_read(
+    program: Path, entries: list[tuple[int, int, str]], names: list[str]
+) -> None:
+    """Only entries of the newest target that is not above the device, and all of them."""
+    image = fatbin(*(entry(kind, architecture, ptx(name)) for kind, architecture, name in entries))
+    assert names_of(program, image) == (names, "")
+
+
+def test_machine_code_goes_before_ptx(program: Path) -> None:
+    """An older cubin of the device's own family is what the driver loads; another family's is not."""
+    cubin = (IMAGES / "sm_75.cubin").read_bytes()
+    image = fatbin(entry(1, 80, ptx("text")), entry(2, 75, cubin))
+    assert names_of(program, image, 79) == (["table"], "")
+    assert names_of(program, image, 86) == (["text"], "")
+
+
+@pytest.mark.parametrize(
+    ("image", "problem"),
+    [
+        (b"", "it is neither a cubin nor PTX"),
+        (b"CCOB" + bytes(60), "it is neither a cubin nor PTX"),
+        (b"\x7fELF" + bytes(60), "its section table cannot be read"),
+        (b".version 8.0\n.global .u32 unfinished", "its text ends in a declaration"),
+        (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "a variable of it has no sane name"),
+        (fatbin(entry(1, 90, b"\xf0" * 40, 0x2000, 100)), "an entry does not decompress to the size that it declares"),
+        (fatbin(entry(1, 90, b"\0" * 40, 0x8000, 100)), "an entry does not decompress to the size that it declares"),
+        (fatbin(entry(1, 90, b"\0" * 40, 0x8000, 1 << 40)), "an entry of the fat binary declares an impossible size"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_said(program: Path, image: bytes, problem: str) -> None:
+    """An image whose variables are not all known is no image without variables."""
+    assert names_of(program, image)[1] == problem
+
+
+def test_lz4_matches_that_overlap(program: Path) -> None:
+    """A distance of one repeats a byte; a distance beyond what was written is refused."""
+    text = ptx("a" * 300)
+    head = text[: text.index(b"a" * 300) + 1]
+    tail = text[len(head) + 299 :]
+    count = 299 - 4 - 15
+    block = bytes([0xFF, len(head) - 15]) + head + b"\1\0" + b"\xff" * (count // 255) + bytes([count % 255])
+    block += bytes([len(tail) << 4]) + tail
+    assert names_of(program, fatbin(entry(1, 90, block, 0x2000, len(text)))) == (["a" * 300], "")
+    wrong = block.replace(head + b"\1\0", head + b"\xff\0")
+    assert names_of(program, fatbin(entry(1, 90, wrong, 0x2000, len(text))))[1] != ""
+
+
+def test_a_name_that_ends_outside_is_refused(program: Path) -> None:
+    """A string table without its last NUL names nothing."""
+    content = bytearray((IMAGES / "variables.cubin").read_bytes())
+    start = content.index(b"\0counter\0") + 1
+    table_end = content.index(b"\0variables\0", start)
+    content[start:table_end] = bytes(byte or 65 for byte in content[start:table_end])
+    names, problem = names_of(program, bytes(content))
+    assert problem != "" or "counter" not in names
