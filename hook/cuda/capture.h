@@ -121,6 +121,13 @@ void nb_capture_stream_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_event_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_refuse_reset(void) __attribute__((visibility("hidden")));
 
+/* capture_global.c: the region ends; write the variables again, as they are now. */
+void nb_capture_globals_end(void) __attribute__((visibility("hidden")));
+
+/* capture_global.c, capture_graph.c: their part of nb_capture_reset. */
+void nb_capture_global_reset(void) __attribute__((visibility("hidden")));
+void nb_capture_graph_reset(void) __attribute__((visibility("hidden")));
+
 /* capture_state.c: forget what was written of kernels, streams, modules, events and graphs: a new recording
  * starts from nothing. Each file that keeps such an index has a reset of its own, called from there. */
 void nb_capture_reset(void) __attribute__((visibility("hidden")));
