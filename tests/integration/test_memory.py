@@ -108,3 +108,13 @@ def test_a_region_holds_what_memory_held(region: tuple[Recording, dict[str, int]
     written = {at["zero"] + PAGE: b"\14" + bytes(PAGE - 1)}
     expected = {**ends, **written, **whole(at["made"], 13, 2 * GRANULE), **mapped}
     assert {address: raw for address, raw in after.items() if address not in shared} == expected
+
+
+def test_threads_never_share_memory(run: Run) -> None:
+    """Four threads fill and check what they hold, of all sizes, in stream order and without."""
+    assert run("memory_threads", "4", "150").stdout == "right\n"
+
+
+def test_memory_goes_to_another_stream_when_its_work_is_done(run: Run) -> None:
+    """A kernel writes to memory that was freed behind it: its own stream may have it at once, no other may."""
+    assert run("memory_ordered").stdout.split() == ["same", "1", "other", "1", "untouched", "1", "later", "1"]
