@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-COMMANDS = ["observe", "verify-log", "doctor", "build", "completion", "inspect"]
+COMMANDS = ["observe", "record", "inspect", "replay", "verify-log", "doctor", "build", "completion"]
 
 
 def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
