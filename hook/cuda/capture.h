@@ -121,11 +121,7 @@ void nb_capture_stream_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_event_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_refuse_reset(void) __attribute__((visibility("hidden")));
 
-/* capture_global.c: the region ends; write the variables again, as they are now. */
-void nb_capture_globals_end(void) __attribute__((visibility("hidden")));
-
-/* capture_global.c, capture_graph.c: their part of nb_capture_reset. */
-void nb_capture_global_reset(void) __attribute__((visibility("hidden")));
+/* capture_graph.c: its part of nb_capture_reset. */
 void nb_capture_graph_reset(void) __attribute__((visibility("hidden")));
 
 /* capture_state.c: forget what was written of kernels, streams, modules, events and graphs: a new recording
