@@ -36,6 +36,6 @@ enum nb_place nb_capture_place(uint64_t address, const char **what)
         return NB_PLACE_HOST;
     *what = nb_foreign_find(address);
     if (*what == NULL)
-        *what = "device memory that is no allocation (a variable of code not launched yet?)";
+        *what = "device memory that the program did not allocate";
     return NB_PLACE_FOREIGN;
 }
