@@ -105,10 +105,13 @@ def test_a_small_file_cannot_ask_for_much_memory(capture: Path, tmp_path: Path, 
     """A frame of a mebibyte of zeros is about 50 bytes, and every blob may be the same one."""
     altered = Altered(capture)
     zeros = bytes(BLOB_MAX)
-    first = Blob(zeros, compressed(zeros), Compression.ZSTD)
+    digest = hashlib.sha256(zeros).digest()
+    first = Blob(zeros, compressed(zeros), Compression.ZSTD, sha256=digest)
     altered.blobs.append(first)
     offset = 80 + sum(len(blob.raw) for blob in altered.blobs[:-1])
-    altered.blobs += [Blob(zeros, b"", 1, offset, len(first.stored or b"")) for _ in range(5000)]
+    altered.blobs += [
+        Blob(zeros, b"", 1, offset, len(first.stored or b""), sha256=digest) for _ in range(5000)
+    ]
     path = altered.write(tmp_path / "zeros.ncap")
     assert path.stat().st_size < 300_000
     answer = read(path, host_bytes=64 << 20)
