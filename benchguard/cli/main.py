@@ -15,6 +15,7 @@ from ..shim.errors import ShimError
 from .build import build
 from .completion import completion
 from .doctor import doctor
+from .inspect import inspect
 from .observe import observe
 from .record import record
 from .replay import replay
@@ -63,7 +64,7 @@ def cli() -> None:
     """
 
 
-for command in (observe, record, replay, verify_log, doctor, build, completion):
+for command in (observe, record, inspect, replay, verify_log, doctor, build, completion):
     cli.add_command(command)
 
 

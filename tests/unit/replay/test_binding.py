@@ -73,13 +73,13 @@ def test_memory_goes_in_and_out(engine: NativeEngine) -> None:
 
 
 def test_a_refusal_is_an_error_with_its_line(engine: NativeEngine) -> None:
-    with pytest.raises(EngineError, match="^read$") as caught:
+    with pytest.raises(EngineError, match=r"^read$") as caught:
         engine.read(10, memoryview(bytearray(7)))
     assert caught.value.status == CANNOT
 
 
 def test_a_line_of_any_bytes_is_text(library: Path) -> None:
-    with pytest.raises(EngineError, match="^�+$") as caught:
+    with pytest.raises(EngineError, match=r"^�+$") as caught:
         open_engine(-1, LIMITS, library)
     assert caught.value.status == BAD_CAPTURE
 
