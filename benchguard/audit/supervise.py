@@ -95,8 +95,7 @@ def command_environment(
         NEUTRINO_SHIM=str(interposer.shim),
         NEUTRINO_DRIVER=str(interposer.driver),
     )
-    for name in ("NEUTRINO_FILTER", "NEUTRINO_CAPTURE", "NEUTRINO_REGION"):
-        environment.pop(name, None)
+    environment.pop("NEUTRINO_FILTER", None)
     if recorded is not None:
         environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     if callers:

@@ -69,22 +69,29 @@ class InputPart(msgspec.Struct, frozen=True):
 
 
 class OutputPart(msgspec.Struct, frozen=True):
-    """`bytes` bytes at `address`, kept at `offset` of the outputs' memory; set n's are n `stride` further."""
+    """`bytes` bytes at `address`, kept at `offset` of the outputs' memory; set n's are n `stride` further.
+
+    `written`: a replay writes all of it and reads none of what was there, so it is filled with a pattern first.
+    """
 
     address: int
     bytes: int
     offset: int
+    written: bool
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What to replay and how. `sets` outputs are kept: 0, 1 (of the last sample) or one for each input set."""
+    """What to replay and how, until when at the latest by the monotonic clock, in seconds.
+
+    `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set.
+    """
 
     capture: int
     driver: str
     options: Options
     limits: Limits
     rule: Rule
-    seconds: float
+    deadline: float
     sampling_seconds: float | None
     verify: bool
     ignore_refusals: bool

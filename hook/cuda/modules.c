@@ -6,6 +6,7 @@
 #include "capture.h"
 #include "funcmap.h"
 #include "handle.h"
+#include "memory.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -74,6 +75,10 @@ static void unloaded(const struct nb_call *call, CUresult result, uint64_t handl
     const struct nb_binary *binary = nb_binmap_get(handle);
     if (result != CUDA_SUCCESS || binary == NULL || call->thread == NULL)
         return;
+    if (nb_region_is_open() && nb_hook_enter(call)) {
+        nb_capture_globals_unloaded(call, binary);
+        nb_hook_leave(call);
+    }
     nb_funcmap_unload(binary->number);
     nb_binmap_unload(binary->number);
 }
@@ -116,4 +121,6 @@ void nb_after_context_destroy(const struct nb_call *call, CUresult result, CUcon
         return;
     nb_funcmap_unload_context(nb_handle(context));
     nb_binmap_unload_context(nb_handle(context));
+    if (nb_region_wanted())
+        nb_memory_context_gone(nb_handle(context));
 }

@@ -1,0 +1,270 @@
+"""Which part of a program is recorded: by its own word, by launches, by a kernel's name, by timing events."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CORE = HERE.parents[2] / "hook" / "core"
+SOURCES = [path for path in sorted(CORE.glob("*.c")) if path.name != "filter.c"]
+OPERATION, REFUSAL, META, END = 12, 15, 17, 18
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What the program said of each step, and what it left in the folder."""
+
+    lines: list[str]
+    stderr: str
+    folder: Path
+
+    @property
+    def after(self) -> list[str]:
+        """Begun, ended, open or closed, after each step."""
+        found = (re.fullmatch(r"(?:\w|\w:.*) (\d+ \d+ \w+)", line) for line in self.lines)
+        return [match[1] for match in found if match]
+
+    def said(self, word: str) -> list[str]:
+        return [line.removeprefix(f"{word} ") for line in self.lines if line.startswith(f"{word} ")]
+
+    @property
+    def recordings(self) -> list[Path]:
+        return sorted(self.folder.glob("*.nrec"), key=lambda path: int(path.stem.split("-")[1]))
+
+
+Run = Callable[..., Steps]
+
+
+def build(folder: Path, sanitizer: str | None) -> Path:
+    program = folder / "region_steps"
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", f"-I{CORE}"]
+    if sanitizer is not None:
+        flags += [f"-fsanitize={sanitizer}", "-fno-sanitize-recover"]
+    sources = [str(HERE / "programs" / "region_steps.c"), *map(str, SOURCES)]
+    subprocess.run(["cc", *flags, *sources, "-pthread", "-ldl", "-o", str(program)], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("region"), "address,undefined")
+
+
+@pytest.fixture
+def run(program: Path, tmp_path: Path) -> Run:
+    def run_(choice: str, *steps: str, using: Path = program) -> Steps:
+        command = [str(using), str(tmp_path), choice, *steps]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+        assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
+        lines = done.stdout.splitlines()
+        assert lines[-1] == "wrong 0"
+        return Steps(lines, done.stderr, tmp_path)
+
+    return run_
+
+
+def elements(path: Path) -> list[tuple[int, bytes]]:
+    """Kind and payload of every element that is whole."""
+    data, found, at = path.read_bytes(), [], 24
+    while at + 16 <= len(data):
+        kind, _, size = struct.unpack_from("<IIQ", data, at)
+        if at + 16 + size <= len(data):
+            found.append((kind, data[at + 16 : at + 16 + size]))
+        at += 16 + size
+    return found
+
+
+def count(path: Path, kind: int) -> int:
+    return sum(found == kind for found, _ in elements(path))
+
+
+@pytest.mark.parametrize(
+    "choice",
+    ["launches=", "launches=1", "launches=2:2", "launches=3:2", "launches=-1:2", "launches=1:2x", "launches= 1:2",
+     "launches=1:99999999999999999999", "kernel=", "kernel=x", "kernel=1:", "kernel=0:x", "window=", "window=0",
+     "window=1.5", "programme", ""],
+)  # fmt: skip
+def test_a_choice_that_is_none_records_nothing_and_is_said(run: Run, choice: str) -> None:
+    steps = run(choice, "k:a", "B")
+    assert steps.lines[0] == "wanted 0"
+    assert steps.after == ["0 0 closed"] * 2
+    assert "NEUTRINO_REGION chooses no region" in steps.stderr
+    assert steps.recordings == []
+
+
+def test_launches_are_counted_from_0_and_the_last_is_left_out(run: Run) -> None:
+    """It ends when its last launch has returned: a read of the result is no part of it."""
+    steps = run("launches=1:3", "k:a", "c", "k:b", "c", "k:c", "c", "k:d")
+    assert [line.split()[2] for line in steps.after] == (
+        ["closed", "closed", "open", "open", "closed", "closed", "closed"]
+    )
+    (recording,) = steps.recordings
+    assert count(recording, OPERATION) == 2
+    assert struct.unpack("<II", elements(recording)[-1][1]) == (0, 2)
+
+
+def test_launches_of_other_threads_belong_to_one_side(run: Run) -> None:
+    """Four threads at 100 launches each, of which exactly the 250 that were asked for are recorded."""
+    steps = run("launches=50:300", "f:4")
+    (recording,) = steps.recordings
+    assert count(recording, OPERATION) == 250
+    assert count(recording, REFUSAL) == 0
+    assert elements(recording)[-1][0] == END
+
+
+def test_threads_do_not_race(run: Run, tmp_path: Path) -> None:
+    steps = run("launches=50:300", "f:4", using=build(tmp_path, "thread"))
+    assert count(steps.recordings[0], OPERATION) == 250
+
+
+def test_a_launch_that_stays_in_the_driver_is_waited_for_and_then_refused(run: Run) -> None:
+    steps = run("launches=0:2", "b:a", "k:b", "k:c", "r")
+    assert steps.after == ["1 0 open", "1 0 open", "1 1 closed", "1 1 closed"]
+    (refusal,) = [payload for kind, payload in elements(steps.recordings[0]) if kind == REFUSAL]
+    assert b"still inside the driver" in refusal
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [("scale", "scale"), ("sc*", "scale"), ("scale", "_Z5scalePf"), ("vector*", "_ZN2at6native13vector_kernelIfEEvPT_"),
+     ("k[0-9]", "_ZL2k7v"), ("_Z5scalePf", "_Z5scalePf"), ("*", "b"), ("inner", "_ZN12_GLOBAL__N_15innerEv")],
+)  # fmt: skip
+def test_a_kernel_is_found_by_its_name_or_the_one_inside_it(run: Run, pattern: str, name: str) -> None:
+    assert run(f"kernel=1:{pattern}", "k:", f"k:{name}").after == ["0 0 closed", "1 1 closed"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [("scale", "scales"), ("scale", "_Z6scalesPf"), ("*", ""), ("Scale", "scale"), ("a", "_Z9999999999a"), ("a", "_Z")],
+)  # fmt: skip
+def test_another_kernel_is_not(run: Run, pattern: str, name: str) -> None:
+    """A graph's launch has no name."""
+    assert run(f"kernel=1:{pattern}", f"k:{name}").after == ["0 0 closed"]
+
+
+def test_the_nth_launch_of_a_kernel_alone_is_recorded(run: Run) -> None:
+    steps = run("kernel=2:a", "k:a", "k:b", "k:a", "k:b", "k:a")
+    assert steps.after == ["0 0 closed"] * 2 + ["1 1 closed"] * 3
+    assert count(steps.recordings[0], OPERATION) == 1
+
+
+def test_a_window_is_a_pair_of_events_on_one_stream_with_work_between(run: Run) -> None:
+    """The first pair (7), another stream's event, an event without work before it, then the second pair."""
+    steps = run(
+        "window=2", "e:7", "k:a", "e:7", "k:b", "e:8", "e:7", "e:7", "k:c", "e:9", "e:7", "k:d", "e:8"
+    )
+    assert steps.after[:4] == ["0 0 closed"] * 4
+    # stream 8's event could be the first of the second pair, and is the one that gets it
+    assert steps.after[4:11] == ["1 0 open"] * 7
+    assert steps.after[11] == "1 1 closed"
+
+
+def test_the_first_window(run: Run) -> None:
+    steps = run("window=1", "k:a", "e:0", "c", "e:0", "k:b", "e:0", "k:c", "e:0")
+    assert steps.after == ["0 0 closed", "1 0 open", "1 0 open"] + ["1 1 closed"] * 5
+
+
+def test_more_streams_than_are_followed_do_no_harm(run: Run) -> None:
+    events = [step for stream in range(100) for step in (f"e:{stream}", "k:a", f"e:{stream}")]
+    steps = run("window=64", *events)
+    assert steps.after[-1] == "1 1 closed"
+
+
+def test_a_program_records_regions_one_after_another(run: Run) -> None:
+    steps = run("program", "k:a", "B:one", "k:b", "E", "k:c", "B:two", "E")
+    assert steps.after[-1] == "2 2 closed"
+    assert [path.stem.split("-")[1] for path in steps.recordings] == ["1", "2"]
+    names = [
+        payload[payload.index(b"region") + 6 :].rstrip(b"\0")
+        for path in steps.recordings
+        for kind, payload in elements(path)
+        if kind == META and b"region" in payload[32:38]
+    ]
+    assert names == [b"one", b"two"]
+
+
+def test_a_region_is_begun_once_and_ended_once(run: Run) -> None:
+    steps = run("program", "E", "B:a", "B:b", "E", "E")
+    assert steps.said("refused") == [
+        "no region is open",
+        "a region is open already; end it first",
+        "no region is open",
+    ]
+    assert len(steps.recordings) == 1
+
+
+def test_of_eight_threads_that_begin_a_region_one_does(run: Run) -> None:
+    steps = run("program", "w", "E")
+    assert steps.said("winners") == ["1"]
+    assert steps.after == ["1 0 open", "1 1 closed"]
+
+
+def test_a_program_cannot_begin_what_an_option_chose(run: Run) -> None:
+    steps = run("launches=0:1", "B:a")
+    assert steps.said("refused") == ["this recording's region is not chosen by the program"]
+
+
+def test_a_region_that_never_ends_is_kept(run: Run) -> None:
+    """Without an end, but with what was true at its beginning."""
+    (recording,) = run("launches=1:5", "k:a", "k:b").recordings
+    kinds = [kind for kind, _ in elements(recording)]
+    assert END not in kinds and META in kinds
+
+
+@pytest.mark.parametrize("opened", [True, False])
+def test_a_forked_child_starts_anew(run: Run, opened: bool) -> None:
+    """It has no part in its parent's region, and records to files of its own."""
+    steps = run(
+        "program", *(["B:parent", "k:a", "p", "k:b", "E"] if opened else ["p", "B:parent", "k:b", "E"])
+    )
+    child, status = steps.said("child")[0].split()
+    assert status == "0"
+    (parents,) = [path for path in steps.recordings if path.stem != f"{child}-1"]
+    assert [path.stem for path in steps.recordings if path != parents] == [f"{child}-1"]
+    assert count(parents, OPERATION) == (2 if opened else 1)
+    assert count(parents, META) == count(steps.folder / f"{child}-1.nrec", META)
+
+
+def test_what_the_driver_refuses_ends_the_region_with_its_error(run: Run) -> None:
+    steps = run("program", "d:201", "B:a", "d:0", "B:b", "d:700", "E")
+    began, ended = steps.said("refused")
+    assert "201" in began and "700" in ended
+    first, second = steps.recordings
+    assert struct.unpack("<II", elements(first)[-1][1])[0] == 201
+    assert struct.unpack("<II", elements(second)[-1][1])[0] == 700
+
+
+def test_a_full_disk_stops_the_recording_and_not_the_program(run: Run) -> None:
+    """A file may grow to 4096 bytes: SIGXFSZ, which would kill the program, never reaches it."""
+    steps = run("program", "l:4096", "B:a", *(["k:a"] * 100), "E", "k:b")
+    (refused,) = steps.said("refused")
+    assert "File too large" in refused and ".nrec" in refused
+    (recording,) = steps.recordings
+    assert recording.stat().st_size <= 4096
+    assert END not in [kind for kind, _ in elements(recording)]
+
+
+def test_a_folder_that_is_gone_is_said(program: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    for choice, steps in (("program", ["B:a"]), ("launches=0:1", ["k:a"])):
+        done = subprocess.run(
+            [str(program), str(gone), choice, *steps], capture_output=True, text=True, timeout=60, check=True
+        )
+        assert "No such file" in done.stdout + done.stderr
+        assert "closed" in done.stdout
+
+
+def test_an_earlier_process_of_this_number_keeps_its_file(program: Path, tmp_path: Path) -> None:
+    """As after an exec: the next number is taken."""
+    script = f'touch "{tmp_path}/$$-1.nrec"; exec "{program}" "{tmp_path}" program B:a E'
+    subprocess.run(["sh", "-c", script], capture_output=True, timeout=60, check=True)
+    first, second = sorted(tmp_path.glob("*-[12].nrec"))
+    assert first.stat().st_size == 0
+    assert elements(second)[-1][0] == END
