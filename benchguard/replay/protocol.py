@@ -55,6 +55,7 @@ class Options(msgspec.Struct, frozen=True):
     prime_limit_ms: Word = 1000
     timeout_ms: Word = 10_000
     scrub: bool = True
+    step: bool = False
     seed: int = 0
 
 
