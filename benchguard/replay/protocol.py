@@ -55,7 +55,7 @@ class Options(msgspec.Struct, frozen=True):
     prime_limit_ms: Word = 1000
     timeout_ms: Word = 10_000
     scrub: bool = True
-    step: bool = False
+    step: bool = False  # the host waits after each operation of an untimed run
     seed: int = 0
 
 
