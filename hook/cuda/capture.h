@@ -87,9 +87,8 @@ void nb_capture_globals_unloaded(const struct nb_call *call, const struct nb_bin
     __attribute__((visibility("hidden")));
 
 /* capture_global.c: write the variables, as they were and as they are now, when the device is idle at the
- * region's end. 0, or the driver's error. */
-int nb_capture_globals_end(void) __attribute__((visibility("hidden")));
-void nb_capture_global_reset(void) __attribute__((visibility("hidden")));
+ * region's end. */
+CUresult nb_capture_globals_end(void) __attribute__((visibility("hidden")));
 
 /* capture_kernel.c, capture_module.c, capture_launch.c: their part of nb_capture_reset. */
 void nb_capture_kernel_reset(void) __attribute__((visibility("hidden")));
@@ -120,9 +119,6 @@ static inline bool nb_capture_happened(const struct nb_call *call, CUresult resu
 void nb_capture_stream_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_event_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_refuse_reset(void) __attribute__((visibility("hidden")));
-
-/* capture_global.c: the region ends; write the variables again, as they are now. */
-void nb_capture_globals_end(void) __attribute__((visibility("hidden")));
 
 /* capture_global.c, capture_graph.c: their part of nb_capture_reset. */
 void nb_capture_global_reset(void) __attribute__((visibility("hidden")));

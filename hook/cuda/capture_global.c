@@ -235,7 +235,7 @@ static CUresult write_variable(const struct variable *variable)
     return result;
 }
 
-int nb_capture_globals_end(void)
+CUresult nb_capture_globals_end(void)
 {
     const int saved = errno;
     CUresult result = CUDA_SUCCESS;
@@ -247,7 +247,7 @@ int nb_capture_globals_end(void)
     pthread_mutex_unlock(&lock);
     nb_capture_global_reset();
     errno = saved;
-    return (int)result;
+    return result;
 }
 
 void nb_capture_global_reset(void)

@@ -102,9 +102,8 @@ static CUresult ends(void)
     if (result == CUDA_SUCCESS)
         result = nb_capture_memory(NB_CAPTURE_AFTER);
     nb_capture_allocations(); /* also after a fault: the capture then shows where memory was */
-    if (result == CUDA_SUCCESS)
-        nb_capture_globals_end();
-    return result;
+    const CUresult variables = nb_capture_globals_end();
+    return result == CUDA_SUCCESS ? variables : result;
 }
 
 /* Allocating and waiting would end another thread's stream capture, if it is one that minds; not in this

@@ -108,7 +108,7 @@ def test_inputs_replace_what_was_recorded(saxpy: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == floats([7.0] * N)
 
 
-def test_a_wrong_memory_is_named(saxpy: Path, tmp_path: Path) -> None:
+def test_a_wrong_memory_is_named(tmp_path: Path) -> None:
     """A capture that says the kernel left something else."""
     x, y, _ = saxpy_values(N)
     wrong = tmp_path / "wrong.ncap"
