@@ -3,12 +3,54 @@
 log = benchguard.read_log("run.audit.jsonl")      # every line, checked against the hash chain
 benchguard.verify_log("run.audit.jsonl")          # raises LogError at the first line that does not fit
 with benchguard.region("forward", inputs={"x": x}): ...  # what `neutrino-bench record` records
+with benchguard.Capture.open("x.ncap") as capture: ...   # what was recorded
+benchguard.replay("x.ncap").time_us.median        # how long it takes, in a clean process
+
+Importing this is cheap: what it names is loaded when it is used.
 """
 
 from __future__ import annotations
 
-from .audit.log import LogError, Verified, read_log, verify_log
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .region import RegionError, region
 
+if TYPE_CHECKING:
+    from .audit.log import LogError, Verified, read_log, verify_log
+    from .capture import Capture, CaptureError
+    from .replay.replay import replay
+    from .replay.result import ReplayResult
+
 __version__ = "0.1.0"
-__all__ = ["LogError", "RegionError", "Verified", "__version__", "read_log", "region", "verify_log"]
+__all__ = [
+    "Capture",
+    "CaptureError",
+    "LogError",
+    "RegionError",
+    "ReplayResult",
+    "Verified",
+    "__version__",
+    "read_log",
+    "region",
+    "replay",
+    "verify_log",
+]
+
+_HOMES = {
+    "Capture": "capture",
+    "CaptureError": "capture",
+    "LogError": "audit.log",
+    "ReplayResult": "replay.result",
+    "Verified": "audit.log",
+    "read_log": "audit.log",
+    "verify_log": "audit.log",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "replay":  # the package, which can be called
+        return import_module(".replay", __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

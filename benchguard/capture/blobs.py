@@ -13,6 +13,10 @@ from .codec import MalformedError
 from .layout import BLOB, BLOB_MAX, CAPTURE, Compression
 from .model import Content
 
+# RFC 8878, 3.1.1: the fifth byte says that a checksum follows, and in two bits whether a dictionary is needed.
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ZSTD_FLAGS, ZSTD_CHECKSUM = 0x07, 0x04
+
 
 class Blobs:
     """`entries` is the blob table as the file has it. Raises MalformedError, for every entry, if it cannot be."""
@@ -82,6 +86,8 @@ class Blobs:
             yield self.read(index)
 
     def _decompressed(self, index: int, data: bytes, size: int) -> bytes:
+        if data[:4] != ZSTD_MAGIC or len(data) < 5 or data[4] & ZSTD_FLAGS != ZSTD_CHECKSUM:
+            raise MalformedError(f"blob {index}: not a zstd frame with a checksum")
         # The library allocates what a frame says of its size: that is looked at first.
         try:
             if zstandard.frame_content_size(data) != size:

@@ -139,7 +139,9 @@ class OperationRules:
         if not least <= len(launch.parameters) <= PARAMETERS_MAX:
             raise MalformedError(f"{len(launch.parameters)} bytes of parameters, but its kernel has {least}")
         if len(launch.attributes) > ATTRIBUTES_MAX:
-            raise MalformedError(f"{len(launch.attributes)} attributes, where at most {ATTRIBUTES_MAX} can be")
+            raise MalformedError(
+                f"{len(launch.attributes)} attributes, where at most {ATTRIBUTES_MAX} can be"
+            )
 
     def _check_set(self, memset: Set) -> None:
         if memset.element_bytes not in (1, 2, 4) or memset.value >> 8 * memset.element_bytes:

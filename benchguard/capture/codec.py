@@ -71,7 +71,7 @@ def chosen(choice: type[Any], value: int, name: str) -> Any:
     if issubclass(choice, enum.IntFlag):
         known = 0
         for member in choice:
-            known |= member
+            known |= int(member)  # a flag's complement is within the flags there are
         if value & ~known:
             raise MalformedError(f"unknown {name} {value:#x}")
         return choice(value)

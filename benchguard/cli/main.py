@@ -15,8 +15,10 @@ from ..shim.errors import ShimError
 from .build import build
 from .completion import completion
 from .doctor import doctor
+from .inspect import inspect
 from .observe import observe
 from .record import record
+from .replay import replay
 from .verify_log import verify_log
 
 STATUS_USAGE = 2
@@ -28,6 +30,7 @@ Examples:
   neutrino-bench -- python submission.py
   neutrino-bench --log run.audit.jsonl --driver sim -- ./program
   neutrino-bench record -o x.ncap --launches 100:110 -- python submission.py
+  neutrino-bench replay x.ncap --verify
   neutrino-bench verify-log run.audit.jsonl
   neutrino-bench doctor
 """
@@ -61,7 +64,7 @@ def cli() -> None:
     """
 
 
-for command in (observe, record, verify_log, doctor, build, completion):
+for command in (observe, record, inspect, replay, verify_log, doctor, build, completion):
     cli.add_command(command)
 
 

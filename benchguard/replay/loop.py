@@ -34,7 +34,7 @@ SEND_SECONDS = 0.1
 
 WARM_UP_ROUND = 10
 WARM_UP_MIN_SECONDS = 0.05
-WARM_UP_MAX_SECONDS = 1.0
+WARM_UP_MAX_SECONDS = 0.5
 WARM_UP_STEADY = 0.005
 """Warm-up ends when the medians of two rounds are as near as this."""
 

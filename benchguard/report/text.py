@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TextIO
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from .summary import Summary
+from .table import Column, console_for, printable, table
 
 ROWS_MAX = 20
-PIPED_WIDTH = 120
-REST_WIDTH_MIN = 16
 
 
 def render(summary: Summary, log: Path, output: TextIO) -> None:
     """Print the tables to `output`."""
     terminal = output.isatty()
-    console = Console(file=output, width=None if terminal else PIPED_WIDTH, soft_wrap=False, highlight=False)
+    console = console_for(output)
     if summary.kernels:
-        console.print(_table("kernels", _KERNEL_COLUMNS, _kernel_rows(summary), console.width, terminal))
+        console.print(table("kernels", _KERNEL_COLUMNS, _kernel_rows(summary), console.width, terminal))
     if summary.images:
-        console.print(_table("images", _IMAGE_COLUMNS, _image_rows(summary), console.width, terminal))
+        console.print(table("images", _IMAGE_COLUMNS, _image_rows(summary), console.width, terminal))
     for line in closing_lines(summary, log):
         console.print(Text(line), soft_wrap=True)
 
@@ -55,60 +49,14 @@ def closing_lines(summary: Summary, log: Path) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True)
-class _Column:
-    """`rest` takes what width the others leave, and is cut off there."""
-
-    heading: str
-    right: bool = False
-    rest: bool = False
-
-
-def printable(text: str) -> str:
-    """Names come from the measured program: nothing in them may act on the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def _table(
-    title: str, columns: Sequence[_Column], rows: list[list[str]], width: int, terminal: bool
-) -> Table:
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold" if terminal else "",
-        header_style="",
-        box=box.SIMPLE_HEAD if terminal else box.ASCII2,
-        show_edge=False,
-        pad_edge=False,
-    )
-    widths = [
-        max(map(len, [column.heading, *cells]))
-        for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
-    ]
-    taken = sum(width + 3 for column, width in zip(columns, widths, strict=True) if not column.rest)
-    for column, widest in zip(columns, widths, strict=True):
-        most = max(width - taken, REST_WIDTH_MIN) if column.rest else widest
-        table.add_column(
-            column.heading,
-            justify="right" if column.right else "left",
-            no_wrap=True,
-            overflow="ellipsis",
-            min_width=min(widest, most),
-            max_width=most,
-        )
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
-
-
 _KERNEL_COLUMNS = (
-    _Column("kernel", rest=True),
-    _Column("launches", right=True),
-    _Column("by graphs", right=True),
-    _Column("share", right=True),
-    _Column("grid"),
-    _Column("block"),
-    _Column("image"),
+    Column("kernel", rest=True),
+    Column("launches", right=True),
+    Column("by graphs", right=True),
+    Column("share", right=True),
+    Column("grid"),
+    Column("block"),
+    Column("image"),
 )
 
 
@@ -135,12 +83,12 @@ def _kernel_rows(summary: Summary) -> list[list[str]]:
 
 
 _IMAGE_COLUMNS = (
-    _Column("image"),
-    _Column("format"),
-    _Column("bytes", right=True),
-    _Column("loads", right=True),
-    _Column("launches", right=True),
-    _Column("from", rest=True),
+    Column("image"),
+    Column("format"),
+    Column("bytes", right=True),
+    Column("loads", right=True),
+    Column("launches", right=True),
+    Column("from", rest=True),
 )
 
 

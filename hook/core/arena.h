@@ -28,7 +28,7 @@ struct nb_arena_block {
     uint64_t owner;  /* the vendor's: whose it is */
     uint64_t number; /* of all blocks ever made, from 1; set by nb_arena_add */
     uint32_t kind;   /* enum nb_arena_kind */
-    uint32_t reserved;
+    uint32_t pooled; /* the owner is a memory pool, not a context */
 };
 
 /* The range is ours from now on; both are multiples of NB_ARENA_GRANULE. False without memory. */

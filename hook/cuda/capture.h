@@ -52,6 +52,11 @@ uint32_t nb_capture_attributes(const struct nb_call *call, const CUlaunchAttribu
 uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
                            CUfunction function) __attribute__((visibility("hidden")));
 
+/* capture_module.c: the same for a module that is known by its handle in the current context. `whose` code it
+ * is, for people. */
+uint32_t nb_capture_module_at(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
+                              CUmodule handle) __attribute__((visibility("hidden")));
+
 /* capture_module.c: what the load of `handle` asked of the compiler. Where nb_region_wanted(). */
 void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
                              void *const *values) __attribute__((visibility("hidden")));
@@ -67,10 +72,23 @@ uint32_t nb_capture_operation(struct nb_capture_operation *operation, const stru
 void nb_capture_globals_of(const struct nb_call *call, uint32_t module, const struct nb_binary *binary,
                            CUmodule handle) __attribute__((visibility("hidden")));
 
-/* capture_global.c: does a variable that was written stand at this address? If so, its element's index and
- * how many bytes into it the address is. */
+/* capture_symbol.c: does a module's variable stand at this address? If so, its element's index and how many
+ * bytes into it the address is. The module of one that the program has looked up becomes part of the
+ * recording here, so this may be called before an operation on it or after. Where nb_region_is_open(). */
 bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
     __attribute__((visibility("hidden")));
+
+/* capture_global.c: the same among those that the recording has. */
+bool nb_capture_global_kept(uint64_t address, uint32_t *global, uint64_t *delta)
+    __attribute__((visibility("hidden")));
+
+/* capture_global.c: the driver has unloaded this image. Where nb_region_is_open(). */
+void nb_capture_globals_unloaded(const struct nb_call *call, const struct nb_binary *binary)
+    __attribute__((visibility("hidden")));
+
+/* capture_global.c: write the variables, as they were and as they are now, when the device is idle at the
+ * region's end. */
+CUresult nb_capture_globals_end(void) __attribute__((visibility("hidden")));
 
 /* capture_kernel.c, capture_module.c, capture_launch.c: their part of nb_capture_reset. */
 void nb_capture_kernel_reset(void) __attribute__((visibility("hidden")));
@@ -101,6 +119,10 @@ static inline bool nb_capture_happened(const struct nb_call *call, CUresult resu
 void nb_capture_stream_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_event_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_refuse_reset(void) __attribute__((visibility("hidden")));
+
+/* capture_global.c, capture_graph.c: their part of nb_capture_reset. */
+void nb_capture_global_reset(void) __attribute__((visibility("hidden")));
+void nb_capture_graph_reset(void) __attribute__((visibility("hidden")));
 
 /* capture_state.c: forget what was written of kernels, streams, modules, events and graphs: a new recording
  * starts from nothing. Each file that keeps such an index has a reset of its own, called from there. */

@@ -101,50 +101,58 @@ static uint32_t write_module(const struct nb_binary *binary, const struct load *
     return nb_recording_append(NB_CAPTURE_MODULE, pieces, 2);
 }
 
-static uint32_t refuse(const struct nb_call *call, const char *kernel, const char *why)
+static uint32_t refuse(const struct nb_call *call, const char *whose, const char *why)
 {
     char reason[512];
-    snprintf(reason, sizeof reason, "the code of kernel %.300s %s", kernel, why);
+    snprintf(reason, sizeof reason, "the code of %.300s %s", whose, why);
     nb_capture_refuse(call, reason);
     return NB_NOTHING;
 }
 
-static uint32_t write_first(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
-                            CUfunction function)
+static uint32_t write_first(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
+                            CUmodule handle)
 {
-    CUmodule handle = NULL;
     const struct load *load = nb_handle_map_get(&loads, binary->number);
     if (load != NULL && load->unreplayable)
-        return refuse(call, kernel,
+        return refuse(call, whose,
                       "was linked with addresses of the program (CU_JIT_GLOBAL_SYMBOL_ADDRESSES)");
-    if (NB_REAL(cuFuncGetModule)(&handle, function) != CUDA_SUCCESS)
-        return refuse(call, kernel, "is of no module that the driver names");
     struct written *written = calloc(1, sizeof *written);
     if (written == NULL)
-        return refuse(call, kernel, "found no memory");
+        return refuse(call, whose, "found no memory");
     written->index = write_module(binary, load);
     nb_capture_globals_of(call, written->index, binary, handle);
     nb_handle_map_set(&modules, binary->number, written);
     return written->index;
 }
 
-uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
-                           CUfunction function)
+uint32_t nb_capture_module_at(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
+                              CUmodule handle)
 {
-    if (binary == NULL)
-        return refuse(call, kernel, "was loaded past the shim");
     if (binary->kept == NULL)
-        return refuse(call, kernel, "was not kept: the image store was full, or its size is unknown");
-    const struct written *known = nb_handle_map_get(&modules, binary->number);
-    if (known != NULL)
-        return known->index;
+        return refuse(call, whose, "was not kept: the image store was full, or its size is unknown");
     /* The one lock that is held across driver calls: a second thread must not launch a kernel of this module
      * before the module's variables are read. */
     pthread_mutex_lock(&lock);
-    known = nb_handle_map_get(&modules, binary->number);
-    const uint32_t index = known != NULL ? known->index : write_first(call, binary, kernel, function);
+    const struct written *known = nb_handle_map_get(&modules, binary->number);
+    const uint32_t index = known != NULL ? known->index : write_first(call, binary, whose, handle);
     pthread_mutex_unlock(&lock);
     return index;
+}
+
+uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
+                           CUfunction function)
+{
+    char whose[512];
+    CUmodule handle = NULL;
+    snprintf(whose, sizeof whose, "kernel %.300s", kernel);
+    if (binary == NULL)
+        return refuse(call, whose, "was loaded past the shim");
+    const struct written *known = nb_handle_map_get(&modules, binary->number);
+    if (known != NULL)
+        return known->index;
+    if (NB_REAL(cuFuncGetModule)(&handle, function) != CUDA_SUCCESS)
+        return refuse(call, whose, "is of no module that the driver names");
+    return nb_capture_module_at(call, binary, whose, handle);
 }
 
 void nb_capture_module_reset(void)

@@ -6,7 +6,7 @@
 #include "real.h"
 #include "surface.h"
 
-static bool is_managed(uint64_t address)
+bool nb_capture_is_managed(uint64_t address)
 {
     unsigned int managed = 0;
     return NB_REAL(cuPointerGetAttribute)(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) ==
@@ -28,7 +28,7 @@ enum nb_place nb_capture_place(uint64_t address, const char **what)
     uint64_t delta;
     if (nb_arena_holds(address) || nb_capture_global_find(address, &global, &delta))
         return NB_PLACE_CAPTURED;
-    if (is_managed(address)) {
+    if (nb_capture_is_managed(address)) {
         *what = "managed memory";
         return NB_PLACE_FOREIGN;
     }

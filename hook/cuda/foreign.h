@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#define NB_FOREIGN_UNSERVED "memory that was not served from the arena"
+
 /* `what` names it for people ("managed memory"); a constant. */
 void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what) __attribute__((visibility("hidden")));
 void nb_foreign_remove(uint64_t address) __attribute__((visibility("hidden")));

@@ -74,6 +74,10 @@ static void unloaded(const struct nb_call *call, CUresult result, uint64_t handl
     const struct nb_binary *binary = nb_binmap_get(handle);
     if (result != CUDA_SUCCESS || binary == NULL || call->thread == NULL)
         return;
+    if (nb_region_is_open() && nb_hook_enter(call)) {
+        nb_capture_globals_unloaded(call, binary);
+        nb_hook_leave(call);
+    }
     nb_funcmap_unload(binary->number);
     nb_binmap_unload(binary->number);
 }

@@ -11,18 +11,10 @@ from typing import Any
 HEADER = struct.Struct("<QIIII")
 ELEMENT = struct.Struct("<IIQ")
 MAGIC = int.from_bytes(b"NBRECORD", "little")
-IMAGE, MODULE, KERNEL, STREAM, OPERATION, RELOCATION, REFUSAL, RANGE, META, END = (
-    4,
-    5,
-    6,
-    11,
-    12,
-    14,
-    15,
-    16,
-    17,
-    18,
-)
+DEVICE, LIMIT, ALLOCATION, BEFORE, AFTER = 2, 3, 8, 9, 10
+IMAGE, MODULE, KERNEL, STREAM, OPERATION = 4, 5, 6, 11, 12
+REFUSAL, RANGE, META, END = 15, 16, 17, 18
+PAGE, BLOB_MAX = 4096, 1 << 20
 OPERATIONS = {
     1: (
         "launch",
@@ -51,6 +43,14 @@ class Recording:
     operations: list[dict[str, Any]] = field(default_factory=list)
     refusals: list[tuple[int, str, str]] = field(default_factory=list)
     """Operations before it, call, reason."""
+    allocations: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Flags by address and size."""
+    before: dict[int, bytes] = field(default_factory=dict)
+    after: dict[int, bytes] = field(default_factory=dict)
+    """Pages that are not zero, by address."""
+    device: tuple[int, ...] = ()
+    """Vendor, driver, compute capability (2), multiprocessors, L2, memory, arena (2)."""
+    limits: dict[int, int] = field(default_factory=dict)
     images: list[bytes] = field(default_factory=list)
     modules: list[dict[str, Any]] = field(default_factory=list)
     """Image, kind, options as pairs."""
@@ -89,6 +89,17 @@ def _add(recording: Recording, kind: int, payload: bytes) -> None:
     if kind == STREAM:
         handle, stream, flags, priority = struct.unpack_from("<QIIi", payload)
         recording.streams.append({"handle": handle, "kind": stream, "flags": flags, "priority": priority})
+    elif kind == DEVICE:
+        recording.device = struct.unpack_from("<6I3Q", payload)
+    elif kind == LIMIT:
+        limit, value = struct.unpack_from("<I4xQ", payload)
+        recording.limits[limit] = value
+    elif kind == ALLOCATION:
+        address, size, flags = struct.unpack_from("<QQI", payload)
+        assert (address, size) not in recording.allocations
+        recording.allocations[address, size] = flags
+    elif kind in (BEFORE, AFTER):
+        _add_run(recording.before if kind == BEFORE else recording.after, payload)
     elif kind == OPERATION:
         recording.operations.append(_operation(payload))
     elif kind == REFUSAL:
@@ -151,6 +162,16 @@ def _elements(raw: bytes) -> Iterator[tuple[int, bytes]]:
         assert at + size <= len(raw)
         yield kind, raw[at : at + size]
         at += size
+
+
+def _add_run(pages: dict[int, bytes], payload: bytes) -> None:
+    address, size, at, count = struct.unpack_from("<4Q", payload)
+    assert address % PAGE == size % PAGE == 0
+    assert 0 < size == count <= BLOB_MAX
+    assert address > max(pages, default=0)
+    for offset in range(0, size, PAGE):
+        pages[address + offset] = payload[at + offset : at + offset + PAGE]
+        assert any(pages[address + offset])
 
 
 def _operation(payload: bytes) -> dict[str, Any]:

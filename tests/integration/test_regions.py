@@ -178,6 +178,21 @@ def test_a_handle_that_is_used_again_is_another_stream_and_event(record: Record)
     assert [stream["kind"] for stream in second.streams] == [LEGACY]
 
 
+def test_a_default_stream_of_each_thread(record: Record) -> None:
+    """One stream a thread, with that thread's operations in its order."""
+    recorded = record("region_threads", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM")
+    memory, streams = recorded.values["memory"], recorded.region.streams
+    assert [stream["kind"] for stream in streams] == [PER_THREAD] * 4
+    assert len({stream["handle"] for stream in streams}) == 4
+    threads = []
+    for stream in range(4):
+        steps = [o for o in recorded.region.operations if o["stream"] == stream]
+        assert [o.get("value") for o in steps] == [*range(50), None]
+        assert steps[-1]["kind"] == "join"
+        threads += {o["address"] - memory for o in steps[:-1]}
+    assert sorted(threads) == [0, 1, 2, 3]
+
+
 def test_a_replay_cannot_repeat_what_is_refused(record: Record) -> None:
     """Not what failed, not what is outside the region; the next region starts anew."""
     recorded = record("region_refused")

@@ -48,7 +48,7 @@ struct nb_replay_options {
     uint32_t prime_limit_ms; /* it gives up then, and the sample says so */
     uint32_t timeout_ms;     /* for one sample */
     uint32_t scrub;          /* 1: shared memory is filled before each sample */
-    uint32_t reserved;
+    uint32_t step; /* 1: the host waits after each operation of an untimed run, so that an error names it */
     uint64_t seed; /* of the order of input sets */
 };
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-COMMANDS = ["observe", "verify-log", "doctor", "build", "completion"]
+COMMANDS = ["observe", "record", "inspect", "replay", "verify-log", "doctor", "build", "completion"]
 
 
 def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -48,6 +48,7 @@ def test_help(command: str) -> None:
         (["--driver"], "--driver"),
         (["no-such-command"], "no-such-command"),
         (["verify-log"], "LOG"),
+        (["inspect"], "CAPTURE"),
         (["completion", "tcsh"], "tcsh"),
         (["--log", "x", "--"], "COMMAND"),
     ],

@@ -157,7 +157,7 @@ def test_warm_up_waits_for_rest() -> None:
 
 def test_warm_up_has_an_end() -> None:
     engine = FakeEngine(lambda n: sample(100.0 + n), cost=1 / 64)
-    assert done_of(events_of(engine, request(Count(5)))).warm_up == 64
+    assert done_of(events_of(engine, request(Count(5)))).warm_up == 32
 
 
 def test_warm_up_of_a_slow_kernel_is_one_sample() -> None:

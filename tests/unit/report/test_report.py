@@ -11,7 +11,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))  # run as a script too
 
 from benchguard.report.summary import Summary, summarise_lines
-from benchguard.report.text import printable, render
+from benchguard.report.table import printable
+from benchguard.report.text import render
 
 GOLDEN = Path(__file__).parent / "golden"
 HEAD = "ab" * 32

@@ -1,0 +1,244 @@
+"""A capture as tables. All text in it is the recorded program's to choose: none of it reaches a terminal raw."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import TextIO
+
+from rich.text import Text
+
+from ..capture.layout import NOTHING, OperationFlag, Vendor
+from ..capture.model import Copy, EventRecord, EventWait, GraphLaunch, Launch, Operation, Set, Upload
+from ..capture.overview import Overview
+from ..report.table import Column, console_for, printable, table
+
+ROWS_MAX = 20
+SHORT = 12  # digits of a SHA-256 that are enough to tell two apart
+
+
+def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Operation] | None) -> None:
+    """Print the tables. Allocations and variables in full if `memory`; operations if they are given."""
+    console = console_for(output)
+
+    def show(title: str, columns: Sequence[Column], rows: list[list[str]], most: int = ROWS_MAX) -> None:
+        if rows:
+            shown = [[printable(cell) for cell in row] for row in rows[:most]]
+            if len(rows) > most:
+                shown.append([f"... {len(rows) - most} more", *[""] * (len(columns) - 1)])
+            console.print(table(title, columns, shown, console.width, output.isatty()))
+
+    def say(lines: Iterable[str]) -> None:
+        for line in lines:
+            console.print(Text(printable(line)), soft_wrap=True)
+
+    say(_head(view))
+    show("kernels", _KERNELS, list(_kernels(view)))
+    show("images", _IMAGES, list(_images(view)))
+    show("streams", _STREAMS, list(_streams(view)))
+    show("graphs", _GRAPHS, [list(map(str, (g.graph, g.nodes, g.edges, g.launches))) for g in view.graphs])
+    show("named memory", _RANGES, list(_ranges(view)))
+    every = len(view.allocations) + len(view.variables)
+    show("allocations", _ALLOCATIONS, list(_allocations(view)), every if memory else ROWS_MAX)
+    show("variables", _VARIABLES, list(_variables(view)), every if memory else ROWS_MAX)
+    if operations is not None:
+        names = [each.demangled or each.name for each in view.kernels]
+        rows = [_operation(index, each, names) for index, each in enumerate(operations)]
+        show("operations", _OPERATIONS, rows, len(rows))
+    say(_foot(view))
+
+
+def size_text(size: int) -> str:
+    """1.5 MiB; up to 10 KiB bytes are counted."""
+    if size < 10 << 10:
+        return f"{size} B"
+    power = min((size.bit_length() - 1) // 10, 5)
+    return f"{size / (1 << 10 * power):.1f} {['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'][power]}"
+
+
+def _head(view: Overview) -> Iterator[str]:
+    device, meta = view.device, view.meta
+    region = f"region {meta['region']}" if meta.get("region") else "a region"
+    yield f"{view.path}: {region} of {meta.get('program') or 'a program'}"
+    yield f"capture {view.name}, recorded {meta.get('started', 'at an unknown time')}"
+    driver = f"{device.driver_version // 1000}.{device.driver_version % 1000 // 10}"
+    vendor = "CUDA" if device.vendor is Vendor.CUDA else "HIP"
+    yield (
+        f"device: {device.name}, compute {device.compute_major}.{device.compute_minor}, "
+        f"{device.multiprocessors} multiprocessors, {size_text(device.memory_bytes)}; driver of {vendor} {driver}"
+    )
+    steps = [f"{count} {kind.replace('_', ' ')}" for kind, count in view.operations.items()]
+    yield f"operations: {', '.join(steps) or 'none'}"
+
+
+def _foot(view: Overview) -> Iterator[str]:
+    sizes = view.sizes
+    yield (
+        f"memory: {size_text(sizes.allocated_bytes)} allocated, {size_text(sizes.kept_bytes)} kept of its beginning, "
+        f"{size_text(sizes.changed_bytes)} changed"
+    )
+    yield f"size: {size_text(sizes.file_bytes)} in the file, {size_text(sizes.raw_bytes)} raw, {sizes.blobs} blobs"
+    for refusal in view.refusals[:ROWS_MAX]:
+        after = f"after operation {refusal.operation - 1}" if refusal.operation else "before any operation"
+        yield f"cannot be replayed: {refusal.call or 'the program'}, {after}: {refusal.reason}"
+    if len(view.refusals) > ROWS_MAX:
+        yield f"cannot be replayed: {len(view.refusals) - ROWS_MAX} more reasons"
+    if view.status:
+        yield f"the region ended badly: the driver answered {view.status}"
+
+
+_KERNELS = (
+    Column("kernel", rest=True),
+    Column("launches", right=True),
+    Column("by graphs", right=True),
+    Column("grid"),
+    Column("block"),
+    Column("registers", right=True),
+    Column("shared", right=True),
+    Column("image"),
+)
+
+
+def _kernels(view: Overview) -> Iterator[list[str]]:
+    for each in view.kernels:
+        more = f" +{each.shapes - 1}" if each.shapes > 1 else ""
+        yield [
+            each.demangled or each.name,
+            str(each.launches),
+            str(each.graph_launches),
+            "x".join(map(str, each.grid)) + more,
+            "x".join(map(str, each.block)),
+            str(each.registers),
+            str(each.static_shared_bytes + each.shared_bytes),
+            each.image[:SHORT],
+        ]
+
+
+_IMAGES = (
+    Column("image"),
+    Column("format"),
+    Column("size", right=True),
+    Column("modules", right=True),
+    Column("from", rest=True),
+)
+
+
+def _images(view: Overview) -> Iterator[list[str]]:
+    modules = Counter(module.image for module in view.modules)
+    for each in view.images:
+        loads, origin = str(modules[each.sha256]), PurePath(each.origin).name
+        yield [each.sha256[:SHORT], each.format, size_text(each.bytes), loads, origin]
+
+
+_STREAMS = (
+    Column("stream", right=True),
+    Column("kind"),
+    Column("flags", right=True),
+    Column("priority", right=True),
+    Column("operations", right=True),
+)
+
+
+def _streams(view: Overview) -> Iterator[list[str]]:
+    for index, each in enumerate(view.streams):
+        kind = each.kind.replace("_", "-")
+        yield [str(index), kind, str(each.flags), str(each.priority), str(each.operations)]
+
+
+_GRAPHS = (
+    Column("graph", right=True),
+    Column("nodes", right=True),
+    Column("edges", right=True),
+    Column("launches", right=True),
+)
+_RANGES = (
+    Column("name", rest=True),
+    Column("role"),
+    Column("address"),
+    Column("size", right=True),
+    Column("type"),
+    Column("shape"),
+)
+
+
+def _ranges(view: Overview) -> Iterator[list[str]]:
+    for each in view.ranges:
+        shape = "x".join(map(str, each.shape))
+        yield [each.name, each.role, hex(each.address), size_text(each.bytes), each.type[:24], shape[:24]]
+
+
+_ALLOCATIONS = (
+    Column("address"),
+    Column("size", right=True),
+    Column("lives"),
+    Column("kept", right=True),
+    Column("changed", right=True),
+    Column("call", rest=True),
+)
+_LIVES = {
+    (True, True): "throughout",
+    (True, False): "freed in it",
+    (False, True): "made in it",
+    (False, False): "within it",
+}
+
+
+def _allocations(view: Overview) -> Iterator[list[str]]:
+    for each in view.allocations:
+        sizes = [size_text(each.bytes), _LIVES[each.before, each.after], size_text(each.kept_bytes)]
+        yield [hex(each.address), *sizes, size_text(each.changed_bytes), each.call]
+
+
+_VARIABLES = (
+    Column("variable", rest=True),
+    Column("address"),
+    Column("size", right=True),
+    Column("changed"),
+    Column("module", right=True),
+)
+
+
+def _variables(view: Overview) -> Iterator[list[str]]:
+    for each in view.variables:
+        changed = "yes" if each.changed else "no"
+        yield [each.name, hex(each.address), size_text(each.bytes), changed, str(each.module)]
+
+
+_OPERATIONS = (
+    Column("", right=True),
+    Column("graph", right=True),
+    Column("stream", right=True),
+    Column("operation"),
+    Column("what", rest=True),
+)
+
+
+def _operation(index: int, operation: Operation, names: list[str]) -> list[str]:
+    stream = "all" if operation.stream == NOTHING else str(operation.stream)
+    place = [str(operation.graph), ""] if operation.graph else ["", stream]
+    kind = operation.kind.name.lower().replace("_", " ")
+    return [str(index), *place, kind, _what(operation, names)]
+
+
+def _what(operation: Operation, names: list[str]) -> str:
+    text = ""
+    match operation:
+        case Launch():
+            grid, block = ("x".join(map(str, each)) for each in (operation.grid, operation.block))
+            shared = f", {operation.shared_bytes} B shared" if operation.shared_bytes else ""
+            together = ", cooperative" if operation.flags & OperationFlag.COOPERATIVE else ""
+            text = f"<{grid}, {block}{shared}{together}> {names[operation.kernel]}"
+        case Set():
+            size = size_text(operation.width * operation.element_bytes * operation.height)
+            text = f"{size} at {operation.address:#x} to {operation.value:#x}"
+        case Copy():
+            size = size_text(operation.width * operation.height * operation.depth)
+            text = f"{size} from {operation.source:#x} to {operation.destination:#x}"
+        case Upload():
+            text = f"{size_text(operation.content.bytes)} to {operation.destination:#x}"
+        case EventRecord() | EventWait():
+            text = f"event {operation.event}"
+        case GraphLaunch():
+            text = f"graph {operation.launched}"
+    return text + (" (switched off)" if operation.flags & OperationFlag.DISABLED else "")

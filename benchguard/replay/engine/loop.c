@@ -1,0 +1,97 @@
+/* One sample, as nvbench's measure_cold does it, of recorded operations and with their state restored. */
+#include "loop.h"
+
+#include "engine.h"
+
+static double us_between(uint64_t begin_ns, uint64_t end_ns)
+{
+    return (double)(end_ns - begin_ns) / 1000.0;
+}
+
+bool nb_loop_may_prime(const struct nb_replay *replay)
+{
+    return replay->options.prime != 0 && replay->operations.queued <= NB_QUEUE_MAX;
+}
+
+int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, bool stepwise)
+{
+    replay->code.current = copy;
+    NB_TRY(nb_streams_fork(replay));
+    NB_TRY(nb_operations_run(replay, copy, stepwise));
+    return nb_streams_join(replay);
+}
+
+int nb_loop_run(struct nb_replay *replay, uint32_t copy)
+{
+    NB_TRY(nb_loop_queue_region(replay, copy, replay->options.step != 0));
+    return nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region");
+}
+
+/* The first run of each copy of the code: a driver may still have to load, and to grow local memory, which
+ * waits for a stream that is held. */
+static int warm_up(struct nb_replay *replay)
+{
+    for (uint32_t copy = 0; !replay->warm && copy < replay->code.copy_count; copy++) {
+        NB_TRY(nb_cold_restore(replay, copy, replay->inputs.set_count == 0 ? NB_NOTHING : 0));
+        NB_TRY(nb_loop_run(replay, copy));
+    }
+    replay->warm = true;
+    return NB_REPLAY_OK;
+}
+
+int nb_loop_elapsed_us(struct nb_replay *replay, CUevent start, CUevent end, double *us)
+{
+    const struct nb_driver *driver = &replay->driver;
+    float ms = 0;
+    const CUresult result = driver->cuEventElapsedTime_v2 != NULL
+                                ? driver->cuEventElapsedTime_v2(&ms, start, end)
+                                : driver->cuEventElapsedTime(&ms, start, end);
+    *us = 1000.0 * (double)ms;
+    return nb_called(replay, result, "cuEventElapsedTime");
+}
+
+/* What is queued here runs without the host: it is all there before the first of it begins. The stamps and
+ * the hold are outside the events. */
+static int queue_sample(struct nb_replay *replay, uint32_t copy, bool primed)
+{
+    const struct nb_streams *streams = &replay->streams;
+    nb_utility_reset(replay);
+    NB_TRY(nb_utility_stamp(replay, false));
+    if (primed)
+        NB_TRY(nb_utility_hold(replay, replay->options.prime_limit_ms));
+    NB_TRY(NB_CALL(replay, cuEventRecord, streams->start, streams->timed));
+    NB_TRY(nb_loop_queue_region(replay, copy, false));
+    NB_TRY(NB_CALL(replay, cuEventRecord, streams->end, streams->timed));
+    return nb_utility_stamp(replay, true);
+}
+
+static int take_sample(struct nb_replay *replay, uint32_t copy, struct nb_replay_sample *sample)
+{
+    const struct nb_streams *streams = &replay->streams;
+    const bool primed = nb_loop_may_prime(replay);
+    const uint64_t queueing = replay->driver.now_ns();
+    NB_TRY(queue_sample(replay, copy, primed));
+    const uint64_t released = primed ? replay->driver.now_ns() : queueing;
+    nb_utility_release(replay);
+    NB_TRY(nb_wait_event(replay, streams->end, replay->options.timeout_ms, "the region"));
+    sample->host_us = us_between(released, replay->driver.now_ns());
+    NB_TRY(nb_wait(replay, streams->timed, replay->options.timeout_ms, "the region"));
+    NB_TRY(nb_loop_elapsed_us(replay, streams->start, streams->end, &sample->device_us));
+    sample->clock_mhz = nb_utility_clock_mhz(replay);
+    sample->flags = atomic_load(&replay->utility.signal->gave_up) != 0 ? NB_SAMPLE_UNPRIMED : 0;
+    return NB_REPLAY_OK;
+}
+
+NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, struct nb_replay_sample *sample, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    const uint32_t copy = (uint32_t)(replay->samples % replay->code.copy_count);
+    *sample = (struct nb_replay_sample){0};
+    NB_TRY(warm_up(replay));
+    const uint64_t began = replay->driver.now_ns();
+    NB_TRY(nb_cold_make_ready(replay, copy, &sample->input_set));
+    sample->restore_us = us_between(began, replay->driver.now_ns());
+    NB_TRY(take_sample(replay, copy, sample));
+    replay->samples++;
+    return NB_REPLAY_OK;
+}

@@ -1,0 +1,139 @@
+#include "utility.h"
+
+#include <string.h>
+
+#include "engine.h"
+
+extern const char nb_kernels[] __attribute__((visibility("hidden"))); /* kernels.S */
+
+enum { READ_THREADS = 256, READ_BLOCKS_EACH = 8, FILL_THREADS = 1024 };
+
+static const uint32_t fill_value = 0xdeadf00d;
+
+static int launch(struct nb_replay *replay, CUfunction function, unsigned grid, unsigned block,
+                  unsigned shared_bytes, void **parameters)
+{
+    const CUlaunchConfig config = {
+        .gridDimX = grid,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = block,
+        .blockDimY = 1,
+        .blockDimZ = 1,
+        .sharedMemBytes = shared_bytes,
+        .hStream = replay->streams.timed,
+    };
+    return NB_CALL(replay, cuLaunchKernelEx, &config, function, parameters, NULL);
+}
+
+static int find_functions(struct nb_replay *replay)
+{
+    struct nb_utility *utility = &replay->utility;
+    const struct {
+        const char *name;
+        CUfunction *function;
+    } wanted[] = {
+        {"nb_hold", &utility->hold},
+        {"nb_read", &utility->read},
+        {"nb_fill_shared", &utility->fill_shared},
+        {"nb_stamp", &utility->stamp},
+        {"nb_empty", &utility->empty},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        NB_TRY(NB_CALL(replay, cuModuleGetFunction, wanted[i].function, utility->module, wanted[i].name));
+        if (replay->driver.cuFuncLoad != NULL)
+            NB_TRY(NB_CALL(replay, cuFuncLoad, *wanted[i].function));
+    }
+    return NB_REPLAY_OK;
+}
+
+int nb_utility_build(struct nb_replay *replay)
+{
+    struct nb_utility *utility = &replay->utility;
+    int shared_bytes = 0;
+    NB_TRY(NB_CALL(replay, cuModuleLoadDataEx, &utility->module, nb_kernels, 0, NULL, NULL));
+    NB_TRY(find_functions(replay));
+    NB_TRY(NB_CALL(replay, cuDeviceGetAttribute, &shared_bytes,
+                   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, replay->device));
+    NB_TRY(NB_CALL(replay, cuFuncSetAttribute, utility->fill_shared,
+                   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes));
+    utility->shared_bytes = (uint32_t)shared_bytes & ~3u;
+    NB_TRY(NB_CALL(replay, cuMemHostAlloc, (void **)&utility->signal, sizeof *utility->signal,
+                   CU_MEMHOSTALLOC_DEVICEMAP));
+    NB_TRY(NB_CALL(replay, cuMemHostGetDevicePointer_v2, &utility->signal_device, utility->signal, 0));
+    return NB_CALL(replay, cuMemAlloc_v2, &utility->sink, 256);
+}
+
+int nb_utility_hold(struct nb_replay *replay, uint32_t limit_ms)
+{
+    CUdeviceptr release = replay->utility.signal_device + offsetof(struct nb_signal, release);
+    CUdeviceptr gave_up = replay->utility.signal_device + offsetof(struct nb_signal, gave_up);
+    uint64_t limit_ns = limit_ms * UINT64_C(1000000);
+    void *parameters[] = {&release, &gave_up, &limit_ns};
+    return launch(replay, replay->utility.hold, 1, 1, 0, parameters);
+}
+
+void nb_utility_release(struct nb_replay *replay)
+{
+    atomic_store_explicit(&replay->utility.signal->release, 1, memory_order_release);
+}
+
+int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)
+{
+    uint64_t units = bytes / 16;
+    void *parameters[] = {&from, &units, &replay->utility.sink};
+    return launch(replay, replay->utility.read, replay->facts.multiprocessors * READ_BLOCKS_EACH,
+                  READ_THREADS, 0, parameters);
+}
+
+int nb_utility_scrub(struct nb_replay *replay)
+{
+    uint32_t value = fill_value;
+    void *parameters[] = {&replay->utility.shared_bytes, &value};
+    return launch(replay, replay->utility.fill_shared, replay->facts.multiprocessors, FILL_THREADS,
+                  replay->utility.shared_bytes, parameters);
+}
+
+int nb_utility_empty(struct nb_replay *replay)
+{
+    return launch(replay, replay->utility.empty, 1, 1, 0, NULL);
+}
+
+void nb_utility_reset(struct nb_replay *replay)
+{
+    memset(replay->utility.signal, 0, sizeof *replay->utility.signal);
+}
+
+int nb_utility_stamp(struct nb_replay *replay, bool after)
+{
+    CUdeviceptr stamps = replay->utility.signal_device +
+                         (after ? offsetof(struct nb_signal, after) : offsetof(struct nb_signal, before));
+    uint32_t count = NB_STAMPS_MAX;
+    void *parameters[] = {&stamps, &count};
+    return launch(replay, replay->utility.stamp, replay->facts.multiprocessors, 1, 0, parameters);
+}
+
+/* Clocks of two multiprocessors began at different times, so both stamps must be of the same one. */
+double nb_utility_clock_mhz(const struct nb_replay *replay)
+{
+    const struct nb_signal *signal = replay->utility.signal;
+    for (int i = 0; i < NB_STAMPS_MAX; i++) {
+        const struct nb_stamp before = signal->before[i], after = signal->after[i];
+        if (before.timer != 0 && after.timer > before.timer && after.clock > before.clock)
+            return 1000.0 * (double)(after.clock - before.clock) / (double)(after.timer - before.timer);
+    }
+    return 0;
+}
+
+void nb_utility_close(struct nb_replay *replay)
+{
+    const struct nb_utility *utility = &replay->utility;
+    if (replay->gone != NB_REPLAY_OK || replay->context == NULL)
+        return;
+    if (utility->module != NULL)
+        replay->driver.cuModuleUnload(utility->module);
+    if (utility->sink != 0)
+        replay->driver.cuMemFree_v2(utility->sink);
+    if (utility->signal != NULL)
+        replay->driver.cuMemFreeHost(utility->signal);
+}

@@ -1,0 +1,58 @@
+/* The engine's own kernels and the memory that it shares with them. */
+#ifndef NEUTRINO_ENGINE_UTILITY_H
+#define NEUTRINO_ENGINE_UTILITY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver.h"
+
+struct nb_replay;
+
+enum { NB_STAMPS_MAX = 1024 }; /* multiprocessors that are told apart */
+
+struct nb_stamp {
+    uint64_t timer; /* nanoseconds */
+    uint64_t clock; /* cycles of that multiprocessor */
+};
+
+/* In host memory that the device sees. */
+struct nb_signal {
+    _Atomic uint32_t release; /* the host's: let the stream go */
+    uint32_t pad0[15];
+    _Atomic uint32_t gave_up; /* the device's: the limit passed first */
+    uint32_t pad1[15];
+    struct nb_stamp before[NB_STAMPS_MAX], after[NB_STAMPS_MAX];
+};
+
+struct nb_utility {
+    CUmodule module;
+    CUfunction hold, read, fill_shared, stamp, empty;
+    struct nb_signal *signal;
+    CUdeviceptr signal_device;
+    CUdeviceptr sink;
+    uint32_t shared_bytes; /* the most that a block can have */
+};
+
+int nb_utility_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Keep the timed stream waiting until nb_utility_release, or for `limit_ms`. */
+int nb_utility_hold(struct nb_replay *replay, uint32_t limit_ms) __attribute__((visibility("hidden")));
+void nb_utility_release(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)
+    __attribute__((visibility("hidden")));
+int nb_utility_scrub(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_utility_empty(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Forget the stamps and the flags; take stamps before and after. */
+void nb_utility_reset(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_utility_stamp(struct nb_replay *replay, bool after) __attribute__((visibility("hidden")));
+
+/* The clock between two stamps in MHz; 0 if no multiprocessor took both. */
+double nb_utility_clock_mhz(const struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+void nb_utility_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+#endif

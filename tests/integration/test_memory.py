@@ -1,0 +1,120 @@
+"""Device memory that is served from fixed addresses: the program sees no difference, a recording holds all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.integration.recording import PAGE, Recording, read_recordings
+from tests.integration.support import Observe, Observed
+
+ARENA, GRANULE = 0x300000000000, 2 << 20
+BEFORE, AFTER = 1, 2
+Run = Callable[..., Observed]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run(observe: Observe, program: Callable[[str], Path], folder: Path) -> Run:
+    """Run a program, recorded or only observed. It sets the variables of a recording itself: there is no packing."""
+
+    def run(name: str, *arguments: str, recorded: bool = True) -> Observed:
+        variables = [f"NEUTRINO_CAPTURE={folder}", "NEUTRINO_REGION=program"] if recorded else []
+        observed = observe(["env", *variables, program(name), *arguments])
+        assert observed.status == 0, observed.stdout + observed.stderr
+        return observed
+
+    return run
+
+
+def test_every_answer_is_the_drivers_own(run: Run) -> None:
+    """Results, sizes and attributes of 140 good and bad calls; nothing but the addresses differs."""
+    own, served = (run("memory_answers", recorded=recorded).stdout.splitlines() for recorded in (False, True))
+    places = [[line for line in lines if line.startswith("at ")] for lines in (own, served)]
+    assert [line for line in served if line not in places[1]] == [
+        line for line in own if line not in places[0]
+    ]
+    addresses = [int(word, 16) for line in places[1] for word in line.split()[1:]]
+    assert len(addresses) == 9
+    assert all(0 <= address - ARENA < 1 << 43 for address in addresses)
+
+
+def test_two_processes_have_the_same_addresses(run: Run) -> None:
+    assert run("memory_answers").stdout == run("memory_answers").stdout
+
+
+@pytest.fixture
+def region(run: Run, folder: Path) -> tuple[Recording, dict[str, int]]:
+    """What memory_region.c leaves, and the addresses that it printed."""
+    lines = [line.split() for line in run("memory_region").stdout.splitlines()]
+    (recording,) = read_recordings(folder)
+    return recording, {name: int(address) for name, address in lines}
+
+
+def test_a_region_knows_its_allocations(region: tuple[Recording, dict[str, int]]) -> None:
+    """What lived before it, what it made, what it freed; not what was freed before."""
+    recording, at = region
+    sizes = {
+        "small": 100,
+        "neighbour": 5000,
+        "large": 20 * GRANULE,
+        "gone": GRANULE,
+        "zero": GRANULE,
+        "mapped": GRANULE,
+    }
+    sizes |= {"shut": GRANULE, "ordered": 300, "made": 2 * GRANULE, "brief": 10 * GRANULE}
+    flags = dict.fromkeys(sizes, BEFORE | AFTER) | {"gone": BEFORE, "made": AFTER, "brief": 0}
+    assert recording.allocations == {(at[name], size): flags[name] for name, size in sizes.items()}
+    assert recording.device[6:] == (8 << 30, ARENA, 16 * ((8 << 30) + GRANULE))
+    assert set(recording.limits) >= {0, 1, 2}
+
+
+def test_a_region_holds_what_memory_held(region: tuple[Recording, dict[str, int]]) -> None:
+    """Pages that are not zero, of what lives: before the region and after it."""
+    recording, at = region
+
+    def page(address: int, value: int, count: int, pages: dict[int, bytes]) -> bytes:
+        start = address % PAGE
+        assert pages[address - start][start : start + count] == bytes([value]) * count
+        return pages[address - start]
+
+    def whole(address: int, value: int, size: int) -> dict[int, bytes]:
+        return dict.fromkeys(range(address, address + size, PAGE), bytes([value]) * PAGE)
+
+    before, after = recording.before, recording.after
+    page(at["small"], 1, 100, before)
+    page(at["neighbour"], 2, PAGE - at["neighbour"] % PAGE, before)
+    page(at["ordered"], 8, 300, before)
+    page(at["small"], 11, 1, after)
+    page(at["small"] + 1, 1, 99, after)
+    assert at["small"] // PAGE == at["neighbour"] // PAGE == at["ordered"] // PAGE - 1
+    shared = range(at["small"], at["small"] + 2 * PAGE, PAGE)
+    ends = {
+        at["large"]: b"\3" * 10 + bytes(PAGE - 10),
+        at["large"] + 20 * GRANULE - PAGE: bytes(PAGE - 1) + b"\4",
+    }
+    mapped = whole(at["mapped"], 7, GRANULE)
+    expected = {**ends, **whole(at["gone"], 5, GRANULE), **mapped}
+    assert {address: raw for address, raw in before.items() if address not in shared} == expected
+    del ends[at["large"]]
+    written = {at["zero"] + PAGE: b"\14" + bytes(PAGE - 1)}
+    expected = {**ends, **written, **whole(at["made"], 13, 2 * GRANULE), **mapped}
+    assert {address: raw for address, raw in after.items() if address not in shared} == expected
+
+
+def test_threads_never_share_memory(run: Run) -> None:
+    """Four threads fill and check what they hold, of all sizes, in stream order and without."""
+    assert run("memory_threads", "4", "150").stdout == "right\n"
+
+
+def test_memory_goes_to_another_stream_when_its_work_is_done(run: Run) -> None:
+    """A kernel writes to memory that was freed behind it: its own stream may have it at once, no other may."""
+    assert run("memory_ordered").stdout.split() == ["same", "1", "other", "1", "untouched", "1", "later", "1"]

@@ -1,0 +1,114 @@
+"""neutrino-bench inspect: what it shows of captures, whole, hostile and damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from benchguard.capture import CaptureError
+from benchguard.capture.layout import ARENA, NOTHING, ImageFormat, ModuleKind
+from benchguard.capture.model import Image, Kernel, Launch, Module, Range, Refusal
+from benchguard.cli.main import cli
+from tests import captures
+
+
+def inspect(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["inspect", *map(str, arguments)])
+
+
+def shown(*arguments: str | Path) -> str:
+    result = inspect(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def hostile_capture(path: Path) -> Path:
+    """Every text of it would act on a terminal."""
+    text = "\x1b[2J\x9b31m\u202e\n\x07" + "n" * 300
+    with captures.Builder(path) as builder:
+        builder.device()
+        image = builder.content(b"image")
+        digest = hashlib.sha256(b"image").hexdigest()
+        builder.add(Module(builder.add(Image(digest, ImageFormat.ELF, text, image)), ModuleKind.MODULE))
+        builder.add(Kernel(0, 0, 0, 0, 0, 1024, text))
+        builder.stream()
+        builder.memory(captures.Memory(ARENA, b"1", b"2", call=text))
+        builder.operation(Launch(0, 0, (1, 1, 1), (1, 1, 1), 0, b""))
+        builder.add(Range(ARENA, 1, captures.Role.INPUT, text, text))
+        builder.add(Refusal(1, text, text))
+        builder.end()
+    return path
+
+
+def test_the_tables(tmp_path: Path) -> None:
+    out = shown(captures.saxpy_capture(tmp_path / "x.ncap"), "--operations")
+    for line in (
+        "region 1 of tests/captures.py",
+        "saxpy  |        1 |         0 | 8x1x1 | 128x1x1 |        12 |      0 | ",
+        "0x300000200000 | 4096 B | throughout | 4096 B |  4096 B | cuMemAlloc_v2",
+        "<8x1x1, 128x1x1> saxpy",
+        "y    | state | 0x300000200000 | 4096 B | float32 | 1024",
+    ):
+        assert line in out
+
+
+@pytest.mark.parametrize("name", captures.CAPTURES)
+def test_every_option_on_every_capture(name: str, tmp_path: Path) -> None:
+    path = captures.CAPTURES[name](tmp_path / "x.ncap")
+    assert shown(path, "--operations", "--memory", "--check", "--images", tmp_path / "images")
+    for image in (tmp_path / "images").glob("*"):
+        assert hashlib.sha256(image.read_bytes()).hexdigest() == image.stem
+
+
+def test_json(tmp_path: Path) -> None:
+    path = captures.graph_capture(tmp_path / "x.ncap")
+    found = json.loads(shown(path, "--json", "--operations"))
+    assert found["schema"] == "neutrino-bench/inspect/1"
+    assert found["kernels"][0]["name"] == "saxpy" and found["kernels"][0]["graph_launches"] == 2
+    assert found["graphs"] == [{"graph": 1, "nodes": 3, "edges": 2, "launches": 2}]
+    assert found["sizes"]["file_bytes"] == path.stat().st_size
+    assert [each["kind"] for each in found["operation_list"]] == [
+        "launch",
+        "copy",
+        "empty",
+        "graph_launch",
+        "graph_launch",
+    ]
+    assert found["operation_list"][0]["stream"] == NOTHING
+    assert bytes.fromhex(found["operation_list"][0]["parameters"])[8:16] == ARENA.to_bytes(8, "little")
+
+
+def test_why_it_cannot_be_replayed(tmp_path: Path) -> None:
+    out = shown(captures.refused_capture(tmp_path / "x.ncap"))
+    assert "cannot be replayed: cuMemcpyDtoH_v2, after operation 0: reads device memory" in out
+
+
+@pytest.mark.parametrize("options", [["--operations", "--memory"], ["--json", "--operations"]])
+def test_hostile_text_does_not_reach_the_terminal(options: list[str], tmp_path: Path) -> None:
+    out = shown(hostile_capture(tmp_path / "x.ncap"), *options)
+    assert all(c.isprintable() or c == "\n" for c in out)
+    assert "\\x1b" in out or "\\u001b" in out
+
+
+def test_demangled_names(tmp_path: Path) -> None:
+    with captures.Builder(tmp_path / "x.ncap") as builder:
+        builder.device()
+        builder.add(Kernel(builder.module(captures.SAXPY), 0, 0, 0, 0, 1024, "_Z4fillPfi"))
+        builder.end()
+    assert "fill(float*, int)" in shown(tmp_path / "x.ncap")
+
+
+def test_check_finds_what_opening_does_not(tmp_path: Path) -> None:
+    """A byte of memory is changed; tables, which are read at once, are as they were."""
+    path = captures.saxpy_capture(tmp_path / "x.ncap")
+    raw = bytearray(path.read_bytes())
+    raw[200] ^= 1
+    path.write_bytes(raw)
+    assert inspect(path).exit_code == 0
+    result = inspect(path, "--check")
+    assert isinstance(result.exception, CaptureError) and result.exception.status == 70
+    assert "blob 0" in str(result.exception)

@@ -1,0 +1,66 @@
+"""What the tests of the engine share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchguard.shim.paths import ENGINE, SOURCE
+
+Compiler = Callable[..., Path]
+
+PROGRAMS = Path(__file__).parent / "programs"
+READER_FLAGS = ("-D_GNU_SOURCE", f"-I{ENGINE}", f"-I{SOURCE / 'hook' / 'core'}")
+
+
+def reader_sources() -> list[Path]:
+    """The engine's files that read a capture, which need no driver."""
+    names = ("decode*.c", "error.c", "reader*.c", "sandbox.c", "sha256*.c")
+    return sorted(path for name in names for path in ENGINE.glob(name))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What read_capture said: the status, the line of a refusal, and what it printed of a capture."""
+
+    status: int
+    line: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Reader:
+    program: Path
+
+    def __call__(
+        self,
+        capture: Path,
+        host_bytes: int = 1 << 30,
+        device_bytes: int = 1 << 40,
+        operations: int = 1 << 20,
+        decoders: int = 2,
+        how: str = "",
+        environment: Mapping[str, str] | None = None,
+        timeout: float = 20,
+    ) -> Answer:
+        command = [self.program, capture, *map(str, (host_bytes, device_bytes, operations, decoders)), how]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, **(environment or {})},
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        first, _, content = done.stdout.partition("\n")
+        _, status, line = first.split(" ", 2)
+        return Answer(int(status), line, content)
+
+
+def compile_reader(compile_c: Compiler, name: str = "read_capture", flags: tuple[str, ...] = ()) -> Reader:
+    sources = [PROGRAMS / "read_capture.c", *reader_sources()]
+    return Reader(compile_c(name, *sources, flags=(*READER_FLAGS, *flags)))

@@ -1,0 +1,95 @@
+"""Every function and field of replay.h as Python has it, on a library whose answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchguard.replay.binding import NativeEngine, open_engine
+from benchguard.replay.contract import Engine, EngineError
+from benchguard.replay.protocol import (
+    BAD_CAPTURE,
+    CANNOT,
+    NO_SET,
+    Device,
+    Difference,
+    Limits,
+    Options,
+    Overhead,
+    Prepared,
+    Sample,
+)
+from benchguard.shim.paths import ENGINE
+from tests.unit.replay.support import PROGRAMS, Compiler
+
+LIMITS = Limits(1, 2, 3, 4)
+OPTIONS = Options(1, 3, True, False, 4, 5, True, (1 << 64) - 1)
+
+
+@pytest.fixture(scope="module")
+def library(compile_c: Compiler) -> Path:
+    return compile_c("canned_engine.so", PROGRAMS / "canned_engine.c", flags=(f"-I{ENGINE}",))
+
+
+@pytest.fixture
+def engine(library: Path) -> Iterator[NativeEngine]:
+    opened = open_engine(5, LIMITS, library)
+    yield opened
+    opened.close()
+
+
+def test_it_is_what_the_loop_needs(engine: NativeEngine) -> None:
+    needed: Engine = engine  # and mypy agrees
+    assert [needed.refusal(i) for i in range(3)] == ["first", "second", None]
+
+
+def test_every_field_arrives(engine: NativeEngine) -> None:
+    device, prepared = engine.prepare("libcuda.so.1", OPTIONS)
+    assert device == Device("a device", 11, 12, 13, 14, 15, 16, 17, 18, "0" * 32)
+    assert prepared == Prepared(1.5, 2.5, 3.5, 4.5, 21, 22, 23, 24, 25, 26)
+    assert engine.measure() == Sample(1.25, 2.25, 3.25, 1980.0, 41, 1)
+    assert engine.measure_overhead() == Overhead(0.032, 1.25, 2.0)
+
+
+@pytest.mark.parametrize("room", [0, 2, 9])
+def test_differences_are_as_many_as_there_is_room_for(engine: NativeEngine, room: int) -> None:
+    count, differences = engine.verify(room)
+    assert count == 5
+    rest = "00" * 15
+    assert differences == [
+        Difference(i, 31, 32, 33, 34, True, "ab" + rest, "cd" + rest) for i in range(min(room, 5))
+    ]
+
+
+def test_memory_goes_in_and_out(engine: NativeEngine) -> None:
+    engine.output(8, 9)
+    engine.once(NO_SET)
+    engine.input(7, 1, memoryview(b"abc"))
+    into = bytearray(5)
+    engine.read(0, memoryview(into))
+    assert into == b"\0abc\0"
+
+
+def test_a_refusal_is_an_error_with_its_line(engine: NativeEngine) -> None:
+    with pytest.raises(EngineError, match=r"^read$") as caught:
+        engine.read(10, memoryview(bytearray(7)))
+    assert caught.value.status == CANNOT
+
+
+def test_a_line_of_any_bytes_is_text(library: Path) -> None:
+    with pytest.raises(EngineError, match=r"^�+$") as caught:
+        open_engine(-1, LIMITS, library)
+    assert caught.value.status == BAD_CAPTURE
+
+
+def test_closing_twice_is_closing_once(library: Path) -> None:
+    engine = open_engine(5, LIMITS, library)
+    engine.close()
+    engine.close()
+
+
+def test_without_the_library_the_error_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"missing\.so.*build\.py build"):
+        open_engine(5, LIMITS, tmp_path / "missing.so")

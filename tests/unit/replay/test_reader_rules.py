@@ -1,0 +1,446 @@
+"""Every rule of a capture (docs/formats.md): a file that breaks just that one is refused by both readers, with a
+line that says which. The files' hashes are right; whoever makes a hostile capture can compute them too."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from benchguard.capture import Capture, CaptureError
+from benchguard.capture.layout import (
+    BLOB_MAX,
+    EDGE,
+    META,
+    NOTHING,
+    PAGE,
+    RECORDING_MAGIC,
+    RUN,
+    Compression,
+    Kind,
+    OperationKind,
+)
+from tests.altered import Altered, Blob, Section, compressed, noise
+from tests.captures import ARENA, CAPTURES, GRANULE
+from tests.unit.replay.support import Compiler, Reader, compile_reader
+
+LARGE = 0xFFFF_FFFF
+LARGEST = (1 << 64) - 1
+
+
+@pytest.fixture(scope="module")
+def read(compile_c: Compiler) -> Reader:
+    return compile_reader(compile_c)
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("captures")
+    return {name: make(folder / f"{name}.ncap") for name, make in CAPTURES.items()}
+
+
+def read_in_python(path: Path) -> str:
+    """Empty, or why not. Blobs are looked at when they are read, and here all of them are."""
+    try:
+        with Capture.open(path) as capture:
+            capture.check_blobs()
+    except CaptureError as error:
+        assert "\n" not in str(error)
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_a_capture_is_read(name: str, captures: dict[str, Path], read: Reader) -> None:
+    assert (read(captures[name]).status, read_in_python(captures[name])) == (0, "")
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_one_put_together_again_is_the_same(
+    name: str, captures: dict[str, Path], tmp_path: Path, read: Reader
+) -> None:
+    """The control of what follows: without a change nothing is refused."""
+    again = Altered(captures[name]).write(tmp_path / "again.ncap")
+    assert read(again) == read(captures[name])
+    assert read_in_python(again) == ""
+
+
+@dataclass(frozen=True)
+class Case:
+    capture: str
+    alter: Callable[[Altered], object]
+    said: str
+    """By the engine's reader."""
+
+
+def on(kind: Kind, index: int, field: str, *values: int | bytes) -> Callable[[Altered], object]:
+    return lambda altered: altered.set(kind, index, field, *values)
+
+
+def header(**fields: int | bytes) -> Callable[[Altered], object]:
+    return lambda altered: altered.header.update(fields)
+
+
+def blob(index: int, **fields: int | bytes) -> Callable[[Altered], object]:
+    return lambda altered: altered.blobs[index].__dict__.update(fields)
+
+
+def section(kind: Kind, **fields: int) -> Callable[[Altered], object]:
+    return lambda altered: altered.section(kind).__dict__.update(fields)
+
+
+def without(kind: Kind) -> Callable[[Altered], object]:
+    return lambda altered: altered.sections.remove(altered.section(kind))
+
+
+def frame(make: Callable[[bytes], bytes]) -> Callable[[Altered], object]:
+    """The first blob, which then is 64 KiB of zeros, as `make` stores it."""
+
+    def alter(altered: Altered) -> None:
+        altered.blobs.append(Blob(bytes(1 << 16), make(bytes(1 << 16)), Compression.ZSTD))
+
+    return alter
+
+
+def appended(kind: Kind, raw: bytes) -> Callable[[Altered], object]:
+    return lambda altered: altered.append(kind, raw)
+
+
+def operation(index: int, kind: OperationKind, **fields: int) -> Callable[[Altered], object]:
+    """Replaced by one of another kind with nothing set but these."""
+
+    def alter(altered: Altered) -> None:
+        raw = bytearray(altered.table(Kind.OPERATION))
+        raw[index * 104 : index * 104 + 104] = struct.pack("<IIII88x", kind, 0, 0, 0)
+        altered.replace_table(Kind.OPERATION, bytes(raw))
+        for name, value in fields.items():
+            altered.set(Kind.OPERATION, index, name.replace("__", "."), value)
+
+    return alter
+
+
+def many(*alters: Callable[[Altered], object]) -> Callable[[Altered], object]:
+    return lambda altered: [alter(altered) for alter in alters]
+
+
+def shrunk(kind: Kind, field: str, by: int) -> Callable[[Altered], object]:
+    return lambda altered: altered.set(kind, 0, field, altered.get(kind, 0, field) - by)
+
+
+def run(address: int, size: int, first: int = 0, content: int = 0) -> bytes:
+    return RUN.struct.pack(address, size, first, content)
+
+
+def edge(source: int, target: int) -> bytes:
+    return EDGE.struct.pack(source, target, 0, 0, 0, 0, 0)
+
+
+FILE = {
+    "magic": Case("saxpy", header(magic=1), "not a capture"),
+    "recording": Case("saxpy", header(magic=RECORDING_MAGIC), "a recording that was not packed"),
+    "version": Case("saxpy", header(version=2), "version 2 of the format; this program reads 1"),
+    "longer": Case("saxpy", header(file_bytes=LARGEST), "bytes long, but"),
+    "blobs": Case("saxpy", header(blob_count=(1 << 24) + 1), "too many"),
+    "sections": Case("saxpy", header(section_count=65), "too many"),
+    "blob table behind": Case("saxpy", header(blob_offset=LARGEST - 7), "blob table is not in the file"),
+    "blob table in the header": Case("saxpy", header(blob_offset=72), "blob table is not in the file"),
+    "blob table askew": Case("saxpy", header(blob_offset=81), "blob table is not in the file"),
+    "blob table too long": Case("saxpy", header(blob_count=1 << 20), "blob table is not in the file"),
+    "section table behind": Case("saxpy", header(section_offset=1 << 63), "section table is not in the file"),
+    "section table too long": Case("saxpy", header(section_count=64), "section table is not in the file"),
+    "name": Case("saxpy", header(sha256=b"\1" * 32), "SHA-256"),
+}
+BLOBS = {
+    "behind": Case("saxpy", blob(0, offset=LARGEST), "blob 0 is not in the file"),
+    "in the header": Case("saxpy", blob(0, offset=8), "blob 0 is not in the file"),
+    "passes the end": Case("saxpy", blob(0, stored_bytes=1 << 20, raw_bytes=1 << 20), "is not in the file"),
+    "empty": Case("saxpy", lambda a: a.blobs.append(Blob(b"")), "is empty"),
+    "too large": Case(
+        "saxpy", lambda a: a.blobs.append(Blob(bytes(BLOB_MAX + 1))), "larger than a blob may be"
+    ),
+    "compression": Case("saxpy", blob(0, compression=2), "in a way that is not known"),
+    "stored larger": Case("saxpy", blob(0, raw_bytes=1), "as cannot hold it"),
+    "stored smaller": Case(
+        "saxpy", lambda a: a.blobs.append(Blob(bytes(9), stored_bytes=8)), "as cannot hold it"
+    ),
+    "hash": Case("saxpy", blob(0, sha256=bytes(32)), "blob 0 has not the bytes"),
+    "hash of compressed": Case(
+        "saxpy",
+        lambda a: a.blobs.append(Blob(bytes(99), compressed(bytes(99)), 1, sha256=bytes(32))),
+        "has not the bytes",
+    ),
+    "no frame": Case("saxpy", frame(lambda _: b"no frame"), "not one zstd frame"),
+    "a magic number": Case("saxpy", frame(lambda _: b"\x28\xb5\x2f\xfd"), "not one zstd frame"),
+    "cut frame": Case("saxpy", frame(lambda raw: compressed(raw)[:-5]), "not one zstd frame"),
+    "two frames": Case(
+        "saxpy", frame(lambda raw: compressed(raw[:32768]) + compressed(raw[32768:])), "not one zstd frame"
+    ),
+    "a skipped frame": Case(
+        "saxpy", frame(lambda raw: compressed(raw) + b"\x50\x2a\x4d\x18\4\0\0\0abcd"), "not one zstd frame"
+    ),
+    "bytes behind": Case("saxpy", frame(lambda raw: compressed(raw) + b"\0"), "not one zstd frame"),
+    "no checksum": Case("saxpy", frame(lambda raw: compressed(raw, checksum=False)), "not one zstd frame"),
+    "no size": Case("saxpy", frame(lambda raw: compressed(raw, content_size=False)), "another size"),
+    "larger frame": Case("saxpy", frame(lambda raw: compressed(raw + b"\0")), "another size"),
+    "smaller frame": Case("saxpy", frame(lambda raw: compressed(raw[1:])), "another size"),
+    "wrong checksum": Case("saxpy", frame(lambda raw: compressed(raw)[:-1] + b"!"), "cannot be decompressed"),
+    "corrupt frame": Case(
+        "saxpy",
+        lambda a: a.blobs.append(Blob(b"abc" * 900, compressed(b"abc" * 900)[:9] + b"\xff" * 16, 1)),
+        "blob",
+    ),
+}
+SECTIONS = {
+    "twice": Case("saxpy", lambda a: a.sections.append(a.sections[1]), "two sections of kind"),
+    "unknown, twice": Case(
+        "saxpy", lambda a: a.sections.extend([Section(99, 1, 0, 0, 0)] * 2), "two sections"
+    ),
+    "elements": Case("saxpy", section(Kind.DEVICE, element_bytes=79), "section device: elements of another"),
+    "count": Case("saxpy", section(Kind.STREAM, count=2), "section stream: a content is of another size"),
+    "huge count": Case("saxpy", section(Kind.BEFORE, count=1 << 61), "section before: more bytes than"),
+    "too large": Case("saxpy", section(Kind.DATA, count=(256 << 20) + 1), "section data: more bytes than"),
+    "blobs": Case("saxpy", section(Kind.DEVICE, blob_count=2), "section device: other blobs"),
+    "first blob": Case("saxpy", section(Kind.DEVICE, first_blob=LARGE), "behind the last blob"),
+    "other blob": Case("saxpy", section(Kind.DEVICE, first_blob=0), "another size than its blobs"),
+    "no device": Case("saxpy", without(Kind.DEVICE), "0 elements of kind device instead of one"),
+    "two devices": Case("saxpy", lambda a: a.duplicate(Kind.DEVICE), "2 elements of kind device"),
+    "no end": Case("saxpy", without(Kind.END), "0 elements of kind end instead of one"),
+    "no data": Case("saxpy", without(Kind.DATA), "device 0: a text"),
+}
+ELEMENTS = {
+    "vendor": Case("saxpy", on(Kind.DEVICE, 0, "vendor", 3), "device 0: a vendor"),
+    "text askew": Case("saxpy", on(Kind.DEVICE, 0, "name", 4, 8), "device 0: a text"),
+    "text behind": Case("saxpy", on(Kind.DEVICE, 0, "name", 1 << 20, 8), "device 0: a text"),
+    "text that wraps": Case("saxpy", on(Kind.DEVICE, 0, "name", LARGEST - 7, 16), "device 0: a text"),
+    "text too long": Case(
+        "saxpy",
+        many(
+            lambda a: a.append(Kind.DATA, bytes(20000)),
+            on(Kind.DEVICE, 0, "name", 0, 16385),
+        ),
+        "device 0: a text",
+    ),
+    "meta": Case("saxpy", appended(Kind.META, META.struct.pack(0, 8, 1, 8)), "meta 2: a text"),
+    "stream kind": Case("saxpy", on(Kind.STREAM, 0, "kind", 4), "stream 0: a kind"),
+    "image format": Case("saxpy", on(Kind.IMAGE, 0, "format", 4), "image 0: a format"),
+    "image empty": Case("saxpy", on(Kind.IMAGE, 0, "content", 0, 0), "image 0: no content"),
+    "image size": Case("saxpy", shrunk(Kind.IMAGE, "content", -1), "image 0: a content"),
+    "image hash": Case("saxpy", on(Kind.IMAGE, 0, "sha256", bytes(32)), "image 0: its bytes"),
+    "image origin": Case("saxpy", on(Kind.IMAGE, 0, "origin", 8, LARGEST), "image 0: a text"),
+    "module image": Case("saxpy", on(Kind.MODULE, 0, "image", 1), "module 0: no such image"),
+    "module kind": Case("saxpy", on(Kind.MODULE, 0, "kind", 0), "module 0: a kind"),
+    "module options": Case("saxpy", on(Kind.MODULE, 0, "options", 0, 15), "module 0: an array"),
+    "kernel module": Case("saxpy", on(Kind.KERNEL, 0, "module", NOTHING), "kernel 0: no such module"),
+    "kernel name": Case("saxpy", on(Kind.KERNEL, 0, "name", 0, 0), "kernel 0: no name"),
+    "kernel name with NUL": Case(
+        "saxpy",
+        lambda a: (
+            a.append(Kind.DATA, bytes(-len(a.table(Kind.DATA)) % 8) + b"sax\0y"),
+            a.set(Kind.KERNEL, 0, "name", len(a.table(Kind.DATA)) - 5, 5),
+        ),
+        "kernel 0: no name, or one with a NUL",
+    ),
+    "kernel layout": Case("saxpy", on(Kind.KERNEL, 0, "layout", 0, 4), "kernel 0: an array"),
+    "kernel layout too long": Case(
+        "saxpy",
+        many(lambda a: a.append(Kind.DATA, bytes(40000)), on(Kind.KERNEL, 0, "layout", 0, 8 * 4097)),
+        "kernel 0: an array",
+    ),
+    "kernel settings": Case("saxpy", on(Kind.KERNEL, 0, "attributes", 8, 1 << 40), "kernel 0: an array"),
+    "parameter passes": Case("saxpy", on(Kind.KERNEL, 0, "parameter_bytes", 27), "kernel 0: a parameter"),
+    "parameters": Case("saxpy", on(Kind.KERNEL, 0, "parameter_bytes", 65537), "kernel 0: more bytes"),
+    "global module": Case("global", on(Kind.GLOBAL, 0, "module", 1), "global 0: no such module"),
+    "global name": Case("global", on(Kind.GLOBAL, 0, "name", 0, 0), "global 0: no name"),
+    "global empty": Case("global", on(Kind.GLOBAL, 0, "bytes", 0), "global 0: an address or a size"),
+    "global nowhere": Case("global", on(Kind.GLOBAL, 0, "address", 0), "global 0: an address or a size"),
+    "global wraps": Case("global", on(Kind.GLOBAL, 0, "address", LARGEST - 2), "global 0: an address"),
+    "global content": Case("global", on(Kind.GLOBAL, 0, "bytes", 8), "global 0: a content"),
+    "global blob": Case("global", on(Kind.GLOBAL, 0, "after", LARGEST, 4), "global 0: a content"),
+    "allocation flags": Case("saxpy", on(Kind.ALLOCATION, 0, "flags", 4), "allocation 0: flags"),
+    "allocation wraps": Case("saxpy", on(Kind.ALLOCATION, 1, "bytes", LARGEST), "allocation 1: an address"),
+    "allocation empty": Case("saxpy", on(Kind.ALLOCATION, 1, "bytes", 0), "allocation 1: an address"),
+    "allocation call": Case("saxpy", on(Kind.ALLOCATION, 1, "call", 1, 1), "allocation 1: a text"),
+    "refusal operation": Case("refused", on(Kind.REFUSAL, 0, "operation", 2), "refusal 0: no such operation"),
+    "refusal reason": Case("refused", on(Kind.REFUSAL, 0, "reason", 0, 1 << 63), "refusal 0: a text"),
+    "range role": Case("saxpy", on(Kind.RANGE, 1, "role", 0), "range 1: a role"),
+    "range shape": Case("saxpy", on(Kind.RANGE, 1, "shape", 0, 7), "range 1: an array"),
+    "range outside": Case("saxpy", on(Kind.RANGE, 0, "bytes", 4097), "range 0: no allocation"),
+    "range below": Case("saxpy", on(Kind.RANGE, 0, "address", ARENA - 1), "range 0: no allocation"),
+    "range type": Case("saxpy", on(Kind.RANGE, 0, "type", 3, 3), "range 0: a text"),
+}
+MEMORY = {
+    "askew": Case("saxpy", on(Kind.BEFORE, 0, "address", ARENA + 1), "before 0: runs begin at pages"),
+    "empty": Case("saxpy", on(Kind.BEFORE, 0, "bytes", 0), "before 0: runs begin at pages"),
+    "too large": Case("saxpy", on(Kind.BEFORE, 0, "bytes", BLOB_MAX + 1), "before 0: runs begin at pages"),
+    "same place": Case("saxpy", on(Kind.BEFORE, 1, "address", ARENA), "before 1: it begins before"),
+    "overlap": Case(
+        "saxpy",
+        many(
+            on(Kind.ALLOCATION, 0, "bytes", 4 * PAGE),
+            lambda a: a.replace_table(Kind.AFTER, run(ARENA, 2 * PAGE) + run(ARENA + PAGE, PAGE)),
+        ),
+        "after 1: it begins before",
+    ),
+    "unsorted": Case(
+        "saxpy",
+        lambda a: a.replace_table(Kind.AFTER, run(ARENA + GRANULE, PAGE) + run(ARENA, PAGE)),
+        "after 1: it begins before",
+    ),
+    "outside": Case("saxpy", on(Kind.AFTER, 0, "address", ARENA + PAGE), "after 0: it is outside"),
+    "half outside": Case(
+        "saxpy", lambda a: a.replace_table(Kind.AFTER, run(ARENA, 2 * PAGE)), "after 0: it is outside"
+    ),
+    "before without content": Case(
+        "saxpy", lambda a: a.replace_table(Kind.BEFORE, run(ARENA, PAGE)), "before 0: a content"
+    ),
+    "content of another size": Case("saxpy", shrunk(Kind.AFTER, "bytes", 8), "after 0: a content"),
+    "no such blob": Case(
+        "saxpy",
+        lambda a: a.replace_table(Kind.AFTER, run(ARENA, PAGE, 1 << 40, PAGE)),
+        "after 0: a content leads behind",
+    ),
+}
+LAUNCH = Kind.OPERATION
+OPERATIONS = {
+    "kind": Case("saxpy", lambda a: a.replace_table(LAUNCH, b"\x0a" + a.table(LAUNCH)[1:]), "0: a kind"),
+    "flags": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: flags"),
+    "step in a graph": Case("graph", operation(2, OperationKind.JOIN, graph=1, stream=NOTHING), "2: a step"),
+    "node in no graph": Case("saxpy", operation(0, OperationKind.EMPTY), "operation 0: a node outside"),
+    "graph": Case("graph", on(LAUNCH, 2, "graph", 6), "operation 2: no such graph"),
+    "node on a stream": Case("graph", on(LAUNCH, 0, "stream", 0), "operation 0: a node on a stream"),
+    "stream": Case("saxpy", on(LAUNCH, 0, "stream", 1), "operation 0: no such stream"),
+    "step on all streams": Case("saxpy", on(LAUNCH, 0, "stream", NOTHING), "operation 0: no such stream"),
+    "switched off": Case("saxpy", on(LAUNCH, 0, "flags", 2), "operation 0: switched off"),
+    "cooperative": Case("copies", on(LAUNCH, 0, "flags", 1), "operation 0: cooperative"),
+    "kernel": Case("saxpy", on(LAUNCH, 0, "as.launch.kernel", 1), "operation 0: no such kernel"),
+    "grid": Case("saxpy", on(LAUNCH, 0, "as.launch.grid", 1, 0, 1), "operation 0: a grid"),
+    "high grid": Case("saxpy", on(LAUNCH, 0, "as.launch.grid", 1, 1, 65536), "operation 0: a grid"),
+    "block": Case("saxpy", on(LAUNCH, 0, "as.launch.block", 1025, 1, 1), "operation 0: a grid"),
+    "block's product": Case("saxpy", on(LAUNCH, 0, "as.launch.block", 1024, 1024, 4), "operation 0: a grid"),
+    "shared": Case("saxpy", on(LAUNCH, 0, "as.launch.shared_bytes", (1 << 20) + 1), "0: more shared memory"),
+    "parameters": Case("saxpy", on(LAUNCH, 0, "as.launch.parameters", 0, 8), "operation 0: other bytes"),
+    "parameters behind": Case(
+        "saxpy", on(LAUNCH, 0, "as.launch.parameters", LARGEST - 7, 28), "0: parameters that are not"
+    ),
+    "attributes": Case("saxpy", on(LAUNCH, 0, "as.launch.attributes", 0, 71), "operation 0: attributes"),
+    "65 attributes": Case(
+        "saxpy",
+        many(lambda a: a.append(Kind.DATA, bytes(9999)), on(LAUNCH, 0, "as.launch.attributes", 0, 65 * 72)),
+        "operation 0: attributes",
+    ),
+    "set elements": Case("copies", on(LAUNCH, 0, "as.set.element_bytes", 3), "operation 0: elements"),
+    "set value": Case("copies", on(LAUNCH, 0, "as.set.value", 256), "operation 0: a value"),
+    "set no rows": Case("copies", on(LAUNCH, 0, "as.set.height", 0), "operation 0: no rows"),
+    "set pitch": Case("copies", on(LAUNCH, 3, "as.set.pitch", 2047), "operation 3: rows overlap"),
+    "set outside": Case("copies", on(LAUNCH, 3, "as.set.pitch", 2049), "operation 3: no allocation"),
+    "set that wraps": Case("copies", on(LAUNCH, 3, "as.set.width", 1 << 62), "operation 3: rows overlap"),
+    "set of all memory": Case("copies", on(LAUNCH, 0, "as.set.width", LARGEST), "operation 0: no alloc"),
+    "set of many rows": Case(
+        "copies",
+        many(on(LAUNCH, 0, "as.set.pitch", LARGEST), on(LAUNCH, 0, "as.set.height", LARGEST)),
+        "operation 0: no allocation",
+    ),
+    "copy source": Case("copies", on(LAUNCH, 2, "as.copy.source", 0), "operation 2: no allocation"),
+    "copy destination": Case("copies", on(LAUNCH, 2, "as.copy.destination", ARENA + 8), "2: no allocation"),
+    "copy slices": Case("copies", on(LAUNCH, 2, "as.copy.depth", 2), "operation 2: slices overlap"),
+    "copy no slices": Case("copies", on(LAUNCH, 2, "as.copy.depth", 0), "operation 2: no rows"),
+    "upload content": Case("copies", on(LAUNCH, 1, "as.copy.content", 0, 4095), "1: a content"),
+    "upload blobs": Case("copies", on(LAUNCH, 1, "as.copy.content", LARGE, 4096), "operation 1: a content"),
+    "event": Case("streams", on(LAUNCH, 1, "as.event.event", 5), "operation 1: no such event"),
+    "wait": Case("streams", on(LAUNCH, 2, "as.event.event", 1), "operation 2: waits for an event"),
+    "launched graph": Case("graph", on(LAUNCH, 3, "as.graph.graph", 2), "operation 3: launches a graph"),
+    "launched region": Case("graph", on(LAUNCH, 3, "as.graph.graph", 0), "operation 3: launches a graph"),
+    "far graph": Case("graph", on(LAUNCH, 3, "as.graph.graph", LARGE), "operation 3: launches a graph"),
+    "edge end": Case("graph", on(Kind.EDGE, 0, "to", 5), "edge 0: no such operation"),
+    "edge to itself": Case("graph", on(Kind.EDGE, 0, "to", 0), "edge 0: its ends"),
+    "edge of steps": Case("graph", appended(Kind.EDGE, edge(3, 4)), "edge 2: its ends"),
+    "edge between graphs": Case("graph", on(LAUNCH, 2, "graph", 2), "edge 1: its ends"),
+    "circle": Case("graph", appended(Kind.EDGE, edge(1, 0)), "in a circle"),
+    "longer circle": Case("graph", appended(Kind.EDGE, edge(1, 2) + edge(2, 0)), "in a circle"),
+    "relocation operation": Case(
+        "global", on(Kind.RELOCATION, 0, "operation", 2), "relocation 0: no such op"
+    ),
+    "relocation global": Case("global", on(Kind.RELOCATION, 0, "global", 1), "relocation 0: no such global"),
+    "relocation offset": Case("global", on(Kind.RELOCATION, 0, "offset", 5), "relocation 0: its operation"),
+    "relocation wraps": Case("global", on(Kind.RELOCATION, 0, "offset", LARGE - 6), "relocation 0: its op"),
+    "relocation delta": Case("global", on(Kind.RELOCATION, 0, "delta", 5), "relocation 0: into a smaller"),
+}
+CASES = {
+    f"{group}: {name}": case
+    for group, cases in {
+        "file": FILE,
+        "blob": BLOBS,
+        "section": SECTIONS,
+        "element": ELEMENTS,
+        "memory": MEMORY,
+        "operation": OPERATIONS,
+    }.items()
+    for name, case in cases.items()
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_breaks_a_rule_is_refused_by_both(
+    name: str, captures: dict[str, Path], tmp_path: Path, read: Reader
+) -> None:
+    case = CASES[name]
+    altered = Altered(captures[case.capture])
+    case.alter(altered)
+    path = altered.write(tmp_path / "altered.ncap")
+    answer = read(path)
+    assert answer.status == 1
+    assert case.said in answer.line
+    assert read_in_python(path) != ""
+
+
+ALLOWED = {
+    "an unknown kind": Case("saxpy", lambda a: a.sections.append(Section(99, 7, LARGEST, LARGE, LARGE)), ""),
+    "a table without elements": Case("saxpy", lambda a: a.replace_table(Kind.EDGE, b""), ""),
+    "bytes behind the tables": Case("saxpy", lambda a: setattr(a, "behind", noise(100)), ""),
+    "a blob that nothing needs": Case("saxpy", lambda a: a.blobs.append(Blob(noise(5))), ""),
+    "a compressed blob": Case("saxpy", frame(compressed), ""),
+    "an offset of no bytes": Case("saxpy", on(Kind.MODULE, 0, "options", 5, 0), ""),
+    "a first blob of no bytes": Case("global", on(Kind.GLOBAL, 0, "after", LARGEST, 0), ""),
+    "memory that became zero": Case("saxpy", lambda a: a.replace_table(Kind.AFTER, run(ARENA, PAGE)), ""),
+    "an empty range": Case("saxpy", many(on(Kind.RANGE, 0, "bytes", 0), on(Kind.RANGE, 0, "address", 1)), ""),
+    "the highest page": Case(
+        "saxpy",
+        many(
+            on(Kind.ALLOCATION, 1, "address", LARGEST - 4095),
+            on(Kind.RANGE, 1, "address", LARGEST - 4095),
+            lambda a: a.replace_table(Kind.BEFORE, b""),
+            lambda a: a.replace_table(Kind.AFTER, run(LARGEST - 4095, PAGE)),
+        ),
+        "",
+    ),
+    "memory of two allocations": Case(
+        "saxpy",
+        many(on(Kind.ALLOCATION, 0, "bytes", GRANULE), on(Kind.RANGE, 0, "bytes", GRANULE + 4096)),
+        "",
+    ),
+    "a set of nothing": Case(
+        "copies",
+        many(
+            on(LAUNCH, 3, "as.set.width", 0),
+            on(LAUNCH, 3, "as.set.pitch", LARGEST),
+            on(LAUNCH, 3, "as.set.height", LARGEST),
+        ),
+        "",
+    ),
+    "edges twice": Case("graph", lambda a: a.duplicate(Kind.EDGE), ""),
+    "a variable's end": Case("global", on(Kind.RELOCATION, 0, "delta", 4), ""),
+}
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_what_only_looks_wrong_is_accepted_by_both(
+    name: str, captures: dict[str, Path], tmp_path: Path, read: Reader
+) -> None:
+    case = ALLOWED[name]
+    altered = Altered(captures[case.capture])
+    case.alter(altered)
+    path = altered.write(tmp_path / "altered.ncap")
+    assert (read(path).line, read_in_python(path)) == ("", "")

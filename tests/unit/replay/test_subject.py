@@ -1,0 +1,79 @@
+"""What a result says of its capture."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchguard.capture import Capture
+from benchguard.capture.layout import ARENA
+from benchguard.errors import UsageError
+from benchguard.replay.subject import Subject, subject_of
+from tests.captures import CAPTURES, COUNTER, GRANULE
+from tests.conftest import ROOT
+
+
+def subject(name: str, folder: Path) -> Subject:
+    with Capture.open(CAPTURES[name](folder / "x.ncap")) as capture:
+        found = subject_of(capture)
+        assert found.name == capture.name and len(found.name) == 64
+        return found
+
+
+def test_a_launch_is_a_use(tmp_path: Path) -> None:
+    (use,) = subject("saxpy", tmp_path).kernels
+    assert (use.name, use.grid, use.block, use.launches, use.share) == (
+        "saxpy",
+        (8, 1, 1),
+        (128, 1, 1),
+        1,
+        1.0,
+    )
+
+
+def test_launches_of_one_shape_are_one_use(tmp_path: Path) -> None:
+    (use,) = subject("streams", tmp_path).kernels
+    assert use.launches == 2
+
+
+def test_a_graphs_nodes_count_as_often_as_it_is_launched(tmp_path: Path) -> None:
+    (use,) = subject("graph", tmp_path).kernels
+    assert use.launches == 2
+
+
+def test_a_capture_without_kernels(tmp_path: Path) -> None:
+    assert subject("copies", tmp_path).kernels == ()
+
+
+def test_memory_has_its_call_and_variables_their_name(tmp_path: Path) -> None:
+    found = subject("global", tmp_path)
+    assert found.label(ARENA, None) == "cuMemAlloc_v2"
+    assert found.label(COUNTER, 0) == "variable counter"
+    assert found.label(5, None) == "memory" and found.label(5, 99) == "a variable"
+    assert found.place(COUNTER, 4).label == "variable counter"
+
+
+def test_ranges_by_name(tmp_path: Path) -> None:
+    found = subject("saxpy", tmp_path)
+    assert found.place("y", 0).address == ARENA + GRANULE
+    with pytest.raises(UsageError, match="no range 'z'; it has x, y"):
+        found.place("z", 0)
+
+
+def test_the_package_is_cheap_and_replay_can_be_called_before_and_after_its_modules() -> None:
+    program = (
+        "import sys, benchguard\n"
+        "assert not {'msgspec', 'click', 'cffi', 'benchguard.replay'} & set(sys.modules), sys.modules\n"
+        "assert callable(benchguard.replay)\n"
+        "import benchguard.replay.statistics as statistics\n"
+        "assert callable(benchguard.replay) and statistics.summarise\n"
+        "assert benchguard.Capture.__name__ == 'Capture' and benchguard.ReplayResult and benchguard.read_log\n"
+        "try: benchguard.nothing\n"
+        "except AttributeError: sys.exit(0)\n"
+        "sys.exit(1)"
+    )
+    words = [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {[str(ROOT), *sys.path]!r}\n{program}"]
+    assert subprocess.run(words, check=False, timeout=60).returncode == 0
