@@ -105,15 +105,8 @@ def _add(recording: Recording, kind: int, payload: bytes) -> None:
     elif kind == REFUSAL:
         before, _, *spans = struct.unpack_from("<II4Q", payload)
         recording.refusals.append((before, _text(payload, spans[:2]), _text(payload, spans[2:])))
-    elif kind == IMAGE:
-        recording.images.append(_bytes(payload, struct.unpack_from("<QQ", payload, 56)))
-    elif kind == MODULE:
-        image, module_kind, *span = struct.unpack_from("<IIQQ", payload)
-        recording.modules.append(
-            {"image": image, "kind": module_kind, "options": _pairs(payload, span, "<I4xQ")}
-        )
-    elif kind == KERNEL:
-        recording.kernels.append(_kernel(payload))
+    elif kind in (IMAGE, MODULE, KERNEL):
+        _add_code(recording, kind, payload)
     elif kind == RANGE:
         address, size, role, _, *spans = struct.unpack_from("<QQII6Q", payload)
         shape = tuple(number for (number,) in struct.iter_unpack("<Q", _bytes(payload, spans[4:])))
@@ -125,6 +118,18 @@ def _add(recording: Recording, kind: int, payload: bytes) -> None:
     elif kind == END:
         assert struct.unpack_from("<II", payload) == (0, len(recording.operations))
         recording.ended = True
+
+
+def _add_code(recording: Recording, kind: int, payload: bytes) -> None:
+    if kind == IMAGE:
+        recording.images.append(_bytes(payload, struct.unpack_from("<QQ", payload, 56)))
+    elif kind == MODULE:
+        image, module_kind, *span = struct.unpack_from("<IIQQ", payload)
+        recording.modules.append(
+            {"image": image, "kind": module_kind, "options": _pairs(payload, span, "<I4xQ")}
+        )
+    elif kind == KERNEL:
+        recording.kernels.append(_kernel(payload))
 
 
 def _kernel(payload: bytes) -> dict[str, Any]:
