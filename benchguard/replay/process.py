@@ -52,10 +52,12 @@ def converse(
     environment: Mapping[str, str],
     stdin: int,
     descriptors: Sequence[int],
-    seconds: float,
+    deadline: float,
     handle: Callable[[bytes], bool],
 ) -> Ended:
-    """Run `command`, whose first added argument is the descriptor to write lines to, and `handle` each line.
+    """Run `command` until `deadline` by the monotonic clock, and `handle` each of its lines.
+
+    Two arguments are added: the descriptor to write lines to, and our process's number.
 
     `handle` says whether to go on; it raises LineError for a line that does not belong there. Whatever
     happens, also an exception or an interrupt here, no process of the child's group is left.
@@ -77,7 +79,7 @@ def converse(
     finally:
         os.close(theirs)
     try:
-        return _listen(child, ours, time.monotonic() + seconds, handle)
+        return _listen(child, ours, deadline, handle)
     finally:
         end_group(child)
         os.close(ours)

@@ -101,6 +101,14 @@ def test_a_kernel_with_other_attributes_is_another_element(launch: Launch) -> No
     ]
 
 
+def test_the_most_parameters_there_may_be_are_recorded_whole(launch: Launch) -> None:
+    """The audit log keeps 4096 bytes of them."""
+    recording, _ = launch("large")
+    (only,) = recording.operations
+    assert only["parameters"] == bytes(position // 7 % 256 for position in range(32764))
+    assert recording.kernels[0]["layout"] == [(0, 32764)]
+
+
 def test_a_launch_that_the_driver_refused_is_not_recorded(launch: Launch) -> None:
     """Whatever it asked for: the CPU driver has no programmatic events and no launches on several devices."""
     recording, memory = launch("failing", "event", "multi", "plain")

@@ -5,6 +5,11 @@
 #undef CHECK /* region.h's says the line */
 #include "region.h"
 
+/* A kernel with the most bytes of parameters there may be (CUDA programming guide: 32,764). */
+enum { LARGE = 32764 };
+static const char large_ptx[] = ".version 8.1\n.target sm_70\n.address_size 64\n"
+                                ".visible .entry large(.param .align 4 .b8 values[32764])\n{\n  ret;\n}\n";
+
 static CUmodule module;
 static CUfunction function;
 static CUkernel kernel;
@@ -71,6 +76,20 @@ static void launch_into_graph(void)
     CHECK(cuStreamEndCapture(stream, &graph));
 }
 
+static void launch_large(void)
+{
+    static unsigned char values[LARGE];
+    void *parameters[] = {values};
+    CUmodule other;
+    CUfunction large;
+    for (int i = 0; i < LARGE; i++)
+        values[i] = (unsigned char)(i / 7);
+    CHECK(cuModuleLoadData(&other, large_ptx));
+    CHECK(cuModuleGetFunction(&large, other, "large"));
+    CHECK(cuLaunchKernel(large, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    memset(values, 0, sizeof values);
+}
+
 static void launch(const char *form)
 {
     void *parameters[] = {&memory, &factor, &count};
@@ -109,6 +128,8 @@ static void launch(const char *form)
         launch_on_devices();
     else if (strcmp(form, "event") == 0)
         launch_with_event();
+    else if (strcmp(form, "large") == 0)
+        launch_large();
     else if (strcmp(form, "graph") == 0)
         launch_into_graph();
     factor += 1; /* the next one's; what was launched had the old one */
