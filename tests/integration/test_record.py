@@ -2,90 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 import struct
-import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from benchguard.capture import Capture
+from benchguard.capture import Capture, CaptureError, pack
 from benchguard.capture.layout import OperationKind, Role
-from tests.conftest import ROOT
-from tests.integration.recording import read_recording
-from tests.integration.support import PROGRAMS, Compiler
+from tests.integration.support import PROGRAMS, Compiler, Record
 
 SHOWN = re.compile(
     r"neutrino-bench: x(?:\.\d)?\.ncap: \d+ operations?, \d+ kernels?, [\d.]+ \w+ of memory, "
     r"[\d.]+ \w+ file, packed in [\d.]+ s"
 )
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """One run of `record`."""
-
-    folder: Path
-    status: int
-    stdout: str
-    stderr: str
-
-    @property
-    def said(self) -> list[str]:
-        """But for what is true of every run."""
-        lines = self.stderr.splitlines()
-        return [line for line in lines if "built the shim" not in line]
-
-    @property
-    def captures(self) -> list[str]:
-        return sorted(path.name for path in self.folder.glob("*.ncap"))
-
-    def kinds(self, name: str = "x.ncap") -> list[OperationKind]:
-        with Capture.open(self.folder / name) as capture:
-            return [operation.kind for operation in capture.operations]
-
-    def recording(self) -> Path:
-        (path,) = self.folder.glob(".x.ncap.*/*.nrec")
-        return path
-
-
-Record = Callable[..., Recorded]
-
-
-@pytest.fixture
-def record(tmp_path: Path, native: Path) -> Record:
-    assert (native / "sim").is_dir()
-
-    def run(command: Sequence[str | Path], *options: str, output: str = "x.ncap") -> Recorded:
-        words = [
-            sys.executable,
-            "-m",
-            "benchguard",
-            "record",
-            "--driver",
-            "sim",
-            "-o",
-            output,
-            *options,
-            "--",
-        ]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(
-            [*words, *map(str, command)],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
-        return Recorded(tmp_path, done.returncode, done.stdout, done.stderr)
-
-    return run
 
 
 @pytest.fixture
@@ -175,16 +106,17 @@ def test_a_region_that_is_too_long_is_said_and_its_recording_kept(record: Record
     recorded = record([program, "timed"], "--launches", "8:12")
     assert (recorded.status, recorded.captures) == (70, [])
     kept, error = recorded.said
-    assert str(recorded.recording().parent) in kept
+    assert str(recorded.unended.parent) in kept
     assert "began and never ended: only 10 launches were made, --launches 8:12 asks for more" in error
-    assert not read_recording(recorded.recording()).ended
+    with pytest.raises(CaptureError, match="without the region's end"):
+        pack(recorded.unended, recorded.folder / "y.ncap")
 
 
 def test_a_program_killed_in_its_region(record: Record, program: Path) -> None:
     recorded = record([program, "killed"])
     assert (recorded.status, recorded.captures) == (128 + 9, [])
     assert "the program was killed inside it" in recorded.said[-1]
-    assert read_recording(recorded.recording()).meta["region"] == "killed"
+    assert b"region" + b"killed" in recorded.unended.read_bytes()
 
 
 def test_a_program_that_fails_keeps_its_status(record: Record, program: Path) -> None:
