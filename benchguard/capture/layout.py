@@ -115,7 +115,7 @@ class Holds(enum.Enum):
     WORDS = 3  # uint64_t[]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Field:
     """`code` is what module struct calls the type; a span and a content are two 64-bit words."""
 
@@ -141,7 +141,7 @@ class Field:
         return len(Struct("<" + self.code).unpack(bytearray(self.bytes)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """One C struct, `struct nb_<name>`, without padding that is not declared."""
 

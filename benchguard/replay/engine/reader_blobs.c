@@ -1,9 +1,6 @@
 /* Where blobs lie, in the file and in memory. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "decode.h"
 #include "error.h"
@@ -53,29 +50,9 @@ int nb_file_place_blobs(struct nb_reader_file *file, uint64_t most_bytes, char *
     return NB_REPLAY_OK;
 }
 
-int nb_file_decode(struct nb_reader_file *file, uint32_t decoders, char *error)
-{
-    if (file->raw_bytes == 0)
-        return NB_REPLAY_OK;
-    void *raw = mmap(NULL, file->raw_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (raw == MAP_FAILED)
-        return nb_error(error, NB_REPLAY_OURS, "no memory for %" PRIu64 " bytes of blobs", file->raw_bytes);
-    file->raw = raw;
-    (void)madvise(raw, file->raw_bytes, MADV_HUGEPAGE);
-    void *stored = mmap(NULL, file->bytes, PROT_READ, MAP_SHARED, file->descriptor, 0);
-    if (stored == MAP_FAILED)
-        return nb_error(error, NB_REPLAY_OURS, "the capture cannot be mapped: %s", strerror(errno));
-    const struct nb_decode_work work = {stored, file->blobs, file->places, file->header.blob_count, raw};
-    const int status = nb_decode(&work, decoders, error);
-    (void)munmap(stored, file->bytes);
-    (void)mprotect(raw, file->raw_bytes, PROT_READ);
-    return status;
-}
-
 void nb_file_close(struct nb_reader_file *file)
 {
-    if (file->raw != NULL)
-        (void)munmap(file->raw, file->raw_bytes);
+    nb_file_free_raw(file);
     free(file->tables);
     free(file->places);
     free(file->next_short);

@@ -31,6 +31,7 @@ int nb_file_place_blobs(struct nb_reader_file *file, uint64_t most_bytes, char *
     __attribute__((visibility("hidden")));
 int nb_file_decode(struct nb_reader_file *file, uint32_t decoders, char *error)
     __attribute__((visibility("hidden")));
+void nb_file_free_raw(struct nb_reader_file *file) __attribute__((visibility("hidden")));
 void nb_file_close(struct nb_reader_file *file) __attribute__((visibility("hidden")));
 
 /* Why a content is not whole blobs of the right sizes, or NULL. */

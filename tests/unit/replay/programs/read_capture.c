@@ -1,28 +1,57 @@
-/* read_capture FILE [HOST_BYTES [DEVICE_BYTES [OPERATIONS [DECODERS [filtered]]]]]: what the reader says of a
+/* read_capture FILE [HOST_BYTES [DEVICE_BYTES [OPERATIONS [DECODERS [HOW]]]]]: what the reader says of a
  * capture, as a line: its status and the reason, or what it holds with the SHA-256 of all its contents.
  * `filtered` puts the process under a filter that forbids nothing, so that strict mode is refused to its
- * decoders, as in a container. */
+ * decoders, as in a container; `forbidden` under one that refuses all of seccomp. Ends with 4 if a process or
+ * a descriptor was left behind. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "reader.h"
 #include "sha256.h"
 
-static void allow_everything(void)
+static void install(struct sock_filter *program, unsigned short length)
 {
-    struct sock_filter program[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    const struct sock_fprog filter = {1, program};
+    const struct sock_fprog filter = {length, program};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
         exit(3);
+}
+
+static void restrict_to(const char *how)
+{
+    struct sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_filter seccomp[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    if (strcmp(how, "filtered") == 0)
+        install(nothing, sizeof nothing / sizeof *nothing);
+    if (strcmp(how, "forbidden") == 0)
+        install(seccomp, sizeof seccomp / sizeof *seccomp);
+}
+
+/* The lowest that is free: one more if one was left open. */
+static int next_descriptor(void)
+{
+    const int descriptor = open("/dev/null", O_RDONLY);
+    close(descriptor);
+    return descriptor;
 }
 
 static void print_content(const struct nb_reader *reader, const char *what, struct nb_content content)
@@ -65,8 +94,8 @@ int main(int count, char **words)
                                             count > 4 ? (uint32_t)strtoul(words[4], NULL, 0) : 1u << 20,
                                             count > 5 ? (uint32_t)strtoul(words[5], NULL, 0) : 2};
     const int descriptor = count > 1 ? open(words[1], O_RDONLY) : -1;
-    if (count > 6 && strcmp(words[6], "filtered") == 0)
-        allow_everything();
+    restrict_to(count > 6 ? words[6] : "");
+    const int next = next_descriptor();
     struct nb_reader reader;
     char error[NB_REPLAY_TEXT] = "";
     const double began = seconds();
@@ -76,5 +105,5 @@ int main(int count, char **words)
     if (status == NB_REPLAY_OK)
         print_all(&reader);
     nb_reader_close(&reader);
-    return 0;
+    return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD && next_descriptor() == next ? 0 : 4;
 }
