@@ -37,6 +37,8 @@ class OperationRules:
         self._capture = capture
         self._inside = inside
         self._count = len(capture.operations)
+        self._streams = len(capture.streams)
+        self._parameter_bytes = array("I", (kernel.parameter_bytes for kernel in capture.kernels))
         self._graph_of = array("I")
         self._recorded: set[int] = set()
         self._launched: dict[int, int] = {}
@@ -121,21 +123,23 @@ class OperationRules:
             if operation.stream != NOTHING:
                 raise MalformedError(f"a node on stream {operation.stream}")
         elif operation.stream != NOTHING or kind is not OperationKind.JOIN:
-            check_index(operation.stream, len(self._capture.streams), "stream")
+            check_index(operation.stream, self._streams, "stream")
         if flags & OperationFlag.DISABLED and not operation.graph:
             raise MalformedError("switched off, but no node")
         if flags & OperationFlag.COOPERATIVE and kind is not OperationKind.LAUNCH:
             raise MalformedError("cooperative, but no launch")
+        if flags & OperationFlag.NODE_PRIORITIES and kind is not OperationKind.GRAPH_LAUNCH:
+            raise MalformedError("with its nodes' priorities, but no graph's launch")
 
     def _check_launch(self, launch: Launch) -> None:
-        check_index(launch.kernel, len(self._capture.kernels), "kernel")
+        check_index(launch.kernel, len(self._parameter_bytes), "kernel")
         for size, most in zip((*launch.grid, *launch.block), (*GRID_MAX, *(BLOCK_MAX,) * 3), strict=True):
             if not 0 < size <= most:
                 raise MalformedError(f"grid {launch.grid} and block {launch.block} cannot be")
         x, y, z = launch.block
         if x * y * z > BLOCK_MAX or launch.shared_bytes > SHARED_MAX:
             raise MalformedError(f"block {launch.block} with {launch.shared_bytes} shared bytes is too large")
-        least = self._capture.kernels[launch.kernel].parameter_bytes
+        least = self._parameter_bytes[launch.kernel]
         if not least <= len(launch.parameters) <= PARAMETERS_MAX:
             raise MalformedError(f"{len(launch.parameters)} bytes of parameters, but its kernel has {least}")
         if len(launch.attributes) > ATTRIBUTES_MAX:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from functools import cache
 from struct import Struct
 from typing import Any, Protocol
 
@@ -66,49 +67,65 @@ def operation_layout(raw: bytes | memoryview, at: int = 0) -> Layout:
     return OPERATIONS[chosen(OperationKind, int.from_bytes(raw[at : at + 4], "little"), "kind")]
 
 
-def chosen(choice: type[Any], value: int, name: str) -> Any:
+def chosen(choice: type[enum.IntEnum] | type[enum.IntFlag], value: int, name: str) -> Any:
     """A member of `choice`, or a sum of its flags."""
-    if issubclass(choice, enum.IntFlag):
-        known = 0
-        for member in choice:
-            known |= int(member)  # a flag's complement is within the flags there are
-        if value & ~known:
-            raise MalformedError(f"unknown {name} {value:#x}")
-        return choice(value)
-    try:
-        return choice(value)
-    except ValueError:
-        raise MalformedError(f"unknown {name} {value}") from None
+    members = _members(choice)
+    if value not in members:
+        raise MalformedError(f"unknown {name} {value:#x}")
+    return members[value]
+
+
+@cache
+def _members(choice: type[enum.IntEnum] | type[enum.IntFlag]) -> dict[int, Any]:
+    """By number. Of flags, every sum."""
+    if not issubclass(choice, enum.IntFlag):
+        return {int(member): member for member in choice}
+    sums = {0: choice(0)}
+    for member in choice:
+        sums |= {known | int(member): choice(known | int(member)) for known in sums}
+    return sums
+
+
+Reader = Callable[[tuple[Any, ...], Data | None], Any]
 
 
 def _decode(
     layout: Layout, made: type, raw: bytes | memoryview, at: int, data: Data | None, skip: str = ""
 ) -> Any:
     values = layout.struct.unpack_from(raw, at)
-    arguments: dict[str, Any] = {}
+    return made(**{name: read(values, data) for name, read in _readers(layout, skip)})
+
+
+@cache
+def _readers(layout: Layout, skip: str) -> tuple[tuple[str, Reader], ...]:
+    """How each field comes of the struct's values: found out once, since elements are many."""
+    readers = []
     place = 0
     for field in layout.fields:
         end = place + field.values
         if not field.reserved and field.attribute != skip:
-            arguments[field.attribute] = _value(field, values[place:end], data)
+            readers.append((field.attribute, _reader(field, place, end)))
         place = end
-    return made(**arguments)
+    return tuple(readers)
 
 
-def _value(field: Field, values: tuple[Any, ...], data: Data | None) -> Any:
+def _reader(field: Field, at: int, end: int) -> Reader:
+    choice = field.choice
     if field.content:
-        return model.Content(*values) if values[1] else model.NO_CONTENT
+        return lambda values, _: (
+            model.Content(values[at], values[at + 1]) if values[at + 1] else model.NO_CONTENT
+        )
     if field.span is not None:
-        assert data is not None
-        return _from_span(field, values[0], values[1], data)
-    if field.choice is not None:
-        return chosen(field.choice, values[0], field.attribute)
+        return lambda values, data: _from_span(field, values[at], values[at + 1], data)
+    if choice is not None:
+        return lambda values, _: chosen(choice, values[at], field.attribute)
     if field.code in {"16s", "32s"}:
-        return values[0].hex()
-    return values[0] if len(values) == 1 else values
+        return lambda values, _: values[at].hex()
+    return (lambda values, _: values[at]) if end == at + 1 else (lambda values, _: values[at:end])
 
 
-def _from_span(field: Field, offset: int, size: int, data: Data) -> Any:
+def _from_span(field: Field, offset: int, size: int, data: Data | None) -> Any:
+    assert data is not None
     if field.span is Holds.TEXT:
         if size > TEXT_MAX:
             raise MalformedError(f"{field.attribute} of {size} bytes, where at most {TEXT_MAX} are allowed")

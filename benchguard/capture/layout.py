@@ -58,6 +58,7 @@ class OperationKind(enum.IntEnum):
 class OperationFlag(enum.IntFlag):
     COOPERATIVE = 1
     DISABLED = 2
+    NODE_PRIORITIES = 4
 
 
 NO_FLAGS = OperationFlag(0)
@@ -114,7 +115,7 @@ class Holds(enum.Enum):
     WORDS = 3  # uint64_t[]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Field:
     """`code` is what module struct calls the type; a span and a content are two 64-bit words."""
 
@@ -140,7 +141,7 @@ class Field:
         return len(Struct("<" + self.code).unpack(bytearray(self.bytes)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """One C struct, `struct nb_<name>`, without padding that is not declared."""
 

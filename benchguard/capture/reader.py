@@ -248,7 +248,7 @@ class Capture:
         while at < len(table) and (run := table[at]).address < end:
             begin, stop = max(run.address, address), min(run.address + run.bytes, end)
             if begin < stop:
-                raw = self.content(run.content) or bytes(run.bytes)
+                raw = b"".join(self.chunks(run.content)) or bytes(run.bytes)
                 into[begin - address : stop - address] = raw[begin - run.address : stop - run.address]
             at += 1
 

@@ -24,6 +24,7 @@ from .layout import (
 from .model import Content
 
 SECTIONS_MAX = 64
+_UNCOUNTED = (Kind.DATA, Kind.BEFORE, Kind.AFTER)
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Limits:
     """How much a capture may ask of its reader. The file's own size bounds little: zeros compress well."""
 
     table_bytes: int = 512 << 20
-    elements: int = 1 << 22
+    elements: int = 1 << 20  # beside runs of memory, which are cheap
     content_bytes: int = 16 << 30
 
 
@@ -88,10 +89,11 @@ def _read_tables(blobs: Blobs, section_table: bytes, limits: Limits) -> dict[Kin
         if content.bytes > TABLE_MAX or blob_count != -(-content.bytes // BLOB_MAX):
             raise MalformedError(f"{where}: {count} elements in {blob_count} blobs")
         left -= content.bytes
-        elements_left -= count if kind is not Kind.DATA else 0
-        if left < 0 or elements_left < 0:
-            raise MalformedError(f"{where}: the tables are larger than {limits.table_bytes} bytes or have more "
-                            f"than {limits.elements} elements")  # fmt: skip
+        elements_left -= count if kind not in _UNCOUNTED else 0
+        if left < 0:
+            raise MalformedError(f"{where}: the tables are more than {limits.table_bytes} bytes")
+        if elements_left < 0:
+            raise MalformedError(f"{where}: there are more than {limits.elements} elements")
         try:
             blobs.check(content)
         except MalformedError as error:

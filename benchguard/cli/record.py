@@ -91,10 +91,10 @@ def record(
     selection = parse_selection(launches, kernel, window)
     _check_free(output, force)
     interposer = announced_interposer(driver, quiet)
-    log = LogWriter(log_path or output.with_suffix(".audit.jsonl"), replace=force)
     folder = _make_folder(output)
     keep = keep_recording
     try:
+        log = LogWriter(log_path or output.with_suffix(".audit.jsonl"), replace=force)
         run = supervise(
             command,
             interposer,

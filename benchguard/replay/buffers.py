@@ -96,7 +96,8 @@ def make_outputs(
         if place.bytes <= 0:
             raise UsageError(f"output {_text(key)} has no bytes; give an address and how many there are")
         names.append(_text(key))
-        parts.append(OutputPart(place.address, place.bytes, offset))
+        written = subject.is_written(place.address, place.bytes)
+        parts.append(OutputPart(place.address, place.bytes, offset, written))
         offset += _aligned(place.bytes)
     if not parts:
         return Outputs()

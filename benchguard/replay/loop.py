@@ -88,7 +88,7 @@ class _Loop:
     ) -> None:
         self._engine, self._request, self._buffers = engine, request, buffers
         self._send, self._clock = send, clock
-        self._deadline = clock() + request.seconds
+        self._deadline = request.deadline
         self._sampling_seconds = 0.0
         self._samples: list[Sample] = []
         self._unsent: list[TimedSample] = []
@@ -134,7 +134,8 @@ class _Loop:
             data = self._buffers.inputs[part.offset : part.offset + part.bytes]
             self._engine.input(part.number, part.address, data)
         for output in self._request.outputs:
-            self._engine.output(output.address, output.bytes)
+            if output.written:
+                self._engine.output(output.address, output.bytes)
 
     def _warm_up(self) -> int:
         """Samples that are thrown away, until their times have come to rest; how many."""

@@ -52,10 +52,12 @@ def converse(
     environment: Mapping[str, str],
     stdin: int,
     descriptors: Sequence[int],
-    seconds: float,
+    deadline: float,
     handle: Callable[[bytes], bool],
 ) -> Ended:
-    """Run `command`, whose first added argument is the descriptor to write lines to, and `handle` each line.
+    """Run `command` until `deadline` by the monotonic clock, and `handle` each of its lines.
+
+    Two arguments are added: the descriptor to write lines to, and our process's number.
 
     `handle` says whether to go on; it raises LineError for a line that does not belong there. Whatever
     happens, also an exception or an interrupt here, no process of the child's group is left.
@@ -77,7 +79,7 @@ def converse(
     finally:
         os.close(theirs)
     try:
-        return _listen(child, ours, time.monotonic() + seconds, handle)
+        return _listen(child, ours, deadline, handle)
     finally:
         end_group(child)
         os.close(ours)
@@ -166,8 +168,12 @@ def _read(descriptor: int) -> bytes | None:
 
 def _has_ended(child: subprocess.Popen[bytes]) -> bool:
     """Without reaping it."""
-    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    return child.returncode is not None or os.waitid(os.P_PID, child.pid, flags) is not None
+    if child.returncode is not None:
+        return True
+    try:
+        return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # somebody here reaps every child there is
+        return True
 
 
 def _status(child: subprocess.Popen[bytes], grace: float) -> int:

@@ -55,6 +55,7 @@ class Options(msgspec.Struct, frozen=True):
     prime_limit_ms: Word = 1000
     timeout_ms: Word = 10_000
     scrub: bool = True
+    step: bool = False  # the host waits after each operation of an untimed run
     seed: int = 0
 
 
@@ -68,22 +69,29 @@ class InputPart(msgspec.Struct, frozen=True):
 
 
 class OutputPart(msgspec.Struct, frozen=True):
-    """`bytes` bytes at `address`, kept at `offset` of the outputs' memory; set n's are n `stride` further."""
+    """`bytes` bytes at `address`, kept at `offset` of the outputs' memory; set n's are n `stride` further.
+
+    `written`: a replay writes all of it and reads none of what was there, so it is filled with a pattern first.
+    """
 
     address: int
     bytes: int
     offset: int
+    written: bool
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What to replay and how. `sets` outputs are kept: 0, 1 (of the last sample) or one for each input set."""
+    """What to replay and how, until when at the latest by the monotonic clock, in seconds.
+
+    `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set.
+    """
 
     capture: int
     driver: str
     options: Options
     limits: Limits
     rule: Rule
-    seconds: float
+    deadline: float
     sampling_seconds: float | None
     verify: bool
     ignore_refusals: bool

@@ -96,7 +96,7 @@ def replay(
             ),
             limits=_limits(),
             rule=rule,
-            seconds=timeout,
+            deadline=started + timeout,
             sampling_seconds=SAMPLING_SECONDS,
             verify=verify,
             ignore_refusals=ignore_refusals,
@@ -144,7 +144,7 @@ def _run(
             environment=replay_environment(os.environ),
             stdin=question,
             descriptors=[each for each in descriptors if each >= 0],
-            seconds=request.seconds,
+            deadline=request.deadline,
             handle=seen.handle,
         )
     finally:

@@ -37,6 +37,9 @@ class Extent:
     def holds(self, address: int, size: int) -> bool:
         return self.address <= address and address + size <= self.address + self.bytes
 
+    def meets(self, address: int, size: int) -> bool:
+        return self.address < address + size and address < self.address + self.bytes
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -78,14 +81,17 @@ class Subject:
         return found[-1] if found else "memory"
 
     def outputs(self) -> tuple[str, ...]:
-        """The ranges that the program called outputs, without those that a replay also reads."""
-        read = [each for each in self.ranges if each.role is not Role.OUTPUT]
+        """The ranges that the program called outputs and that a name tells apart."""
         names = Counter(each.name for each in self.ranges)
-        return tuple(
-            each.name
-            for each in self.ranges
-            if each.role is Role.OUTPUT and names[each.name] == 1 and not any(_overlap(each, r) for r in read)
-        )
+        return tuple(e.name for e in self.ranges if e.role is Role.OUTPUT and names[e.name] == 1)
+
+    def is_written(self, address: int, size: int) -> bool:
+        """Whether the program called it an output, and none of it an input or state, which are read too."""
+        place = Extent(address, size, "")
+        outputs = [each for each in self.ranges if each.role is Role.OUTPUT]
+        read = [each for each in self.ranges if each.role is not Role.OUTPUT]
+        inside = any(Extent(each.address, each.bytes, "").holds(address, size) for each in outputs)
+        return inside and not any(place.meets(each.address, each.bytes) for each in read)
 
 
 def subject_of(capture: Capture) -> Subject:
@@ -120,7 +126,3 @@ def _kernels(capture: Capture) -> Iterator[KernelUse]:
             launches=launches,
             share=launches / total,
         )
-
-
-def _overlap(one: Range, other: Range) -> bool:
-    return one.address < other.address + other.bytes and other.address < one.address + one.bytes

@@ -37,7 +37,7 @@ def main() -> int:
             capture,
             inputs={"picture": pictures},
             outputs=["result"],
-            keep_outputs="all",
+            keep_outputs="sets",
             samples=50,
             driver=options.driver,
         )

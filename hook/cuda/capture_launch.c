@@ -10,13 +10,15 @@
 #include "stream.h"
 #include "surface.h"
 
-/* More launch attributes than this are a mistake of the caller's, which the driver will say. */
+/* There are fewer launch attributes than this, and none may be given twice. */
 #define ATTRIBUTES_MAX 64u
 
 struct nb_capture_launch {
+    const char *unreplayable; /* then there is nothing else */
     struct nb_capture_operation operation;
     struct nb_capture_parameters parameters;
-    struct nb_attribute attributes[];
+    uint32_t attribute_count;
+    CUlaunchAttribute attributes[];
 };
 
 /* Stands for a launch that was counted, of which nothing is recorded. */
@@ -70,26 +72,15 @@ static bool is_cooperative(const struct nb_launch_form *launch)
     return (launch->flags & NB_LAUNCH_COOPERATIVE) != 0;
 }
 
-/* Everything that the caller may change as soon as the driver has returned. NULL: nothing is recorded. */
-static struct nb_capture_launch *keep(const struct nb_call *call, const struct nb_launch_form *launch)
+static bool fill(const struct nb_call *call, const struct nb_launch_form *launch,
+                 struct nb_capture_launch *kept)
 {
-    check_context(call);
-    if (launch->unreplayable != NULL || launch->attribute_count > ATTRIBUTES_MAX) {
-        nb_capture_refuse(call, launch->unreplayable != NULL ? launch->unreplayable
-                                                             : "a launch has more attributes than there are");
-        return NULL;
-    }
     const uint32_t kernel = nb_capture_kernel(call, launch->function);
-    struct nb_capture_launch *kept =
-        kernel != NB_NOTHING ? calloc(1, sizeof *kept + launch->attribute_count * sizeof *kept->attributes)
-                             : NULL;
-    if (kept == NULL)
-        return NULL;
+    if (kernel == NB_NOTHING)
+        return false;
     kept->parameters = nb_capture_parameters(call, launch->function, launch->kernelParams, launch->extra);
-    if (kept->parameters.start == NULL) {
-        free(kept);
-        return NULL;
-    }
+    if (kept->parameters.start == NULL)
+        return false;
     kept->operation =
         (struct nb_capture_operation){.kind = NB_OPERATION_LAUNCH,
                                       .flags = is_cooperative(launch) ? NB_OPERATION_COOPERATIVE : 0,
@@ -97,9 +88,27 @@ static struct nb_capture_launch *keep(const struct nb_call *call, const struct n
                                       .as.launch = {.kernel = kernel, .shared_bytes = launch->shared_bytes}};
     memcpy(kept->operation.as.launch.grid, launch->grid, sizeof launch->grid);
     memcpy(kept->operation.as.launch.block, launch->block, sizeof launch->block);
-    const uint32_t attributes =
-        nb_capture_attributes(call, launch->attributes, launch->attribute_count, kept->attributes);
-    kept->operation.as.launch.attributes.bytes = attributes * sizeof *kept->attributes;
+    kept->attribute_count = launch->attribute_count;
+    if (launch->attribute_count != 0)
+        memcpy(kept->attributes, launch->attributes, launch->attribute_count * sizeof *kept->attributes);
+    return true;
+}
+
+/* Everything that the caller may change as soon as the driver has returned. NULL: nothing is recorded. */
+static struct nb_capture_launch *keep(const struct nb_call *call, const struct nb_launch_form *launch)
+{
+    check_context(call);
+    if (launch->attribute_count > ATTRIBUTES_MAX)
+        return NULL; /* the driver refuses it */
+    struct nb_capture_launch *kept =
+        calloc(1, sizeof *kept + launch->attribute_count * sizeof *kept->attributes);
+    if (kept == NULL)
+        return NULL;
+    kept->unreplayable = launch->unreplayable;
+    if (launch->unreplayable == NULL && !fill(call, launch, kept)) {
+        free(kept);
+        return NULL;
+    }
     return kept;
 }
 
@@ -119,8 +128,10 @@ struct nb_capture_launch *nb_capture_launch_before(const struct nb_call *call,
 
 static void append(const struct nb_call *call, struct nb_capture_launch *kept)
 {
+    struct nb_attribute attributes[ATTRIBUTES_MAX];
+    const uint32_t count = nb_capture_attributes(call, kept->attributes, kept->attribute_count, attributes);
     const struct nb_piece data[] = {{kept->parameters.start, kept->parameters.bytes},
-                                    {kept->attributes, (size_t)kept->operation.as.launch.attributes.bytes}};
+                                    {attributes, count * sizeof *attributes}};
     const uint32_t index = nb_capture_operation(&kept->operation, data, 2);
     if (index != NB_NOTHING)
         nb_capture_check_parameters(call, index, kept->parameters.start, kept->parameters.bytes);
@@ -130,7 +141,9 @@ void nb_capture_launch_after(const struct nb_call *call, struct nb_capture_launc
 {
     const int saved = errno;
     if (kept != &counted) {
-        if (result == CUDA_SUCCESS)
+        if (result == CUDA_SUCCESS && kept->unreplayable != NULL)
+            nb_capture_refuse(call, kept->unreplayable);
+        else if (result == CUDA_SUCCESS)
             append(call, kept);
         free(kept->parameters.start);
         free(kept);

@@ -97,3 +97,28 @@ CUresult nb_through_free(const struct nb_call *call, nb_cuMemFree_v2_t real, CUd
         return result;
     return retire(&block);
 }
+
+struct of_context {
+    uint64_t context, address;
+};
+
+static void look_for_one(const struct nb_arena_block *block, void *context)
+{
+    struct of_context *wanted = context;
+    if (block->kind == NB_ARENA_MEMORY && !block->pooled && block->owner == wanted->context)
+        wanted->address = block->address;
+}
+
+void nb_memory_context_gone(uint64_t context)
+{
+    struct of_context wanted = {.context = context};
+    struct nb_arena_block block;
+    do {
+        wanted.address = 0;
+        nb_arena_each(look_for_one, &wanted);
+        if (wanted.address != 0 && nb_arena_remove(wanted.address, NB_ARENA_MEMORY, &block)) {
+            nb_capture_block_ended(&block);
+            nb_memory_give_back(&block);
+        }
+    } while (wanted.address != 0);
+}

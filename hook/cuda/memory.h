@@ -34,6 +34,14 @@ void nb_memory_defer(const struct nb_arena_block *block, CUevent event, uint64_t
 /* Memory that waits for the same stream can be used by that stream's next block at once. */
 bool nb_memory_reuse(struct nb_arena_block *block, uint64_t stream) __attribute__((visibility("hidden")));
 
+/* How much waits. When a stream's work is done differs from run to run, and with it which addresses are free:
+ * so what waits is asked about only if it is much, the program trims a pool, or memory is short. */
+#define NB_MEMORY_PENDING_MAX ((uint64_t)256 << 20)
+uint64_t nb_memory_pending_bytes(void) __attribute__((visibility("hidden")));
+
+/* All that was allocated in a context is gone with it. */
+void nb_memory_context_gone(uint64_t context) __attribute__((visibility("hidden")));
+
 /* Give back what need not wait any longer; with `wait`, all of it. */
 void nb_memory_reap(bool wait) __attribute__((visibility("hidden")));
 
@@ -44,7 +52,7 @@ void nb_memory_reap_idle(void) __attribute__((visibility("hidden")));
 bool nb_memory_reservation(uint64_t address, uint64_t bytes, uint64_t *begin, uint64_t *reserved_bytes)
     __attribute__((visibility("hidden")));
 
-/* capture_state.c: a block lives no more, maybe in a region. */
+/* capture_allocation.c: a block lives no more, maybe in a region. */
 void nb_capture_block_ended(const struct nb_arena_block *block) __attribute__((visibility("hidden")));
 
 #endif

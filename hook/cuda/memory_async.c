@@ -86,7 +86,8 @@ static CUresult serve(const struct nb_call *call, CUmemoryPool pool, CUstream st
         return result;
     result = CUDA_SUCCESS;
     if (!nb_memory_reuse(&block, number_of(stream))) {
-        nb_memory_reap(false);
+        if (nb_memory_pending_bytes() > NB_MEMORY_PENDING_MAX)
+            nb_memory_reap(false);
         result = nb_memory_serve(&block);
     }
     if (result == CUDA_SUCCESS)

@@ -2,6 +2,7 @@
 #include <cuda.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "capture.h"
@@ -18,6 +19,12 @@ struct pending {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pending *first, **last = &first; /* oldest first */
+static _Atomic uint64_t pending_bytes;
+
+uint64_t nb_memory_pending_bytes(void)
+{
+    return atomic_load_explicit(&pending_bytes, memory_order_relaxed);
+}
 
 /* Under the lock. */
 static void append(struct pending *list)
@@ -33,9 +40,19 @@ void nb_memory_defer(const struct nb_arena_block *block, CUevent event, uint64_t
     if (made == NULL)
         return; /* never given to anybody again */
     *made = (struct pending){.block = *block, .event = event, .stream = stream};
+    atomic_fetch_add_explicit(&pending_bytes, block->bytes, memory_order_relaxed);
     pthread_mutex_lock(&lock);
     append(made);
     pthread_mutex_unlock(&lock);
+}
+
+/* It waits no longer. */
+static void forget(struct pending *one)
+{
+    if (one->event != NULL)
+        NB_REAL(cuEventDestroy_v2)(one->event);
+    atomic_fetch_sub_explicit(&pending_bytes, one->block.bytes, memory_order_relaxed);
+    free(one);
 }
 
 static uint64_t space_of(uint64_t bytes)
@@ -62,13 +79,12 @@ bool nb_memory_reuse(struct nb_arena_block *block, uint64_t stream)
     pthread_mutex_unlock(&lock);
     if (found == NULL)
         return false;
-    NB_REAL(cuEventDestroy_v2)(found->event);
     block->address = found->block.address;
     block->kind = NB_ARENA_MEMORY;
     const bool added = nb_arena_add(block);
     if (!added)
         nb_memory_defer(&found->block, NULL, 0);
-    free(found);
+    forget(found);
     return added;
 }
 
@@ -95,10 +111,8 @@ static void put_back(struct pending *list)
 
 static void give_back(struct pending *one)
 {
-    if (one->event != NULL)
-        NB_REAL(cuEventDestroy_v2)(one->event);
     nb_memory_give_back(&one->block);
-    free(one);
+    forget(one);
 }
 
 static bool is_done(const struct pending *one, bool wait)

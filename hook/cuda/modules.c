@@ -6,6 +6,7 @@
 #include "capture.h"
 #include "funcmap.h"
 #include "handle.h"
+#include "memory.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -120,4 +121,6 @@ void nb_after_context_destroy(const struct nb_call *call, CUresult result, CUcon
         return;
     nb_funcmap_unload_context(nb_handle(context));
     nb_binmap_unload_context(nb_handle(context));
+    if (nb_region_wanted())
+        nb_memory_context_gone(nb_handle(context));
 }

@@ -11,7 +11,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.integration.support import PROGRAMS, Compiler, Observe, Observed, read_driver_launches
+from tests.conftest import ROOT
+from tests.integration.support import (
+    PROGRAMS,
+    Compiler,
+    Observe,
+    Observed,
+    Record,
+    Recorded,
+    read_driver_launches,
+)
 
 
 @pytest.fixture
@@ -64,3 +73,36 @@ def program(compile_c: Compiler, native: Path) -> Callable[[str], Path]:
         return compile_c(name, PROGRAMS / f"{name}.c", links=links)
 
     return build
+
+
+@pytest.fixture
+def record(tmp_path: Path, native: Path) -> Record:
+    """Run a command under `neutrino-bench record` on the CPU driver, in a folder of its own."""
+    assert (native / "sim").is_dir()
+
+    def run(command: Sequence[str | Path], *options: str, output: str = "x.ncap") -> Recorded:
+        words = [
+            sys.executable,
+            "-m",
+            "benchguard",
+            "record",
+            "--driver",
+            "sim",
+            "-o",
+            output,
+            *options,
+            "--",
+        ]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [*words, *map(str, command)],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        return Recorded(tmp_path, done.returncode, done.stdout, done.stderr)
+
+    return run

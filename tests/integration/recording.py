@@ -11,8 +11,8 @@ from typing import Any
 HEADER = struct.Struct("<QIIII")
 ELEMENT = struct.Struct("<IIQ")
 MAGIC = int.from_bytes(b"NBRECORD", "little")
-DEVICE, LIMIT, ALLOCATION, BEFORE, AFTER = 2, 3, 8, 9, 10
-STREAM, OPERATION, REFUSAL, END = 11, 12, 15, 18
+DEVICE, LIMIT, MODULE, KERNEL, GLOBAL, ALLOCATION, BEFORE, AFTER = 2, 3, 5, 6, 7, 8, 9, 10
+STREAM, OPERATION, EDGE, RELOCATION, REFUSAL, END = 11, 12, 13, 14, 15, 18
 PAGE, BLOB_MAX = 4096, 1 << 20
 OPERATIONS = {
     2: ("set", "QQQQII", "address pitch width height value element_bytes"),
@@ -25,7 +25,11 @@ OPERATIONS = {
     5: ("record", "I", "event"),
     6: ("wait", "I", "event"),
     7: ("join", "", ""),
+    8: ("graph", "II", "launched flags"),
+    9: ("empty", "", ""),
 }
+LAUNCH = 1
+ATTRIBUTE = struct.Struct("<II64s")
 NOTHING = 0xFFFFFFFF
 
 
@@ -34,6 +38,14 @@ class Recording:
     """Operations by their names above; the fields of one in its dictionary, with `stream`."""
 
     streams: list[dict[str, int]] = field(default_factory=list)
+    modules: int = 0
+    kernels: list[tuple[str, int]] = field(default_factory=list)
+    """Name and module."""
+    variables: list[dict[str, Any]] = field(default_factory=list)
+    relocations: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """Operation, offset, variable, bytes into it."""
+    edges: list[tuple[int, int, tuple[int, ...]]] = field(default_factory=list)
+    """From, to, ports and type."""
     operations: list[dict[str, Any]] = field(default_factory=list)
     refusals: list[tuple[int, str, str]] = field(default_factory=list)
     """Operations before it, call, reason."""
@@ -89,8 +101,26 @@ def _read(raw: bytes) -> Recording:
             status, operations = struct.unpack_from("<II", payload)
             assert (status, operations) == (0, len(recording.operations))
             ended = True
+        else:
+            _add_code(recording, kind, payload)
     assert ended
     return recording
+
+
+def _add_code(recording: Recording, kind: int, payload: bytes) -> None:
+    if kind == MODULE:
+        recording.modules += 1
+    elif kind == KERNEL:
+        at, size = struct.unpack_from("<24xQQ", payload)
+        recording.kernels.append((payload[at : at + size].decode(), struct.unpack_from("<I", payload)[0]))
+    elif kind == GLOBAL:
+        recording.variables.append(_variable(payload))
+    elif kind == RELOCATION:
+        operation, offset, variable, delta = struct.unpack_from("<III4xQ", payload)
+        recording.relocations.append((operation, offset, variable, delta))
+    elif kind == EDGE:
+        source, to, *rest = struct.unpack_from("<II3B", payload)
+        recording.edges.append((source, to, tuple(rest)))
 
 
 def _elements(raw: bytes) -> Iterator[tuple[int, bytes]]:
@@ -114,18 +144,44 @@ def _add_run(pages: dict[int, bytes], payload: bytes) -> None:
         assert any(pages[address + offset])
 
 
+def _variable(payload: bytes) -> dict[str, Any]:
+    module, address, size, *spans = struct.unpack_from("<I4x8Q", payload)
+    name, before, after = (
+        payload[at : at + count] for at, count in zip(spans[::2], spans[1::2], strict=True)
+    )
+    assert len(before) == size
+    return {"name": name.decode(), "module": module, "address": address, "before": before, "after": after}
+
+
 def _operation(payload: bytes) -> dict[str, Any]:
     number, flags, stream, graph = struct.unpack_from("<4I", payload)
-    assert (flags, graph) == (0, 0)
+    operation: dict[str, Any] = {"stream": stream}
+    if flags:
+        operation["flags"] = flags
+    if graph:
+        operation["graph"] = graph
+    if number == LAUNCH:
+        return operation | _launch(payload)
     name, fields, names = OPERATIONS.get(number, (f"kind {number}", "", ""))
     words = struct.unpack_from("<" + fields, payload, 16)
-    operation: dict[str, Any] = {
-        "kind": name,
-        "stream": stream,
-        **dict(zip(names.split(), words, strict=True)),
-    }
+    operation |= {"kind": name, **dict(zip(names.split(), words, strict=True))}
     if name == "upload":
         at, size = operation.pop("at"), operation.pop("bytes")
         operation["content"] = payload[at : at + size]
         assert len(operation["content"]) == size
     return operation
+
+
+def _launch(payload: bytes) -> dict[str, Any]:
+    kernel, *shape = struct.unpack_from("<I3I3II", payload, 16)
+    at, size, attributes_at, attribute_bytes = struct.unpack_from("<4Q", payload, 48)
+    attributes = ATTRIBUTE.iter_unpack(payload[attributes_at : attributes_at + attribute_bytes])
+    return {
+        "kind": "launch",
+        "kernel": kernel,
+        "grid": tuple(shape[:3]),
+        "block": tuple(shape[3:6]),
+        "shared": shape[6],
+        "parameters": payload[at : at + size],
+        "attributes": {number: value for number, _, value in attributes},
+    }

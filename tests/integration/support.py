@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchguard.capture import Capture
+from benchguard.capture.layout import OperationKind
+
 PROGRAMS = Path(__file__).parent / "programs"
 
 Compiler = Callable[..., Path]
@@ -47,3 +50,36 @@ def read_driver_launches(path: Path) -> Counter[tuple[str, tuple[int, ...], tupl
         _, name, grid, block, _ = line.split()
         counts[name, tuple(map(int, grid.split(","))), tuple(map(int, block.split(",")))] += 1
     return counts
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One run of `record`."""
+
+    folder: Path
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def said(self) -> list[str]:
+        """But for what is true of every run."""
+        lines = self.stderr.splitlines()
+        return [line for line in lines if "built the shim" not in line]
+
+    @property
+    def captures(self) -> list[str]:
+        return sorted(path.name for path in self.folder.glob("*.ncap"))
+
+    def kinds(self, name: str = "x.ncap") -> list[OperationKind]:
+        with Capture.open(self.folder / name) as capture:
+            return [operation.kind for operation in capture.operations]
+
+    @property
+    def unended(self) -> Path:
+        """The one recording that was kept."""
+        (path,) = self.folder.glob(".x.ncap.*/*.nrec")
+        return path
+
+
+Record = Callable[..., Recorded]

@@ -118,3 +118,28 @@ def test_threads_never_share_memory(run: Run) -> None:
 def test_memory_goes_to_another_stream_when_its_work_is_done(run: Run) -> None:
     """A kernel writes to memory that was freed behind it: its own stream may have it at once, no other may."""
     assert run("memory_ordered").stdout.split() == ["same", "1", "other", "1", "untouched", "1", "later", "1"]
+
+
+def test_memory_goes_with_its_context(run: Run) -> None:
+    assert run("memory_contexts").stdout.split() == ["gone", "1", "again", "1"]
+
+
+def test_memory_that_no_capture_holds_is_named(run: Run, folder: Path) -> None:
+    """Each kind refuses the region, as long as there is such memory."""
+    run("memory_foreign")
+    first, second = read_recordings(folder)
+    kinds = ["managed memory", "host memory", "host memory that was registered"]
+    kinds.append("memory of a pool with limits or handles of its own")
+    reasons = [f"a kernel is given the address of {kind}, which no capture holds" for kind in kinds]
+    assert [refusal[1:] for refusal in first.refusals] == [("cuLaunchKernel", reason) for reason in reasons]
+    assert second.refusals == []
+
+
+def test_without_its_addresses_a_program_runs_and_is_refused(run: Run, folder: Path) -> None:
+    observed = run("memory_taken")
+    assert "cannot be served from a fixed address" in observed.stderr
+    (recording,) = read_recordings(folder)
+    assert [reason for _, _, reason in recording.refusals] == [
+        "device memory could not be served from the arena, so addresses differ in a replay"
+    ]
+    assert recording.allocations == recording.before == {}

@@ -21,7 +21,7 @@ from benchguard.errors import UsageError
 from benchguard.replay.protocol import COLD
 from benchguard.replay.result import Document
 from benchguard.shim.errors import ShimError
-from tests.captures import CAPTURES, GRANULE, floats, saxpy_values
+from tests.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.conftest import ROOT
 
 N = 1024
@@ -110,11 +110,10 @@ def test_inputs_replace_what_was_recorded(saxpy: Path, tmp_path: Path) -> None:
 
 def test_a_wrong_memory_is_named(tmp_path: Path) -> None:
     """A capture that says the kernel left something else."""
-    x, y, _ = saxpy_values(N)
     wrong = tmp_path / "wrong.ncap"
-    _saxpy_that_left(
-        wrong, floats([2 * a + b + (1 if i == 5 else 0) for i, (a, b) in enumerate(zip(x, y, strict=True))])
-    )
+    after = saxpy_values(N)[2]
+    after[5] += 1
+    _saxpy_that_left(wrong, floats(after))
     done = run(wrong, *DONE, "--verify")
     assert done.returncode == 1
     assert f"cuMemAlloc_v2 at {ARENA + GRANULE:#x}" in done.stderr
@@ -122,8 +121,6 @@ def test_a_wrong_memory_is_named(tmp_path: Path) -> None:
 
 
 def _saxpy_that_left(path: Path, after: bytes) -> None:
-    from tests.captures import Builder, Memory, saxpy_launch
-
     x, y, _ = map(floats, saxpy_values(N))
     with Builder(path) as builder:
         builder.device()
@@ -136,8 +133,6 @@ def _saxpy_that_left(path: Path, after: bytes) -> None:
 
 
 def test_memory_it_was_never_given(tmp_path: Path) -> None:
-    from tests.captures import Builder, Memory, saxpy_launch
-
     path = tmp_path / "stray.ncap"
     with Builder(path) as builder:
         builder.device()

@@ -126,6 +126,7 @@ static void ordered(CUstream stream)
     say("from pool", cuMemAllocFromPoolAsync(&one, 64, pool, stream));
     describe("from pool", one, one);
     say("free from pool", cuMemFreeAsync(one, stream));
+    MUST(cuStreamSynchronize(stream));
     say("trim", cuMemPoolTrimTo(pool, 0));
     say("destroy", cuMemPoolDestroy(pool));
     MUST(cuMemPoolCreate(&pool, &shared));

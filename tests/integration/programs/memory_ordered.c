@@ -13,6 +13,7 @@ int main(void)
 {
     CUmodule module;
     CUfunction await;
+    CUmemoryPool pool;
     CUstream one, two;
     CUdeviceptr first, again, other, later;
     volatile unsigned *flag;
@@ -39,6 +40,8 @@ int main(void)
     printf("same %d\nother %d\nuntouched %d\n", again == first, other != first, seen == 0);
     CHECK(cuMemFreeAsync(again, one));
     CHECK(cuStreamSynchronize(one));
+    CHECK(cuDeviceGetDefaultMemPool(&pool, 0));
+    CHECK(cuMemPoolTrimTo(pool, 0));
     CHECK(cuMemAllocAsync(&later, 4096, two));
     printf("later %d\n", later == first);
     return 0;

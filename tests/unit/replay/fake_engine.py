@@ -25,6 +25,7 @@ from benchguard.replay.protocol import (
 
 DEVICE = Device("a test's", 13000, 9, 0, 132, 60 << 20, 1_980_000, 1 << 37, 1 << 36, "")
 PREPARED = Prepared(200.0, 5.0, 10.0, 215.0, 1 << 21, 4096, 3, 1, 1, 1)
+START = 1000.0
 OVERHEAD = Overhead(0.032, 1.25, 2.0)
 
 
@@ -35,7 +36,7 @@ def request(rule: Rule | None = None, **changes: object) -> Request:
         "options": Options(),
         "limits": Limits(1 << 30, 1 << 30, 1 << 10, 1),
         "rule": rule or Interval(),
-        "seconds": 120.0,
+        "deadline": START + 120.0,
         "sampling_seconds": 30.0,
         "verify": False,
         "ignore_refusals": False,
@@ -57,7 +58,7 @@ class FakeEngine:
     refusals: Sequence[str] = ()
     differences: Sequence[Difference] = ()
     fails: dict[str, EngineError] = field(default_factory=dict)
-    now: float = 1000.0
+    now: float = START
     taken: int = 0
     calls: list[str] = field(default_factory=list)
     inputs: list[tuple[int, int, bytes]] = field(default_factory=list)

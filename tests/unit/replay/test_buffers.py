@@ -108,11 +108,17 @@ def test_no_inputs() -> None:
 
 
 def test_outputs_are_those_the_program_named() -> None:
-    """But not one that it also reads: a pattern written there would change what it does."""
-    alone = subject(Range(BASE, 8, Role.INPUT, "x"), Range(BASE + 8, 8, Role.OUTPUT, "y"))
-    assert alone.outputs() == ("y",)
+    ranges = (Range(BASE, 8, Role.INPUT, "x"), Range(BASE + 8, 8, Role.OUTPUT, "y"))
+    outputs = make_outputs(None, "none", subject(*ranges), 1)
+    assert [(part.address, part.written) for part in outputs.parts] == [(BASE + 8, True)]
+
+
+def test_what_is_also_read_gets_no_pattern() -> None:
+    """It would change what the region does: an update in place, or memory that nobody called an output."""
     in_place = subject(Range(BASE, 8, Role.STATE, "x"), Range(BASE + 4, 8, Role.OUTPUT, "y"))
-    assert in_place.outputs() == ()
+    wanted: list[str | tuple[int, int]] = ["y", "x", (BASE + 100, 4), (BASE + 9, 2)]
+    outputs = make_outputs(wanted, "none", in_place, 1)
+    assert [part.written for part in outputs.parts] == [False, False, False, True]
 
 
 def test_outputs_by_name_and_address_for_every_set() -> None:

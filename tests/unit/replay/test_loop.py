@@ -30,7 +30,7 @@ from benchguard.replay.protocol import (
     decode_event,
     encode,
 )
-from tests.unit.replay.fake_engine import FakeEngine, events_of, request, sample
+from tests.unit.replay.fake_engine import START, FakeEngine, events_of, request, sample
 
 
 def noise(spread: float, clock_every: int = 0) -> object:
@@ -95,7 +95,7 @@ def test_narrow_at_the_time_cap_alone_does_not_count() -> None:
 def test_the_total_time_caps_sampling_too() -> None:
     engine = FakeEngine(noise(0.9), cost=0.01)  # type: ignore[arg-type]
     started = engine.now
-    done = done_of(events_of(engine, request(seconds=5.0)))
+    done = done_of(events_of(engine, request(deadline=START + 5.0)))
     assert not done.converged
     assert engine.now - started < 5.0
 
@@ -106,7 +106,7 @@ def test_a_count_is_not_capped_by_the_rule() -> None:
 
 
 def test_a_count_is_capped_by_the_time_out() -> None:
-    events = events_of(FakeEngine(cost=1.0), request(Count(500), seconds=20.0))
+    events = events_of(FakeEngine(cost=1.0), request(Count(500), deadline=START + 20.0))
     done = done_of(events)
     assert not done.converged and "of 500 samples" in done.reason
 
@@ -206,7 +206,7 @@ def test_verification_is_of_the_recorded_inputs() -> None:
 def test_a_failure_is_the_last_event(call: str) -> None:
     engine = FakeEngine(fails={call: EngineError(FAILED, "illegal address\n" + "x" * 5000)})
     asked = request(
-        verify=True, inputs=(InputPart(0, 8, 1, 0),), outputs=(OutputPart(64, 4, 0),), input_sets=1
+        verify=True, inputs=(InputPart(0, 8, 1, 0),), outputs=(OutputPart(64, 4, 0, True),), input_sets=1
     )
     failed = events_of(engine, asked, inputs=b"x")[-1]
     assert isinstance(failed, Failed) and failed.status == FAILED and len(failed.text) <= 1024
@@ -224,10 +224,14 @@ def test_the_last_sample_leaves_the_outputs() -> None:
     engine = FakeEngine(memory=lambda _, taken: taken % 256)
     outputs = bytearray(72)
     asked = request(
-        Count(7), outputs=(OutputPart(1, 4, 0), OutputPart(9, 8, 64)), outputs_stride=128, output_sets=1
+        Count(7),
+        outputs=(OutputPart(1, 4, 0, True), OutputPart(9, 8, 64, False)),
+        outputs_stride=128,
+        output_sets=1,
     )
     done = done_of(events_of(engine, asked, outputs=outputs))
     last = (done.warm_up + 7) % 256
+    assert "output 1 4" in engine.calls and "output 9 8" not in engine.calls
     assert outputs == bytes([last] * 4 + [0] * 60 + [last] * 8)
 
 
@@ -239,7 +243,7 @@ def test_every_set_leaves_its_outputs_even_if_never_drawn() -> None:
         Count(8),
         inputs=parts,
         input_sets=3,
-        outputs=(OutputPart(1, 1, 0),),
+        outputs=(OutputPart(1, 1, 0, True),),
         outputs_stride=64,
         output_sets=3,
     )

@@ -34,7 +34,7 @@ def talk(
             environment={},
             stdin=nothing.fileno(),
             descriptors=[],
-            seconds=seconds,
+            deadline=time.monotonic() + seconds,
             handle=keep,
         )
     return ended, lines
@@ -166,7 +166,7 @@ def test_a_program_that_is_not_there() -> None:
             environment={},
             stdin=nothing.fileno(),
             descriptors=[],
-            seconds=1,
+            deadline=time.monotonic() + 1,
             handle=lambda _: True,
         )
 
@@ -183,7 +183,7 @@ def test_the_worker_dies_with_its_supervisor(tmp_path: Path) -> None:
         f"import sys, os; sys.path[:0] = {sys.path!r}\n"
         "from benchguard.replay.process import converse\n"
         f"converse([sys.executable, '-I', '-S', '-c', {HEAD + worker!r}], environment={{}}, stdin=0, "
-        "descriptors=[], seconds=60, handle=lambda _: os.kill(os.getpid(), 9))"
+        "descriptors=[], deadline=float('inf'), handle=lambda _: os.kill(os.getpid(), 9))"
     )
     done = subprocess.run(
         [sys.executable, "-c", supervisor], check=False, timeout=30, stdin=subprocess.DEVNULL

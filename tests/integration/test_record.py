@@ -1,0 +1,256 @@
+"""neutrino-bench record: which region is captured, and what is said where none can be."""
+
+from __future__ import annotations
+
+import re
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchguard.capture import Capture, CaptureError, pack
+from benchguard.capture.layout import OperationKind, Role
+from tests.integration.support import PROGRAMS, Compiler, Record
+
+SHOWN = re.compile(
+    r"neutrino-bench: x(?:\.\d)?\.ncap: \d+ operations?, \d+ kernels?, [\d.]+ \w+ of memory, "
+    r"[\d.]+ \w+ file, packed in [\d.]+ s"
+)
+
+
+@pytest.fixture
+def program(compile_c: Compiler, native: Path) -> Path:
+    links = (f"-L{native / 'sim'}", "-l:libcuda.so.1", f"-Wl,-rpath,{native / 'sim'}")
+    return compile_c("region_program", PROGRAMS / "region_program.c", links=links)
+
+
+LAUNCH, SET = OperationKind.LAUNCH, OperationKind.SET
+EVENT = OperationKind.EVENT_RECORD
+
+
+def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Path) -> None:
+    recorded = record([program, "twice"])
+    assert (recorded.status, recorded.stdout) == (0, "done\n")
+    assert recorded.captures == ["x.2.ncap", "x.ncap"]
+    assert (recorded.kinds(), recorded.kinds("x.2.ncap")) == ([LAUNCH], [LAUNCH] * 2)
+    assert len(recorded.said) == 2 and all(SHOWN.fullmatch(line) for line in recorded.said)
+    assert list(recorded.folder.glob(".x.ncap.*")) == []
+    assert (recorded.folder / "x.audit.jsonl").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "kinds"),
+    [
+        (["--launches", "1:4"], [LAUNCH, LAUNCH, SET, LAUNCH]),
+        (["--launches", "0:1"], [LAUNCH]),
+        (["--kernel", "sca??:5"], [LAUNCH]),
+        (["--window", "3"], [EVENT, LAUNCH, LAUNCH, LAUNCH]),
+    ],
+)
+def test_an_option_chooses_the_region(
+    record: Record, program: Path, options: list[str], kinds: list[OperationKind]
+) -> None:
+    """Of a program that knows nothing of it: four pairs of events around 1, 2, 3 and 4 launches."""
+    recorded = record([program, "timed"], *options)
+    assert recorded.status == 0, recorded.stderr
+    assert [kind for kind in recorded.kinds() if kind in (LAUNCH, SET) or options[0] == "--window"] == kinds
+
+
+def test_a_capture_says_what_was_recorded(record: Record, program: Path) -> None:
+    recorded = record([program, "timed"], "--launches", "2:3")
+    with Capture.open(recorded.folder / "x.ncap") as capture:
+        meta = capture.meta
+        assert capture.kernels[0].name == "scale"
+        value = struct.unpack("<f", capture.memory(capture.allocations[0].address, 4))[0]
+    assert value == 2.0, "the memset before the second pair, and its first launch"
+    assert meta["region"] == "launches=2:3"
+    assert meta["program"] == f"{program} timed"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", meta["started"])
+    assert int(meta["process"]) > 0 and meta["driver"].endswith("libcuda.so.1") and meta["shim"]
+
+
+def test_threads_that_launch_at_once_are_recorded_once(record: Record, program: Path) -> None:
+    recorded = record([program, "threads"], "--launches", "5:25")
+    assert recorded.kinds() == [LAUNCH] * 20
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "reason"),
+    [
+        ("timed", [], "the program never called benchguard.region()"),
+        ("timed", ["--launches", "20:25"], "only 10 launches were made, --launches 20:25 asks for more"),
+        ("timed", ["--kernel", "scale:11"],
+         "kernels of that name were launched 10 times, --kernel scale:11 asks for more"),
+        ("timed", ["--kernel", "gemm*"], "no kernel matches gemm*; launched were scale"),
+        ("timed", ["--window", "5"], "no stream saw 5 pairs of timing events with work between the two"),
+    ],
+)  # fmt: skip
+def test_no_region_is_one_error_that_says_why(
+    record: Record, program: Path, what: str, options: list[str], reason: str
+) -> None:
+    recorded = record([program, what], *options)
+    assert recorded.status == 70
+    assert recorded.said == [
+        f"neutrino-bench: error: no region was recorded: {reason}; x.ncap is not written"
+    ]
+    assert recorded.captures == []
+
+
+def test_a_program_without_a_driver_call(record: Record) -> None:
+    (line,) = record(["true"]).said
+    assert "the program made no driver call" in line
+
+
+def test_a_region_that_is_too_long_is_said_and_its_recording_kept(record: Record, program: Path) -> None:
+    recorded = record([program, "timed"], "--launches", "8:12")
+    assert (recorded.status, recorded.captures) == (70, [])
+    kept, error = recorded.said
+    assert str(recorded.unended.parent) in kept
+    assert "began and never ended: only 10 launches were made, --launches 8:12 asks for more" in error
+    with pytest.raises(CaptureError, match="without the region's end"):
+        pack(recorded.unended, recorded.folder / "y.ncap")
+
+
+def test_a_program_killed_in_its_region(record: Record, program: Path) -> None:
+    recorded = record([program, "killed"])
+    assert (recorded.status, recorded.captures) == (128 + 9, [])
+    assert "the program was killed inside it" in recorded.said[-1]
+    assert b"region" + b"killed" in recorded.unended.read_bytes()
+
+
+def test_a_program_that_fails_keeps_its_status(record: Record, program: Path) -> None:
+    assert record([program, "fails"]).status == 3
+
+
+def test_a_full_disk_does_not_disturb_the_program(record: Record, program: Path) -> None:
+    """It computes what it always does, and is told when it ends the region."""
+    recorded = record([program, "disk"])
+    assert recorded.stdout == "right\n"
+    assert recorded.status == 1 and recorded.captures == []
+    assert any("neutrino_region_end: cannot write to" in line for line in recorded.said)
+    assert "began and never ended" in recorded.said[-1] and "found no room" in recorded.said[-1]
+
+
+def test_a_fork_inside_a_region_leaves_it_whole(record: Record, program: Path) -> None:
+    recorded = record([program, "fork"])
+    assert recorded.status == 0, recorded.stderr
+    assert recorded.kinds() == [LAUNCH] * 3
+
+
+def test_a_capture_that_cannot_be_replayed_is_written_and_said(record: Record, program: Path) -> None:
+    recorded = record([program, "reads"])
+    assert recorded.status == 0
+    assert recorded.captures == ["x.ncap"]
+    assert any(
+        line.startswith("neutrino-bench: cannot be replayed: cuMemcpyDtoH_v2: ") for line in recorded.said
+    )
+
+
+def test_recordings_are_kept_if_asked_for(record: Record, program: Path) -> None:
+    recorded = record([program, "twice"], "--keep-recording", "--quiet")
+    (line,) = recorded.said
+    assert "the recordings are kept in" in line
+    assert len(list(recorded.folder.glob(".x.ncap.*/*.nrec"))) == 2
+
+
+def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.ncap").write_text("mine")
+    recorded = record([program, "twice"])
+    assert recorded.status == 2 and "--force" in recorded.said[-1]
+    assert (tmp_path / "x.ncap").read_text() == "mine"
+    assert record([program, "twice"], "--force").status == 0
+    assert record([program, "twice"], "--force").kinds() == [LAUNCH]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--launches", "5"], "A:B"),
+        (["--launches", "5:5"], "A < B"),
+        (["--kernel", ""], "PATTERN"),
+        (["--kernel", "a:0"], "PATTERN:N"),
+        (["--window", "0"], "--window"),
+        (["--launches", "0:1", "--window", "1"], "give one"),
+    ],
+)
+def test_a_choice_that_is_none_is_a_mistake_of_one_line(
+    record: Record, options: list[str], said: str
+) -> None:
+    recorded = record(["true"], *options)
+    assert recorded.status == 2
+    (line,) = recorded.said
+    assert said in line
+
+
+def test_a_folder_that_is_not_there_is_said_before_the_program_runs(record: Record) -> None:
+    recorded = record(["echo", "ran"], output="nowhere/x.ncap")
+    assert (recorded.status, recorded.stdout) == (2, "")
+    (line,) = recorded.said
+    assert "nowhere" in line
+
+
+REGION = """
+import ctypes, sys
+import benchguard
+
+cuda = ctypes.CDLL("libcuda.so.1")
+
+
+class Array:
+    def __init__(self, address):
+        data = {"data": (address, False), "shape": (16, 64), "typestr": "<f4", "version": 3}
+        self.__cuda_array_interface__ = data
+
+
+def check(result):
+    assert result == 0, result
+
+
+check(cuda.cuInit(0))
+context, memory = ctypes.c_void_p(), ctypes.c_uint64()
+check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
+check(cuda.cuCtxSetCurrent(context))
+check(cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(8192)))
+address = memory.value
+try:
+    with benchguard.region("sets", inputs={"x": Array(address)}, outputs={"y": (address + 4096, 64)}) as recorded:
+        check(cuda.cuMemsetD32_v2(memory, 7, ctypes.c_size_t(1024)))
+        if len(sys.argv) > 1:
+            raise KeyError("the program's own")
+except KeyError as error:
+    print(error)
+print(address, recorded)
+"""
+
+
+def test_benchguard_region_names_memory(record: Record, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(REGION)
+    recorded = record([sys.executable, "program.py"])
+    assert recorded.status == 0, recorded.stderr
+    address, inside = recorded.stdout.split()
+    assert inside == "True"
+    with Capture.open(tmp_path / "x.ncap") as capture:
+        ranges = [(r.name, r.role, r.address, r.bytes, r.type, r.shape) for r in capture.ranges]
+        assert capture.meta["region"] == "sets"
+    assert ranges == [
+        ("x", Role.INPUT, int(address), 4096, "float32", (16, 64)),
+        ("y", Role.OUTPUT, int(address) + 4096, 64, "", ()),
+    ]
+    assert recorded.kinds() == [SET]
+
+
+def test_benchguard_region_lets_the_programs_exceptions_through(record: Record, tmp_path: Path) -> None:
+    """And what was recorded until then is a region."""
+    (tmp_path / "program.py").write_text(REGION)
+    recorded = record([sys.executable, "program.py", "raise"])
+    assert recorded.status == 0, recorded.stderr
+    assert "the program's own" in recorded.stdout
+    assert recorded.kinds() == [SET]
+
+
+def test_benchguard_region_is_nothing_where_an_option_chooses(record: Record, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(REGION)
+    recorded = record([sys.executable, "program.py"], "--launches", "0:1")
+    assert recorded.stdout.split()[1] == "False"
+    assert "only 0 launches were made" in recorded.said[-1]

@@ -1,0 +1,90 @@
+"""Variables of modules: what a region's recording holds of them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.integration.recording import Recording, read_recordings
+from tests.integration.support import Observe
+
+Record = Callable[[str], tuple[list[Recording], dict[str, int]]]
+
+
+@pytest.fixture
+def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> Record:
+    """The regions of a program, and what it printed: "name number" a line."""
+
+    def run(name: str) -> tuple[list[Recording], dict[str, int]]:
+        folder = tmp_path / "recordings"
+        folder.mkdir()
+        variables = [f"NEUTRINO_CAPTURE={folder}", "NEUTRINO_REGION=program"]
+        observed = observe(["env", *variables, program(name)])
+        assert observed.status == 0, observed.stdout + observed.stderr
+        lines = [line.split() for line in observed.stdout.splitlines()]
+        return read_recordings(folder), {name: int(number) for name, number in lines}
+
+    return run
+
+
+def test_variables_before_and_after(record: Record) -> None:
+    """Of every module that the region uses, whatever of it the region uses; as they were when it began."""
+    (region, _), addresses = record("region_variables")
+    assert region.refusals == []
+    content = {v["name"]: (v["before"], v["after"]) for v in region.variables}
+    # 5 + 3 before the region; then + 3, + 100, + 100.
+    assert content["counter"] == (struct.pack("<I", 8), struct.pack("<I", 211))
+    table = bytes([1, 2, 3]).ljust(16, b"\0")
+    assert content["table"] == (table, table[:4] + struct.pack("<I", 211) + table[8:])
+    assert content["weights"] == (struct.pack("<II", 0, 3), struct.pack("<II", 0, 100))
+    assert content["unused"] == (struct.pack("<I", 9),) * 2
+    assert content["target"][1] == b"\7" * 4 + bytes(12)
+    assert len(content) == len(region.variables) == 5
+    by_name = {v["name"]: v for v in region.variables}
+    assert {name: by_name[name]["address"] for name in ("weights", "table", "target")} == {
+        name: addresses[name] for name in ("weights", "table", "target")
+    }
+
+
+def test_operations_on_variables(record: Record) -> None:
+    """A memset and an upload to one, and a kernel that is given the address of another."""
+    (region, _), addresses = record("region_variables")
+    kinds = [operation["kind"] for operation in region.operations]
+    assert kinds == ["set", "launch", "upload", "join", "launch", "launch"]
+    assert (region.operations[0]["address"], region.operations[2]["to"]) == (
+        addresses["target"],
+        addresses["weights"] + 4,
+    )
+    names = [v["name"] for v in region.variables]
+    assert region.relocations == [(5, 0, names.index("table"), 4)]
+    modules = {v["name"]: v["module"] for v in region.variables}
+    assert region.modules == len(set(modules.values())) == 2
+    assert region.kernels == [("count", modules["counter"])]
+
+
+def test_the_next_region_begins_anew(record: Record) -> None:
+    """What one region changed is what the next begins with."""
+    (_, region), _ = record("region_variables")
+    (counter,) = (v for v in region.variables if v["name"] == "counter")
+    assert (counter["before"], counter["after"]) == (struct.pack("<I", 211), struct.pack("<I", 311))
+    assert {v["name"] for v in region.variables} == {"counter", "table", "weights"}
+
+
+def test_variables_that_no_capture_holds(record: Record) -> None:
+    (region,), _ = record("region_variables_refused")
+    assert [(call, reason) for _, call, reason in region.refusals] == [
+        (
+            "cuLaunchKernel",
+            "a module's variable everyones is managed, so the host may change it during the region",
+        ),
+        (
+            "cuLaunchKernel",
+            "a module's variable large makes them more than 64 MiB, which is what a capture keeps",
+        ),
+        ("cuModuleUnload", "unloads a module whose variables the region uses"),
+    ]
+    (small,) = region.variables
+    assert (small["name"], small["before"], small["after"]) == ("small", bytes(4), b"")

@@ -1,0 +1,55 @@
+"""Launch attributes: those that mean the same in another process are kept whole, the others refused by name."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+HOOK = HERE.parents[2] / "hook"
+KEPT = [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 14, 16]
+
+Attributes = Callable[..., list[str]]
+
+
+@pytest.fixture
+def attributes(compile_c: Callable[..., Path]) -> Attributes:
+    sources = HERE / "programs" / "launch_attributes.c", HOOK / "cuda" / "capture_attribute.c"
+    program = compile_c(
+        "launch_attributes",
+        *sources,
+        flags=(f"-I{HOOK / 'core'}", f"-I{HOOK / 'cuda'}", "-fsanitize=address"),
+    )
+
+    def run(*numbers: int) -> list[str]:
+        command = [str(program), *map(str, numbers)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout.splitlines()
+
+    return run
+
+
+def test_values_are_kept_whole_and_in_order(attributes: Attributes) -> None:
+    """Attribute 0 is there to be ignored."""
+    expected = [f"kept {number} {place} {place}" for place, number in enumerate(KEPT, 1)]
+    assert attributes(*KEPT) == expected
+    assert attributes(0, 4) == ["kept 4 2 2"]
+    assert attributes() == []
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (7, "programmatic event"),
+        (12, "launch completion event"),
+        (13, "changed from the device"),
+        (99, "attribute 99, which this neutrino-bench does not know"),
+    ],
+)
+def test_a_handle_or_an_unknown_attribute_is_refused(attributes: Attributes, number: int, why: str) -> None:
+    refused, kept = attributes(number, 8)
+    assert refused.startswith("refused ") and why in refused
+    assert kept == "kept 8 2 2"

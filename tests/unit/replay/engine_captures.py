@@ -1,0 +1,216 @@
+"""Captures of kernels that tell something about the engine: written by hand, as tests/captures.py has them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+from benchguard.capture.layout import ARENA, NOTHING, AllocationFlag, StreamKind
+from benchguard.capture.model import (
+    Attribute,
+    EventRecord,
+    EventWait,
+    Join,
+    Kernel,
+    Launch,
+    Limit,
+    Parameter,
+    Setting,
+)
+from tests.captures import GRANULE, PTX_HEAD, Builder, Memory
+
+ONE = (1, 1, 1)
+POINTER = (Parameter(0, 8),)
+
+# Adds 1 to each of `n` integers: what accumulates where nothing restores it.
+ADD_ONE = """
+.visible .entry add_one(.param .u64 at, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [at];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r2, %r2, %r3, %r4;
+    setp.ge.u32 %p, %r2, %r1;
+    @%p bra done;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r5, [%rd3];
+    add.u32 %r5, %r5, 1;
+    st.global.u32 [%rd3], %r5;
+done:
+    ret;
+}
+"""
+
+ENDLESS = """
+.visible .entry endless(.param .u64 at)
+{
+    .reg .pred %p;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [at];
+again:
+    ld.volatile.global.u32 %r1, [%rd1];
+    setp.eq.u32 %p, %r1, 0;
+    @%p bra again;
+    ret;
+}
+"""
+
+# Writes 1 to the address that is stored at `at`.
+FOLLOW = """
+.visible .entry follow(.param .u64 at)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.global.u64 %rd2, [%rd1];
+    mov.u32 %r1, 1;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+"""
+
+# Writes what is in shared memory that it never wrote, 1024 words a block.
+PEEK = """
+.extern .shared .align 16 .b8 shared[];
+.visible .entry peek(.param .u64 at)
+{
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [at];
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r2, %r1, 2;
+    mov.u32 %r3, shared;
+    add.u32 %r3, %r3, %r2;
+    ld.volatile.shared.u32 %r4, [%r3];
+    mov.u32 %r5, %ctaid.x;
+    mad.lo.u32 %r5, %r5, 1024, %r1;
+    mul.wide.u32 %rd2, %r5, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}
+"""
+
+# Writes the number of clocks to memory: another one each time.
+CLOCK = """
+.visible .entry clock(.param .u64 at)
+{
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    mov.u64 %rd2, %globaltimer;
+    st.global.u64 [%rd1], %rd2;
+    ret;
+}
+"""
+
+
+def integers(values: list[int]) -> bytes:
+    return struct.pack(f"<{len(values)}I", *values)
+
+
+def add_one(stream: int, address: int, n: int, kernel: int = 0) -> Launch:
+    grid = ((n + 127) // 128, 1, 1)
+    return Launch(stream, kernel, grid, (128, 1, 1), 0, struct.pack("<QI", address, n))
+
+
+def add_one_capture(path: Path, n: int = 1024, launches: int = 1, address: int = ARENA) -> Path:
+    before = list(range(n))
+    with Builder(path) as builder:
+        builder.device()
+        module = builder.module(PTX_HEAD + ADD_ONE)
+        builder.add(Kernel(module, 12, 8, 0, 0, 1024, "add_one", (Parameter(0, 8), Parameter(8, 4))))
+        builder.stream()
+        after = [value + launches for value in before]
+        builder.memory(Memory(address, integers(before), integers(after)))
+        for _ in range(launches):
+            builder.operation(add_one(0, address, n))
+        builder.end()
+    return path
+
+
+def scattered_capture(path: Path) -> Path:
+    """Three allocations that are not side by side, one with content on a few pages only, one that is freed."""
+    at = [ARENA, ARENA + 3 * GRANULE, ARENA + 8 * GRANULE]
+    sparse = bytearray(GRANULE + 4096)
+    for page in (0, 7, 200, 512):
+        sparse[page * 4096 : page * 4096 + 4] = integers([page + 1])
+    changed = bytearray(sparse)
+    changed[:4] = integers([2])
+    with Builder(path) as builder:
+        builder.device()
+        module = builder.module(PTX_HEAD + ADD_ONE)
+        builder.add(Kernel(module, 12, 8, 0, 0, 1024, "add_one", (Parameter(0, 8), Parameter(8, 4))))
+        builder.stream()
+        builder.memory(Memory(at[0], integers([5]), integers([6]), 512))
+        builder.memory(Memory(at[1], bytes(sparse), bytes(changed)))
+        builder.memory(Memory(at[2], b"", b"", GRANULE), AllocationFlag(0))
+        for address in at:
+            builder.operation(add_one(0, address, 1))
+        builder.end()
+    return path
+
+
+def one_kernel(
+    path: Path,
+    text: str,
+    name: str,
+    before: bytes,
+    after: bytes | None = None,
+    launch: Callable[[Launch], Launch] = lambda each: each,
+    attributes: tuple[Setting, ...] = (),
+    limits: tuple[Limit, ...] = (),
+) -> Path:
+    """A kernel that takes the address of the only allocation."""
+    with Builder(path) as builder:
+        builder.device()
+        for limit in limits:
+            builder.add(limit)
+        module = builder.module(PTX_HEAD + text)
+        builder.add(Kernel(module, 8, 8, 0, 0, 1024, name, POINTER, attributes))
+        builder.stream()
+        builder.memory(Memory(ARENA, before, before if after is None else after))
+        builder.operation(launch(Launch(0, 0, ONE, ONE, 0, struct.pack("<Q", ARENA))))
+        builder.end()
+    return path
+
+
+def crossing_capture(path: Path, n: int = 64) -> Path:
+    """One integer row that four streams add to in turn, ordered by events, by a join of one stream, and by a join
+    of all; the legacy and a blocking stream are among them."""
+    before = [0] * n
+    with Builder(path) as builder:
+        builder.device()
+        module = builder.module(PTX_HEAD + ADD_ONE)
+        builder.add(Kernel(module, 12, 8, 0, 0, 1024, "add_one", (Parameter(0, 8), Parameter(8, 4))))
+        legacy = builder.stream()
+        first = builder.stream(0x1001, StreamKind.CREATED, 1)
+        second = builder.stream(0x1002, StreamKind.CREATED, 0)
+        own = builder.stream(0x2, StreamKind.PER_THREAD)
+        builder.memory(Memory(ARENA, integers(before), integers([12] * n)))
+        for event in range(2):
+            builder.operation(add_one(legacy, ARENA, n))
+            builder.operation(EventRecord(legacy, event))
+            builder.operation(EventWait(first, event))
+            for _ in range(2):
+                builder.operation(add_one(first, ARENA, n))
+            builder.operation(Join(first))
+            builder.operation(add_one(second, ARENA, n))
+            builder.operation(Join(second))
+            builder.operation(add_one(own, ARENA, n))
+            builder.operation(Join(NOTHING))
+            builder.operation(add_one(first, ARENA, n))
+            builder.operation(Join())
+        builder.end()
+    return path
+
+
+COOPERATIVE = Attribute(2, struct.pack("<i60x", 1))
+EVENT_OF_A_LAUNCH = Attribute(7, struct.pack("<Q56x", 0x1234))

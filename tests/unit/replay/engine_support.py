@@ -1,0 +1,58 @@
+"""Run a plan in engine_child.py: on the CPU driver, or on the one that NEUTRINO_TEST_DRIVER names."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import NATIVE, ROOT
+
+LIBRARY = os.environ.get("NEUTRINO_TEST_REPLAY") or str(NATIVE / "replay" / "libneutrino_replay.so")
+SANITIZER = (
+    {"LD_PRELOAD": os.environ["NEUTRINO_TEST_PRELOAD"]} if "NEUTRINO_TEST_PRELOAD" in os.environ else {}
+)
+SIM = str(NATIVE / "sim" / "libcuda.so.1")
+DRIVER = os.environ.get("NEUTRINO_TEST_DRIVER") or SIM
+COLD = {"none": 0, "flush": 1, "remap": 2, "rotate": 3, "memset": 4}
+BAD_CAPTURE, NO_DRIVER, CANNOT, FAILED, TIMEOUT, OURS = range(1, 7)
+NOTHING = 0xFFFFFFFF
+
+on_sim = DRIVER == SIM
+
+
+def replayed(
+    capture: Path,
+    *steps: list[Any],
+    driver: str = DRIVER,
+    environment: dict[str, str] | None = None,
+    cold: str = "none",
+    **options: Any,
+) -> list[Any]:
+    """What each step gave, the first being the preparation: JSON, an error as {"status", "text"}."""
+    plan = {
+        "capture": str(capture),
+        "library": LIBRARY,
+        "driver": driver,
+        "options": {"cold": COLD[cold], **options},
+        "steps": [["prepare"], *steps],
+    }
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("engine_child.py"))],
+        input=json.dumps(plan),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, **SANITIZER, **(environment or {}), "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    results: list[Any] = json.loads(done.stdout)
+    return results
+
+
+def assert_exact(found: Any) -> None:
+    assert found == [0, []]

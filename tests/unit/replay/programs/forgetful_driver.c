@@ -1,0 +1,61 @@
+/* A driver for tests of the engine: what is not here is found in the CPU driver, which this is linked to.
+ *
+ *     FORGET         copies in the device do nothing but for the first: one allocation, restored once
+ *     EVENT_BASE_NS  what a pair of events takes, EVENT_STEP_NS more or less
+ *     CALL_LOG       a file that gets a line for each launch (the kernel's name) and each timing call */
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXPORT     __attribute__((visibility("default")))
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static void note(const char *what)
+{
+    static FILE *log;
+    if (getenv("CALL_LOG") == NULL)
+        return;
+    if (log == NULL)
+        log = fopen(getenv("CALL_LOG"), "w");
+    if (log == NULL)
+        abort();
+    fprintf(log, "%s\n", what);
+    fflush(log);
+}
+
+static int forgets(void)
+{
+    static int calls;
+    return getenv("FORGET") != NULL && calls++ >= 1;
+}
+
+EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    return forgets() ? CUDA_SUCCESS : REAL(cuMemcpyDtoDAsync_v2)(to, from, bytes, stream);
+}
+
+EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
+{
+    static int turn;
+    note("elapsed");
+    const CUresult result = REAL(cuEventElapsedTime_v2)(ms, start, end);
+    if (getenv("EVENT_BASE_NS") != NULL)
+        *ms = (float)(atof(getenv("EVENT_BASE_NS")) + turn++ % 3 * atof(getenv("EVENT_STEP_NS"))) / 1e6f;
+    return result;
+}
+
+EXPORT CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    note("record");
+    return REAL(cuEventRecord)(event, stream);
+}
+
+EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
+                                 void **extra)
+{
+    const char *name = "?";
+    if (REAL(cuFuncGetName)(&name, function) == CUDA_SUCCESS)
+        note(name);
+    return REAL(cuLaunchKernelEx)(config, function, parameters, extra);
+}

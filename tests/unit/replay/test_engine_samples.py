@@ -1,0 +1,194 @@
+"""What a sample is: its inputs, its poison, its time, and how it ends if a kernel does not."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchguard.capture.layout import ARENA
+from tests.captures import CAPTURES, COUNTER, GRANULE, saxpy_capture
+from tests.unit.replay.engine_captures import ENDLESS, FOLLOW, add_one_capture, integers, one_kernel
+from tests.unit.replay.engine_support import (
+    CANNOT,
+    COLD,
+    FAILED,
+    NOTHING,
+    OURS,
+    TIMEOUT,
+    assert_exact,
+    on_sim,
+    replayed,
+)
+
+sim_only = pytest.mark.skipif(not on_sim, reason="asks the CPU driver for it")
+
+
+@pytest.mark.parametrize("cold", tuple(COLD))
+def test_inputs_are_drawn_and_written(tmp_path: Path, cold: str) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", n=256)
+    sets = [integers([1000 * (number + 1)] * 256) for number in range(4)]
+    inputs = [["input", number, ARENA, data.hex()] for number, data in enumerate(sets)]
+    *_, samples = replayed(path, *inputs, ["samples", 24, ARENA, 1024], cold=cold, seed=3)
+    for sample, left in samples:
+        assert left == integers([1000 * (sample["input_set"] + 1) + 1] * 256).hex()
+    drawn = [sample["input_set"] for sample, _ in samples]
+    assert set(drawn) == {0, 1, 2, 3}
+    assert drawn != sorted(drawn)
+
+
+def test_the_seed_gives_the_order(tmp_path: Path) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", n=1)
+
+    def order(seed: int) -> list[int]:
+        inputs = [["input", number, ARENA, "00000000"] for number in range(4)]
+        *_, samples = replayed(path, *inputs, ["measure", 16], seed=seed)
+        return [sample["input_set"] for sample in samples]
+
+    assert order(1) == order(1) != order(2)
+
+
+def test_an_input_of_a_variable(tmp_path: Path) -> None:
+    path = CAPTURES["global"](tmp_path / "x.ncap")
+    value = ["input", 0, COUNTER, integers([1000]).hex()]
+    results = replayed(
+        path, value, ["samples", 9, COUNTER, 4], ["once", 0], ["read", COUNTER, 4], cold_code=True
+    )
+    assert [left for _, left in results[2]] == [integers([1015]).hex()] * 9
+    assert results[4] == integers([1015]).hex()
+
+
+def test_the_recorded_inputs_stay_available(tmp_path: Path) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", n=1)
+    steps: list[list[Any]] = [
+        ["input", 0, ARENA, integers([70]).hex()],
+        ["measure", 2],
+        ["once", 0xFFFFFFFF],
+        ["read", ARENA, 4],
+        ["verify"],
+        ["once", 1],
+    ]
+    results = replayed(path, *steps, cold="remap")
+    assert results[4] == integers([1]).hex()
+    assert_exact(results[5])
+    assert results[6]["status"] == OURS
+
+
+def test_outputs_are_poisoned_with_another_pattern_each_time(tmp_path: Path) -> None:
+    """The kernel writes 1024 integers and leaves those behind them alone."""
+    path = saxpy_capture(tmp_path / "x.ncap", n=1000)
+    output = ["output", ARENA, 4000]  # x, which saxpy only reads
+    _, _, samples = replayed(path, output, ["samples", 8, ARENA, 4000], cold="none")
+    left = [bytes.fromhex(each) for _, each in samples]
+    assert all(len(set(each)) == 1 and each[0] != 0 for each in left)
+    assert len(set(left)) > 4
+
+
+def test_an_output_that_is_an_input_begins_as_the_input(tmp_path: Path) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", n=1)
+    steps: list[list[Any]] = [["output", ARENA, 4], ["input", 0, ARENA, integers([70]).hex()]]
+    *_, samples = replayed(path, *steps, ["samples", 2, ARENA, 4])
+    assert [left for _, left in samples] == [integers([71]).hex()] * 2
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        ["input", 0, ARENA - 4, "00000000"],
+        ["input", 0, ARENA + 4094, "00000000"],
+        ["input", 0, ARENA, ""],
+        ["output", ARENA + 4096, 4],
+        ["output", 0xFFFFFFFFFFFFFFFC, 8],
+        ["read", ARENA + GRANULE, 4],
+        ["read", ARENA, GRANULE + 1],
+    ],
+)
+def test_memory_that_the_capture_does_not_have(tmp_path: Path, step: list[Any]) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", n=1024)
+    _, refused, after = replayed(path, step, ["measure", 1])
+    assert refused["status"] == CANNOT
+    assert len(after) == 1
+
+
+def test_the_times_of_a_sample(tmp_path: Path) -> None:
+    path = saxpy_capture(tmp_path / "x.ncap")
+    prepared, samples, overhead = replayed(path, ["measure", 10], ["overhead"])
+    assert prepared[1]["primed"] == 1
+    for sample in samples:
+        assert 0 < sample["device_us"] <= sample["host_us"] * 1.5
+        assert sample["restore_us"] > 0
+        assert sample["clock_mhz"] > 100
+        assert (sample["input_set"], sample["flags"]) == (NOTHING, 0)
+    assert 0 < overhead["empty_pair_us"] < overhead["empty_kernel_us"]
+    assert 0 < overhead["tick_us"] <= overhead["empty_pair_us"]
+
+
+def test_too_many_operations_are_not_queued_behind_a_held_stream(tmp_path: Path) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", n=1, launches=300)
+    prepared, samples, verified = replayed(path, ["measure", 2], ["verify"])
+    assert (prepared[1]["primed"], prepared[1]["operations"]) == (0, 300)
+    assert all(sample["flags"] == 0 for sample in samples)
+    assert_exact(verified)
+
+
+@sim_only
+def test_a_held_stream_goes_on_by_itself(tmp_path: Path) -> None:
+    """The host takes longer to queue a sample than the stream is held."""
+    path = add_one_capture(tmp_path / "x.ncap", n=1, launches=20)
+    slow = {"SIM_INJECT": "cuLaunchKernelEx=delay(10ms)"}
+    _, samples = replayed(path, ["measure", 1], environment=slow, prime_limit_ms=20)
+    assert samples[0]["flags"] == 1
+
+
+@pytest.mark.parametrize("prime", [False, True])
+def test_a_kernel_that_never_ends(tmp_path: Path, prime: bool) -> None:
+    path = one_kernel(tmp_path / "x.ncap", ENDLESS, "endless", b"\1\0\0\0")
+    endless = ["input", 0, ARENA, "00000000"]
+    _, _, failed, after = replayed(path, endless, ["measure", 1], ["measure", 1], timeout_ms=500, prime=prime)
+    assert failed["status"] == after["status"] == TIMEOUT
+    assert failed["text"] == "the region did not end in 500 ms"
+    assert "replay in a new process" in after["text"]
+
+
+def test_a_kernel_that_reads_memory_it_was_never_given(tmp_path: Path) -> None:
+    """Its pointer leads to where the recorded program had something, and the capture has not."""
+    path = one_kernel(tmp_path / "x.ncap", FOLLOW, "follow", struct.pack("<Q", ARENA + 64 * GRANULE))
+    _, failed, after = replayed(path, ["measure", 1], ["verify"])
+    assert failed["status"] == after["status"] == FAILED
+    assert failed["text"].startswith("the region failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)")
+
+
+def test_stepping_names_the_operation_that_failed(tmp_path: Path) -> None:
+    path = one_kernel(tmp_path / "x.ncap", FOLLOW, "follow", struct.pack("<Q", ARENA + 64 * GRANULE))
+    _, failed = replayed(path, ["once", 0xFFFFFFFF], step=True)
+    assert failed["status"] == FAILED
+    assert failed["text"] == "operation 0 (kernel follow): it failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)"
+
+
+@sim_only
+def test_elapsed_times_are_the_events(tmp_path: Path, forgetful_driver: Path) -> None:
+    """With events that take 1.25 us a pair and steps of 32 ns, as an H200's."""
+    path = saxpy_capture(tmp_path / "x.ncap")
+    clock = {"EVENT_STEP_NS": "32", "EVENT_BASE_NS": "1248"}
+    _, overhead, samples = replayed(
+        path, ["overhead"], ["measure", 3], driver=str(forgetful_driver), environment=clock
+    )
+    assert overhead["tick_us"] == pytest.approx(0.032)
+    assert overhead["empty_pair_us"] == pytest.approx(1.28)
+    assert {round(1000 * sample["device_us"]) for sample in samples} == {1248, 1280, 1312}
+
+
+@sim_only
+def test_the_order_of_a_sample(tmp_path: Path, forgetful_driver: Path) -> None:
+    """Only the region is between the events, and the stream is held before it and stamped around it."""
+    log = tmp_path / "calls"
+    path = saxpy_capture(tmp_path / "x.ncap")
+    calls = {"CALL_LOG": str(log)}
+    replayed(path, ["measure", 2], driver=str(forgetful_driver), environment=calls)
+    events = log.read_text().split()
+    sample = ["nb_stamp", "nb_hold", "record", "saxpy", "record", "nb_stamp", "elapsed"]
+    assert events[-len(sample) :] == sample
+    assert Counter(events)["saxpy"] == 3  # one to warm up
