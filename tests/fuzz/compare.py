@@ -40,6 +40,9 @@ ACCEPTED, REFUSED = 0, 1
 MEMORY_MAX = 2 << 30
 KEPT = 3
 REPORT_EVERY = 200
+FRAME = "cannot be decompressed"
+"""Python brings a libzstd of its own. Later versions refuse frames that earlier ones decode, to the same bytes:
+those with a reserved bit set (RFC 8878, 3.1.1.3.2.1)."""
 _HEAD = struct.Struct("<II")
 
 
@@ -143,6 +146,8 @@ def work(task: Work, queue: Queue[Found]) -> None:
             found.reasons[reason] += 1
         if verdict in (ACCEPTED, REFUSED) and verdict == outcome:
             found.counts["accepted by both" if verdict == ACCEPTED else "refused by both"] += 1
+        elif outcome == ACCEPTED and FRAME in reason:
+            found.counts["refused by the newer libzstd alone"] += 1
         else:
             names = {ACCEPTED: "accepts", REFUSED: "refuses"}
             kind = f"the engine {names.get(outcome, 'fails')}, Python {names.get(verdict, 'fails')}: {reason}"
