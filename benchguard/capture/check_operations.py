@@ -128,6 +128,8 @@ class OperationRules:
             raise MalformedError("switched off, but no node")
         if flags & OperationFlag.COOPERATIVE and kind is not OperationKind.LAUNCH:
             raise MalformedError("cooperative, but no launch")
+        if flags & OperationFlag.NODE_PRIORITIES and kind is not OperationKind.GRAPH_LAUNCH:
+            raise MalformedError("with its nodes' priorities, but no graph's launch")
 
     def _check_launch(self, launch: Launch) -> None:
         check_index(launch.kernel, len(self._parameter_bytes), "kernel")

@@ -58,6 +58,7 @@ class OperationKind(enum.IntEnum):
 class OperationFlag(enum.IntFlag):
     COOPERATIVE = 1
     DISABLED = 2
+    NODE_PRIORITIES = 4
 
 
 NO_FLAGS = OperationFlag(0)

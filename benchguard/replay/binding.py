@@ -11,7 +11,7 @@ import cffi
 from benchguard.shim.paths import ENGINE, REPLAY
 
 from .contract import EngineError
-from .protocol import CANNOT, Device, Difference, Limits, Options, Overhead, Prepared, Sample
+from .protocol import OURS, Device, Difference, Limits, Options, Overhead, Prepared, Sample
 
 HEADER = ENGINE / "replay.h"
 BEGIN, END = "/* cffi: begin */", "/* cffi: end */"
@@ -24,7 +24,7 @@ def declarations() -> str:
     _, _, rest = HEADER.read_text().partition(BEGIN)
     marked, end, _ = rest.partition(END)
     if not end:
-        raise EngineError(CANNOT, f"{HEADER}: not as installed; install neutrino-bench again")
+        raise EngineError(OURS, f"{HEADER}: not as installed; install neutrino-bench again")
     return marked
 
 
@@ -36,7 +36,7 @@ def open_engine(capture: int, limits: Limits, library: str | os.PathLike[str] = 
         loaded = ffi.dlopen(os.fspath(library))
     except OSError as error:
         advice = "install neutrino-bench again, or run `python build.py build` in its source"
-        raise EngineError(CANNOT, f"the replay engine cannot be loaded ({error}); {advice}") from error
+        raise EngineError(OURS, f"the replay engine cannot be loaded ({error}); {advice}") from error
     return NativeEngine(ffi, loaded, capture, limits)
 
 

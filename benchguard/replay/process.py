@@ -168,8 +168,12 @@ def _read(descriptor: int) -> bytes | None:
 
 def _has_ended(child: subprocess.Popen[bytes]) -> bool:
     """Without reaping it."""
-    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    return child.returncode is not None or os.waitid(os.P_PID, child.pid, flags) is not None
+    if child.returncode is not None:
+        return True
+    try:
+        return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # somebody here reaps every child there is
+        return True
 
 
 def _status(child: subprocess.Popen[bytes], grace: float) -> int:

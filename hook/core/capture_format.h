@@ -241,7 +241,8 @@ enum nb_operation_kind {
 
 enum nb_operation_flag {
     NB_OPERATION_COOPERATIVE = 1,
-    NB_OPERATION_DISABLED = 2 /* a graph's node that is switched off */
+    NB_OPERATION_DISABLED = 2,       /* a graph's node that is switched off */
+    NB_OPERATION_NODE_PRIORITIES = 4 /* a graph's launch: it was instantiated with its nodes' priorities */
 };
 
 /* One step of the region, in the order in which the host gave them; or a node of a graph. */

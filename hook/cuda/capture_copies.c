@@ -49,7 +49,7 @@ static struct nb_copy plane(const CUDA_MEMCPY2D *from, CUstream stream, bool hos
                             .host_waits = host_waits};
 }
 
-static struct nb_copy volume(const CUDA_MEMCPY3D *from, CUstream stream, bool host_waits)
+struct nb_copy nb_copy_of_volume(const CUDA_MEMCPY3D *from, CUstream stream, bool host_waits)
 {
     return (struct nb_copy){.destination =
                                 end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
@@ -149,7 +149,7 @@ CUresult nb_through_copy_3d(const struct nb_call *call, nb_cuMemcpy3D_v2_t real,
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(pCopy);
     if (recorded && nb_capture_happened(call, result))
-        nb_capture_copy(call, volume(pCopy, NULL, true));
+        nb_capture_copy(call, nb_copy_of_volume(pCopy, NULL, true));
     return result;
 }
 
@@ -159,6 +159,6 @@ CUresult nb_through_copy_3d_async(const struct nb_call *call, nb_cuMemcpy3DAsync
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(pCopy, hStream);
     if (recorded && nb_capture_happened(call, result))
-        nb_capture_copy(call, volume(pCopy, hStream, false));
+        nb_capture_copy(call, nb_copy_of_volume(pCopy, hStream, false));
     return result;
 }

@@ -29,80 +29,106 @@ static void refuse_read(const struct nb_call *call, const struct nb_copy *copy)
     nb_capture_refuse(call, reason);
 }
 
-static void write_operation(const struct nb_call *call, const struct nb_copy *copy, const void *content)
+static uint32_t write_operation(const struct nb_call *call, const struct nb_copy *copy, const void *content)
 {
     const bool uploads = content != NULL;
     const struct nb_piece data = {content, uploads ? bytes_of(copy) : 0};
-    struct nb_capture_operation operation = {.kind = uploads ? NB_OPERATION_UPLOAD : NB_OPERATION_COPY,
-                                             .stream = nb_capture_stream(call, copy->stream),
-                                             .as.copy = {.destination = copy->destination.address,
-                                                         .destination_pitch = copy->destination.pitch,
-                                                         .destination_slice = copy->destination.slice,
-                                                         .source = uploads ? 0 : copy->source.address,
-                                                         .source_pitch = uploads ? 0 : copy->source.pitch,
-                                                         .source_slice = uploads ? 0 : copy->source.slice,
-                                                         .width = copy->width,
-                                                         .height = copy->height,
-                                                         .depth = copy->depth,
-                                                         .content.bytes = data.bytes}};
-    nb_capture_operation(&operation, &data, uploads);
+    struct nb_capture_operation operation = {
+        .kind = uploads ? NB_OPERATION_UPLOAD : NB_OPERATION_COPY,
+        .stream = copy->graph != 0 ? NB_NOTHING : nb_capture_stream(call, copy->stream),
+        .graph = copy->graph,
+        .as.copy = {.destination = copy->destination.address,
+                    .destination_pitch = copy->destination.pitch,
+                    .destination_slice = copy->destination.slice,
+                    .source = uploads ? 0 : copy->source.address,
+                    .source_pitch = uploads ? 0 : copy->source.pitch,
+                    .source_slice = uploads ? 0 : copy->source.slice,
+                    .width = copy->width,
+                    .height = copy->height,
+                    .depth = copy->depth,
+                    .content.bytes = data.bytes}};
+    return nb_capture_operation(&operation, &data, uploads);
+}
+
+/* A row of the host's memory, of all slices' rows. */
+static const unsigned char *row_of(const struct nb_copy *copy, uint64_t row)
+{
+    return (const unsigned char *)(uintptr_t)(copy->source.address + row / copy->height * copy->source.slice +
+                                              row % copy->height * copy->source.pitch);
 }
 
 static void pack(const struct nb_copy *copy, unsigned char *into)
 {
-    for (uint64_t slice = 0; slice < copy->depth; slice++)
-        for (uint64_t row = 0; row < copy->height; row++, into += copy->width)
-            memcpy(into,
-                   (const unsigned char *)(uintptr_t)(copy->source.address + slice * copy->source.slice +
-                                                      row * copy->source.pitch),
-                   copy->width);
+    for (uint64_t row = 0; row < copy->height * copy->depth; row++, into += copy->width)
+        memcpy(into, row_of(copy, row), copy->width);
 }
 
-static void upload(const struct nb_call *call, const struct nb_copy *copy)
+static uint32_t upload(const struct nb_call *call, const struct nb_copy *copy)
 {
     const bool is_packed = (copy->height == 1 || copy->source.pitch == copy->width) &&
                            (copy->depth == 1 || copy->source.slice == copy->width * copy->height);
     void *packed = is_packed ? NULL : malloc(bytes_of(copy));
     if (!is_packed && packed == NULL) {
         nb_capture_refuse(call, "copies more from the host than there is memory to keep a copy of");
-        return;
+        return NB_NOTHING;
     }
     if (!is_packed)
         pack(copy, packed);
-    write_operation(call, copy, is_packed ? (const void *)(uintptr_t)copy->source.address : packed);
+    const uint32_t index =
+        write_operation(call, copy, is_packed ? (const void *)(uintptr_t)copy->source.address : packed);
     free(packed);
+    return index;
 }
 
-static void classify(const struct nb_call *call, const struct nb_copy *copy)
+static uint32_t classify(const struct nb_call *call, const struct nb_copy *copy)
 {
     const char *what = NULL;
+    uint32_t index = NB_NOTHING;
     const enum nb_place to = nb_capture_place(copy->destination.address, &what);
     if (to == NB_PLACE_FOREIGN) {
         refuse_foreign(call, "to", what);
-        return;
+        return NB_NOTHING;
     }
     const enum nb_place from = nb_capture_place(copy->source.address, &what);
     if (from == NB_PLACE_FOREIGN)
         refuse_foreign(call, "from", what);
     else if (from == NB_PLACE_CAPTURED && to == NB_PLACE_CAPTURED)
-        write_operation(call, copy, NULL);
+        index = write_operation(call, copy, NULL);
     else if (from == NB_PLACE_CAPTURED)
         refuse_read(call, copy);
     else if (to == NB_PLACE_CAPTURED)
-        upload(call, copy);
+        index = upload(call, copy);
     else if (!copy->host_waits)
         nb_capture_refuse(call, "copies host memory in a stream's order, which is not recorded");
     /* Between device addresses the host does not wait (CUDA driver API, API synchronization behavior). */
     if (copy->host_waits && (to == NB_PLACE_HOST || from == NB_PLACE_HOST))
         nb_capture_join(nb_capture_stream(call, copy->stream));
+    return index;
 }
 
-void nb_capture_copy(const struct nb_call *call, struct nb_copy copy)
+uint32_t nb_capture_copy(const struct nb_call *call, struct nb_copy copy)
 {
     const int saved = errno;
+    uint32_t index = NB_NOTHING;
     if (copy.destination.is_array || copy.source.is_array)
         nb_capture_refuse(call, "works on an array, which a capture does not hold");
     else if (bytes_of(&copy) != 0)
-        classify(call, &copy);
+        index = classify(call, &copy);
     errno = saved;
+    return index;
+}
+
+uint64_t nb_capture_copy_source(const struct nb_copy *copy)
+{
+    const char *what;
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    if (copy->source.is_array || bytes_of(copy) == 0 ||
+        nb_capture_place(copy->source.address, &what) != NB_PLACE_HOST)
+        return 0;
+    for (uint64_t row = 0; row < copy->height * copy->depth; row++) {
+        const unsigned char *bytes = row_of(copy, row);
+        for (uint64_t i = 0; i < copy->width; i++)
+            hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    }
+    return hash | 1;
 }

@@ -21,11 +21,21 @@ struct nb_copy {
     uint64_t width;         /* bytes of a row */
     uint64_t height, depth; /* rows of a slice, slices */
     CUstream stream;
+    uint32_t graph;  /* the graph whose node it is, else 0 */
     bool host_waits; /* the call returns when what it reads or writes on the host has been read or written */
 };
 
-/* A copy that nb_capture_announce said is to be recorded, and that happened. Writes a copy, an upload with
- * the host's bytes as they are now, or why it is neither. */
-void nb_capture_copy(const struct nb_call *call, struct nb_copy copy) __attribute__((visibility("hidden")));
+/* A copy that nb_capture_announce said is to be recorded, and that happened, or a graph's node. Writes a
+ * copy, an upload with the host's bytes as they are now, or why it is neither. Returns the operation's index,
+ * or NB_NOTHING. */
+uint32_t nb_capture_copy(const struct nb_call *call, struct nb_copy copy)
+    __attribute__((visibility("hidden")));
+
+/* Tells two contents of the host's memory apart that a copy reads; 0 if it reads none. */
+uint64_t nb_capture_copy_source(const struct nb_copy *copy) __attribute__((visibility("hidden")));
+
+/* capture_copies.c */
+struct nb_copy nb_copy_of_volume(const CUDA_MEMCPY3D *from, CUstream stream, bool host_waits)
+    __attribute__((visibility("hidden")));
 
 #endif

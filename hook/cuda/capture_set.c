@@ -1,5 +1,4 @@
-/* cuMemset* in a region. */
-#include <cuda.h>
+#include "capture_set.h"
 
 #include <stdio.h>
 
@@ -8,34 +7,28 @@
 #include "real.h"
 #include "special.h"
 
-struct fill {
-    CUdeviceptr address;
-    size_t pitch; /* 0 for one row */
-    size_t width, height;
-    uint32_t value;
-    uint32_t element_bytes;
-};
-
-static void record(const struct nb_call *call, CUstream stream, struct fill fill)
+uint32_t nb_capture_set(const struct nb_call *call, struct nb_set set)
 {
     const char *what = "host memory";
-    if (fill.width == 0 || fill.height == 0)
-        return;
-    if (nb_capture_place(fill.address, &what) != NB_PLACE_CAPTURED) {
+    if (set.width == 0 || set.height == 0)
+        return NB_NOTHING;
+    if (nb_capture_place(set.address, &what) != NB_PLACE_CAPTURED) {
         char reason[160];
         snprintf(reason, sizeof reason, "sets %s, which a capture does not hold", what);
         nb_capture_refuse(call, reason);
-        return;
+        return NB_NOTHING;
     }
     struct nb_capture_operation operation = {.kind = NB_OPERATION_SET,
-                                             .stream = nb_capture_stream(call, stream),
-                                             .as.set = {.address = fill.address,
-                                                        .pitch = fill.height > 1 ? fill.pitch : 0,
-                                                        .width = fill.width,
-                                                        .height = fill.height,
-                                                        .value = fill.value,
-                                                        .element_bytes = fill.element_bytes}};
-    nb_capture_operation(&operation, NULL, 0);
+                                             .stream = set.graph != 0 ? NB_NOTHING
+                                                                      : nb_capture_stream(call, set.stream),
+                                             .graph = set.graph,
+                                             .as.set = {.address = set.address,
+                                                        .pitch = set.height > 1 ? set.pitch : 0,
+                                                        .width = set.width,
+                                                        .height = set.height,
+                                                        .value = set.value,
+                                                        .element_bytes = set.element_bytes}};
+    return nb_capture_operation(&operation, NULL, 0);
 }
 
 CUresult nb_through_set_8(const struct nb_call *call, nb_cuMemsetD8_v2_t real, CUdeviceptr dstDevice,
@@ -44,7 +37,7 @@ CUresult nb_through_set_8(const struct nb_call *call, nb_cuMemsetD8_v2_t real, C
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, uc, N);
     if (recorded && nb_capture_happened(call, result))
-        record(call, NULL, (struct fill){dstDevice, 0, N, 1, uc, 1});
+        nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, uc, 1, .stream = NULL});
     return result;
 }
 
@@ -54,7 +47,7 @@ CUresult nb_through_set_16(const struct nb_call *call, nb_cuMemsetD16_v2_t real,
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, us, N);
     if (recorded && nb_capture_happened(call, result))
-        record(call, NULL, (struct fill){dstDevice, 0, N, 1, us, 2});
+        nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, us, 2, .stream = NULL});
     return result;
 }
 
@@ -64,7 +57,7 @@ CUresult nb_through_set_32(const struct nb_call *call, nb_cuMemsetD32_v2_t real,
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, ui, N);
     if (recorded && nb_capture_happened(call, result))
-        record(call, NULL, (struct fill){dstDevice, 0, N, 1, ui, 4});
+        nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, ui, 4, .stream = NULL});
     return result;
 }
 
@@ -74,7 +67,7 @@ CUresult nb_through_set_2d_8(const struct nb_call *call, nb_cuMemsetD2D8_v2_t re
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, uc, Width, Height);
     if (recorded && nb_capture_happened(call, result))
-        record(call, NULL, (struct fill){dstDevice, dstPitch, Width, Height, uc, 1});
+        nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, uc, 1, .stream = NULL});
     return result;
 }
 
@@ -84,7 +77,7 @@ CUresult nb_through_set_2d_16(const struct nb_call *call, nb_cuMemsetD2D16_v2_t 
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, us, Width, Height);
     if (recorded && nb_capture_happened(call, result))
-        record(call, NULL, (struct fill){dstDevice, dstPitch, Width, Height, us, 2});
+        nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, us, 2, .stream = NULL});
     return result;
 }
 
@@ -94,7 +87,7 @@ CUresult nb_through_set_2d_32(const struct nb_call *call, nb_cuMemsetD2D32_v2_t 
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, ui, Width, Height);
     if (recorded && nb_capture_happened(call, result))
-        record(call, NULL, (struct fill){dstDevice, dstPitch, Width, Height, ui, 4});
+        nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, ui, 4, .stream = NULL});
     return result;
 }
 
@@ -104,7 +97,7 @@ CUresult nb_through_set_8_async(const struct nb_call *call, nb_cuMemsetD8Async_t
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, uc, N, hStream);
     if (recorded && nb_capture_happened(call, result))
-        record(call, hStream, (struct fill){dstDevice, 0, N, 1, uc, 1});
+        nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, uc, 1, .stream = hStream});
     return result;
 }
 
@@ -114,7 +107,7 @@ CUresult nb_through_set_16_async(const struct nb_call *call, nb_cuMemsetD16Async
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, us, N, hStream);
     if (recorded && nb_capture_happened(call, result))
-        record(call, hStream, (struct fill){dstDevice, 0, N, 1, us, 2});
+        nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, us, 2, .stream = hStream});
     return result;
 }
 
@@ -124,7 +117,7 @@ CUresult nb_through_set_32_async(const struct nb_call *call, nb_cuMemsetD32Async
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, ui, N, hStream);
     if (recorded && nb_capture_happened(call, result))
-        record(call, hStream, (struct fill){dstDevice, 0, N, 1, ui, 4});
+        nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, ui, 4, .stream = hStream});
     return result;
 }
 
@@ -135,7 +128,7 @@ CUresult nb_through_set_2d_8_async(const struct nb_call *call, nb_cuMemsetD2D8As
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, uc, Width, Height, hStream);
     if (recorded && nb_capture_happened(call, result))
-        record(call, hStream, (struct fill){dstDevice, dstPitch, Width, Height, uc, 1});
+        nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, uc, 1, .stream = hStream});
     return result;
 }
 
@@ -146,7 +139,7 @@ CUresult nb_through_set_2d_16_async(const struct nb_call *call, nb_cuMemsetD2D16
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, us, Width, Height, hStream);
     if (recorded && nb_capture_happened(call, result))
-        record(call, hStream, (struct fill){dstDevice, dstPitch, Width, Height, us, 2});
+        nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, us, 2, .stream = hStream});
     return result;
 }
 
@@ -157,6 +150,6 @@ CUresult nb_through_set_2d_32_async(const struct nb_call *call, nb_cuMemsetD2D32
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, ui, Width, Height, hStream);
     if (recorded && nb_capture_happened(call, result))
-        record(call, hStream, (struct fill){dstDevice, dstPitch, Width, Height, ui, 4});
+        nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, ui, 4, .stream = hStream});
     return result;
 }

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 
 #include "call.h"
+#include "capture_graph.h"
 #include "function.h"
+#include "graph_node.h"
 #include "graphmap.h"
 #include "handle.h"
 #include "parameters.h"
 #include "real.h"
+#include "region.h"
 #include "special.h"
 #include "surface.h"
-
-/* Child graphs nest; a graph made of itself does not exist, so this only bounds the stack. */
-#define NB_GRAPH_DEPTH_MAX 16
 
 /* A graph that is being listed. */
 struct listing {
@@ -85,19 +85,6 @@ static bool remember(struct listing *listing, CUgraphNode node)
     return true;
 }
 
-/* CUDA 12's parameters where the driver has them: the older ones lack `kern`. */
-static CUresult kernel_parameters(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
-{
-    *parameters = (CUDA_KERNEL_NODE_PARAMS){0};
-    if (NB_HAS(cuGraphKernelNodeGetParams_v2))
-        return NB_REAL(cuGraphKernelNodeGetParams_v2)(node, parameters);
-    CUDA_KERNEL_NODE_PARAMS_v1 older;
-    const CUresult result = NB_REAL(cuGraphKernelNodeGetParams)(node, &older);
-    if (result == CUDA_SUCCESS)
-        memcpy(parameters, &older, sizeof older); /* v2 begins with v1's fields */
-    return result;
-}
-
 static void list_graph(struct listing *listing, CUgraph graph, int depth);
 
 static void list_node(struct listing *listing, CUgraphNode node, int depth)
@@ -109,7 +96,7 @@ static void list_node(struct listing *listing, CUgraphNode node, int depth)
     if (NB_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS) {
         listing->opaque++;
     } else if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
-        if (kernel_parameters(node, &parameters) == CUDA_SUCCESS && remember(listing, node))
+        if (nb_graph_kernel_parameters(node, &parameters) == CUDA_SUCCESS && remember(listing, node))
             write_node(listing, listing->kernels++, &parameters);
         else
             listing->opaque++;
@@ -126,15 +113,12 @@ static void list_node(struct listing *listing, CUgraphNode node, int depth)
 
 static void list_graph(struct listing *listing, CUgraph graph, int depth)
 {
-    size_t count = 0;
-    if (NB_REAL(cuGraphGetNodes)(graph, NULL, &count) != CUDA_SUCCESS || count == 0)
-        return;
-    CUgraphNode *nodes = calloc(count, sizeof(CUgraphNode));
-    if (nodes == NULL || NB_REAL(cuGraphGetNodes)(graph, nodes, &count) != CUDA_SUCCESS)
+    size_t count;
+    CUgraphNode *nodes = nb_graph_nodes(graph, &count);
+    if (nodes == NULL && count != 0)
         listing->opaque++;
-    else
-        for (size_t i = 0; i < count; i++)
-            list_node(listing, nodes[i], depth);
+    for (size_t i = 0; nodes != NULL && i < count; i++)
+        list_node(listing, nodes[i], depth);
     free(nodes);
 }
 
@@ -155,7 +139,8 @@ static void publish(struct listing *listing, CUgraphExec exec)
     free(listing->kernel_nodes);
 }
 
-static void instantiated(const struct nb_call *call, CUresult result, const CUgraphExec *exec, CUgraph graph)
+static void instantiated(const struct nb_call *call, CUresult result, const CUgraphExec *exec, CUgraph graph,
+                         uint64_t flags)
 {
     if (result != CUDA_SUCCESS || exec == NULL || !nb_hook_enter(call))
         return;
@@ -163,6 +148,8 @@ static void instantiated(const struct nb_call *call, CUresult result, const CUgr
     struct listing listing = {.thread = call->thread, .number = nb_graphmap_next_number()};
     list_graph(&listing, graph, 0);
     publish(&listing, *exec);
+    if (nb_region_wanted())
+        nb_capture_graph_made(call, *exec, graph, flags);
     errno = saved;
     nb_hook_leave(call);
 }
@@ -172,21 +159,19 @@ void nb_after_graph_instantiate_log(const struct nb_call *call, CUresult result,
                                     size_t bufferSize)
 {
     (void)phErrorNode, (void)logBuffer, (void)bufferSize;
-    instantiated(call, result, phGraphExec, hGraph);
+    instantiated(call, result, phGraphExec, hGraph, 0);
 }
 
 void nb_after_graph_instantiate_flags(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
                                       CUgraph hGraph, unsigned long long flags)
 {
-    (void)flags;
-    instantiated(call, result, phGraphExec, hGraph);
+    instantiated(call, result, phGraphExec, hGraph, flags);
 }
 
 void nb_after_graph_instantiate_params(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
                                        CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 {
-    (void)instantiateParams;
-    instantiated(call, result, phGraphExec, hGraph);
+    instantiated(call, result, phGraphExec, hGraph, instantiateParams != NULL ? instantiateParams->flags : 0);
 }
 
 static void updated(const struct nb_call *call, CUresult result, CUgraphExec exec, CUgraph graph)
@@ -198,6 +183,8 @@ static void updated(const struct nb_call *call, CUresult result, CUgraphExec exe
     struct listing listing = {.thread = call->thread, .number = entry->number};
     list_graph(&listing, graph, 0);
     publish(&listing, exec);
+    if (nb_region_wanted())
+        nb_capture_graph_updated(call, exec, graph);
     errno = saved;
     nb_hook_leave(call);
 }
@@ -224,6 +211,7 @@ static void node_changed(const struct nb_call *call, CUresult result, CUgraphExe
     const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(exec));
     if (result != CUDA_SUCCESS || entry == NULL || parameters == NULL || !nb_hook_enter(call))
         return;
+    const int saved = errno;
     const struct listing listing = {.thread = call->thread,
                                     .number = entry->number,
                                     .nodes = entry->nodes,
@@ -234,6 +222,9 @@ static void node_changed(const struct nb_call *call, CUresult result, CUgraphExe
             write_node(&listing, position, parameters);
             write_graph(&listing, nb_handle(exec));
         }
+    if (nb_region_wanted())
+        nb_capture_graph_kernel(call, exec, node, parameters);
+    errno = saved;
     nb_hook_leave(call);
 }
 
@@ -255,15 +246,105 @@ void nb_after_graph_exec_kernel_node_set_params(const struct nb_call *call, CUre
     node_changed(call, result, hGraphExec, hNode, nodeParams);
 }
 
+static void copy_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
+                         const CUDA_MEMCPY3D *parameters)
+{
+    if (!nb_region_wanted() || parameters == NULL || !nb_hook_enter(call))
+        return;
+    nb_capture_graph_copy(exec, node, parameters);
+    nb_hook_leave(call);
+}
+
+static void set_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
+                        const CUDA_MEMSET_NODE_PARAMS *parameters)
+{
+    if (!nb_region_wanted() || parameters == NULL || !nb_hook_enter(call))
+        return;
+    nb_capture_graph_set(exec, node, parameters);
+    nb_hook_leave(call);
+}
+
+static void child_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    if (!nb_region_wanted() || !nb_hook_enter(call))
+        return;
+    const int saved = errno;
+    nb_capture_graph_child(call, exec, node, child);
+    errno = saved;
+    nb_hook_leave(call);
+}
+
+void nb_after_graph_exec_memcpy_node_set_params(const struct nb_call *call, CUresult result,
+                                                CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+{
+    (void)ctx;
+    if (result == CUDA_SUCCESS)
+        copy_changed(call, hGraphExec, hNode, copyParams);
+}
+
+void nb_after_graph_exec_memset_node_set_params(const struct nb_call *call, CUresult result,
+                                                CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+{
+    (void)ctx;
+    if (result == CUDA_SUCCESS)
+        set_changed(call, hGraphExec, hNode, memsetParams);
+}
+
+void nb_after_graph_exec_child_node_set_params(const struct nb_call *call, CUresult result,
+                                               CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
+{
+    if (result == CUDA_SUCCESS)
+        child_changed(call, hGraphExec, hNode, childGraph);
+}
+
+/* The parameters of the newest kind begin with those of the older ones. */
+void nb_after_graph_exec_node_set_params(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                         CUgraphNode hNode, CUgraphNodeParams *nodeParams)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    CUDA_MEMSET_NODE_PARAMS set;
+    if (result != CUDA_SUCCESS || nodeParams == NULL)
+        return;
+    if (nodeParams->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        memcpy(&kernel, &nodeParams->kernel, sizeof kernel);
+        node_changed(call, result, hGraphExec, hNode, &kernel);
+    } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        memcpy(&set, &nodeParams->memset, sizeof set);
+        set_changed(call, hGraphExec, hNode, &set);
+    } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        copy_changed(call, hGraphExec, hNode, &nodeParams->memcpy.copyParams);
+    } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        child_changed(call, hGraphExec, hNode, nodeParams->graph.graph);
+    }
+}
+
+void nb_after_graph_node_set_enabled(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                     CUgraphNode hNode, unsigned int isEnabled)
+{
+    if (result != CUDA_SUCCESS || !nb_region_wanted() || !nb_hook_enter(call))
+        return;
+    nb_capture_graph_enabled(hGraphExec, hNode, isEnabled != 0);
+    nb_hook_leave(call);
+}
+
 void nb_after_graph_exec_destroy(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec)
 {
-    if (result == CUDA_SUCCESS && call->thread != NULL)
-        nb_graphmap_set(nb_handle(hGraphExec), NULL);
+    if (result != CUDA_SUCCESS || call->thread == NULL)
+        return;
+    nb_graphmap_set(nb_handle(hGraphExec), NULL);
+    if (nb_region_wanted())
+        nb_capture_graph_destroyed(hGraphExec);
 }
 
 CUresult nb_replace_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t real, CUgraphExec hGraphExec,
                                  CUstream hStream)
 {
+    const bool wanted = nb_region_wanted() && call->thread != NULL;
+    struct nb_capture_graph_launch launch = {.is_counted = false};
+    if (wanted)
+        launch = nb_capture_graph_before(call, hGraphExec, hStream);
     const CUresult result = real(hGraphExec, hStream);
     if (call->thread == NULL)
         return result;
@@ -281,6 +362,8 @@ CUresult nb_replace_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t 
                                            .stream = nb_handle(hStream)};
         nb_ring_commit(call->thread, sizeof *record);
     }
+    if (wanted)
+        nb_capture_graph_after(call, launch, hStream, result);
     nb_call_leave(call, end);
     return result;
 }

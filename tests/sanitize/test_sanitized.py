@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from benchguard.audit.log import LogWriter
-from benchguard.audit.supervise import Interposer, supervise
+from benchguard.audit.selection import parse_selection
+from benchguard.audit.supervise import Interposer, Recorded, supervise
 from benchguard.audit.surface import read_surface
 from benchguard.report.summary import summarise
+from tests.integration.recording import read_recordings
 from tests.integration.support import PROGRAMS, Compiler, read_driver_launches
 
 FOLDER = os.environ.get("NEUTRINO_SANITIZED")
@@ -56,6 +58,17 @@ def program(compile_c: Compiler, sanitizer: str, libraries: Path) -> Callable[[s
         return compile_c(f"{name}-{libraries.name}", PROGRAMS / f"{name}.c", flags=flags, links=links)
 
     return build
+
+
+def interposer_of(libraries: Path) -> Interposer:
+    return Interposer(
+        driver=libraries / "sim" / "libcuda.so.1",
+        shim=libraries / "shim" / "libcuda.so.1",
+        surface=read_surface(libraries / "shim" / "surface.json"),
+        preload=libraries / "preload" / "libneutrino_preload.so",
+        facts={},
+        on_loader_path=False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,22 +112,57 @@ def test_no_sanitizer_finds_anything(
 ) -> None:
     """A report would end the program with status 99; the log is whole besides."""
     monkeypatch.setenv("SIM_LAUNCH_LOG", str(tmp_path / "launches"))
-    interposer = Interposer(
-        driver=libraries / "sim" / "libcuda.so.1",
-        shim=libraries / "shim" / "libcuda.so.1",
-        surface=read_surface(libraries / "shim" / "surface.json"),
-        preload=libraries / "preload" / "libneutrino_preload.so",
-        facts={},
-        on_loader_path=False,
-    )
     log = LogWriter(tmp_path / "run.audit.jsonl")
-    run = supervise([str(program(name)), *arguments], interposer, log, version="sanitize", timeout=120)
+    command = [str(program(name)), *arguments]
+    run = supervise(command, interposer_of(libraries), log, version="sanitize", timeout=120)
     said = capfd.readouterr()
     assert run.status == 0, said.out + said.err
     assert run.complete
     counted = read_driver_launches(tmp_path / "launches").total()
     if launches is not None:
         assert summarise(log.path).launches == counted == launches
+
+
+REGIONS = [
+    "captured",
+    "contexts",
+    "copies",
+    "handles",
+    "reads",
+    "refused",
+    "sets",
+    "streams",
+    "threads",
+    "uploads",
+]
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_no_sanitizer_finds_anything_in_a_region(
+    program: Callable[[str], Path],
+    libraries: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    sanitizer: str,
+    name: str,
+) -> None:
+    """Programs whose regions are recorded (tests/integration/test_regions.py says what the recordings hold)."""
+    if sanitizer == "thread":
+        pytest.skip("device memory is to be where this sanitizer keeps its own (0x300000000000)")
+    recorded = Recorded(tmp_path, parse_selection(None, None, None))
+    log = LogWriter(tmp_path / "run.audit.jsonl")
+    run = supervise(
+        [str(program(f"region_{name}"))],
+        interposer_of(libraries),
+        log,
+        version="sanitize",
+        timeout=120,
+        recorded=recorded,
+    )
+    said = capfd.readouterr()
+    assert run.status == 0, said.out + said.err
+    assert run.complete
+    assert read_recordings(tmp_path)
 
 
 STRESS = Path(__file__).parent / "programs" / "stress"

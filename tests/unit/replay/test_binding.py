@@ -25,7 +25,7 @@ from benchguard.shim.paths import ENGINE
 from tests.unit.replay.support import PROGRAMS, Compiler
 
 LIMITS = Limits(1, 2, 3, 4)
-OPTIONS = Options(1, 3, True, False, 4, 5, True, (1 << 64) - 1)
+OPTIONS = Options(1, 3, True, False, 4, 5, True, True, (1 << 64) - 1)
 
 
 @pytest.fixture(scope="module")
