@@ -14,7 +14,8 @@
 #define NB_DRIVER_FUNCTIONS(X)                                                                               \
     X(cuInit)                                                                                                \
     X(cuDriverGetVersion)                                                                                    \
-    X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) X(  \
+    X(cuDeviceGet)                                                                                           \
+    X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) X(                 \
         cuDeviceGetPCIBusId) X(cuGetErrorName) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2)   \
         X(cuCtxSetCurrent) X(cuCtxGetLimit) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(               \
             cuMemGetInfo_v2) X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree)     \

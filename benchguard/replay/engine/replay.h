@@ -129,8 +129,8 @@ int nb_replay_prepare(struct nb_replay *replay, const char *driver, const struct
 int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address, const void *data,
                     uint64_t bytes, char *error);
 
-/* Memory that a sample is to write: filled with a pattern before each, and copied out after each by
- * nb_replay_result. Outputs are numbered from 0 as they are added. */
+/* Memory that a sample is to write: filled with a pattern before each, another one each time. What is an
+ * input, too, begins as the input. nb_replay_read gives what the sample left. */
 int nb_replay_output(struct nb_replay *replay, uint64_t address, uint64_t bytes, char *error);
 
 /* Run the region once on restored state (input set `set`, or the recorded inputs for 0xffffffff), untimed. */
