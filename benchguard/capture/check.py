@@ -12,7 +12,7 @@ from .check_operations import PARAMETERS_MAX, OperationRules
 from .codec import MalformedError, check_index
 from .extents import Joined, Separate
 from .layout import BLOB_MAX, ELEMENTS, PAGE, Kind
-from .model import Allocation, Content, Global, Image, Kernel, Module, Range, Refusal
+from .model import Allocation, Content, Device, Global, Image, Kernel, Module, Range, Refusal
 
 if TYPE_CHECKING:
     from .reader import Capture
@@ -28,7 +28,8 @@ def check(capture: Capture) -> Memory:
                 f"{len(capture.table(kind))} elements of kind {kind.name.lower()} instead of one"
             )
     rules = _Rules(capture)
-    for kind in (Kind.DEVICE, Kind.LIMIT, Kind.STREAM, Kind.META, Kind.END):
+    _each(capture, Kind.DEVICE, _check_arena)
+    for kind in (Kind.LIMIT, Kind.STREAM, Kind.META, Kind.END):
         _each(capture, kind, _nothing_more)
     _each(capture, Kind.IMAGE, rules.image)
     _each(capture, Kind.MODULE, rules.module)
@@ -56,6 +57,11 @@ def _each(capture: Capture, kind: Kind, rule: Callable[[Any], None]) -> None:
             rule(table[index])
         except MalformedError as error:
             raise MalformedError(f"{kind.name.lower()} {index}: {error}") from None
+
+
+def _check_arena(device: Device) -> None:
+    if device.arena + device.arena_bytes > ADDRESS_END:
+        raise MalformedError(f"an arena of {device.arena_bytes} bytes at {device.arena:#x} cannot be")
 
 
 def _nothing_more(_element: object) -> None:

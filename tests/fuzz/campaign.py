@@ -18,7 +18,7 @@ OUTCOMES = 16
 """As many as target.h has."""
 
 _PROGRESS = struct.Struct(f"<{1 + OUTCOMES}Q")
-_FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (\S+) (?:\S*/)?((?:sim|tests)/\S+)")
+_FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (\S+) (?:\S*/)?((?:sim|benchguard|tests)/\S+)")
 _HEADLINE = re.compile(r"(FINDING: .*|runtime error: .*|ERROR: \w+Sanitizer: \S+|hard rss limit.*)")
 
 ENVIRONMENT = {
@@ -140,7 +140,7 @@ class Campaign:
         headline = _HEADLINE.search(report)
         what = headline[0] if headline else f"killed by {signal.Signals(-status).name}" if status < 0 else "?"
         frames = _FRAME.findall(report)
-        place = next((f"{name} ({at})" for name, at in frames if at.startswith("sim/")), "?")
+        place = next((f"{name} ({at})" for name, at in frames if not at.startswith("tests/")), "?")
         kind = (re.sub(r"0x[0-9a-f]+|\d+", "N", what), place)
         self.kinds[kind] += 1
         file = None

@@ -1,4 +1,4 @@
-"""Fuzz readers of code images, and the CPU driver's interpreter.
+"""Fuzz readers of code images and of captures, and the CPU driver's interpreter.
 
     python tests/fuzz/run.py ptx --count 1000000
     python tests/fuzz/run.py run --count 100000 --seed 7
@@ -70,7 +70,13 @@ def fuzz(name: str, options: argparse.Namespace) -> int:
     if options.input is not None:
         return reproduce(program, options.input, options.seconds)
     folder = options.out / "findings" / name
-    campaign = Campaign(program, corpus_of(TARGETS[name]), options.seed, folder, options.seconds)
+    campaign = Campaign(
+        program,
+        corpus_of(TARGETS[name], options.out / f"{name}-corpus"),
+        options.seed,
+        folder,
+        options.seconds,
+    )
     display = Display(options.count)
     outcomes = campaign.run(options.first, options.count, options.workers, display)
     display.write(outcomes, len(campaign.findings))

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchguard.capture.layout import Compression
+from tests.altered import Altered, compressed
+from tests.captures import CAPTURES
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROGRAMS = HERE / "programs"
-ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "corpus.c", "tokens.c")
+ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "capture_mutate.c", "corpus.c", "tokens.c")
+HASH = ("benchguard/replay/engine/sha256.c", "benchguard/replay/engine/sha256_x86.c")
+FORMATS = ("benchguard/replay/engine", "hook/core")
+"""The engine of inputs makes captures too: of these it has their hashes and their structs."""
+
 FLAGS = (
     "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-omit-frame-pointer",
     "-ffp-contract=off", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all",
@@ -30,6 +38,24 @@ class Target:
     """Globs below the root: what is fuzzed."""
     corpora: tuple[str, ...]
     includes: tuple[str, ...]
+    make_corpus: Callable[[Path], Sequence[Path]] | None = None
+    """Writes further texts into a folder."""
+
+
+def make_captures(folder: Path) -> Sequence[Path]:
+    """Small captures, their blobs as they are, so that a changed byte is not just a wrong checksum; and one that
+    is compressed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for name, make in CAPTURES.items():
+        path = make(folder / f"{name}.ncap")
+        made.append(Altered(path).write(path))
+    altered = Altered(made[0])
+    for blob in altered.blobs:
+        frame = compressed(blob.raw)
+        if len(frame) < len(blob.raw):
+            blob.stored, blob.compression = frame, Compression.ZSTD
+    return [*made, altered.write(folder / "compressed.ncap")]
 
 
 _PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx")
@@ -58,13 +84,28 @@ TARGETS = {
         ),
         ("hook/core",),
     ),
+    "capture": Target(
+        "capture.c",
+        "the engine's reader of captures",
+        (
+            "benchguard/replay/engine/decode_blob.c",
+            "benchguard/replay/engine/error.c",
+            "benchguard/replay/engine/reader.c",
+            "benchguard/replay/engine/reader_[!r]*.c",  # its memory is the program's own
+        ),
+        (),
+        (),
+        make_captures,
+    ),
     "control": Target("control.c", "what is wrong on purpose", (), ("tests/fuzz/control.txt",), ()),
 }
 
 
-def corpus_of(target: Target) -> list[Path]:
+def corpus_of(target: Target, folder: Path) -> list[Path]:
     """Sorted, so that the same tree gives the same inputs."""
     found = sorted({path for pattern in target.corpora for path in ROOT.glob(pattern)})
+    if target.make_corpus is not None:
+        found += sorted(target.make_corpus(folder))
     if not found:
         raise FuzzError(f"no corpus: nothing matches {', '.join(target.corpora)}")
     return found
@@ -73,7 +114,7 @@ def corpus_of(target: Target) -> list[Path]:
 def build(name: str, folder: Path) -> Path:
     """The target's program, made again only if a source is newer."""
     target = TARGETS[name]
-    own = [PROGRAMS / source for source in (*ENGINE, target.program)]
+    own = [PROGRAMS / source for source in (*ENGINE, target.program)] + [ROOT / source for source in HASH]
     sources = own + sorted(path for pattern in target.sources for path in ROOT.glob(pattern))
     program = folder / name
     headers = [path for source in sources for path in source.parent.glob("*.h")]
@@ -82,7 +123,7 @@ def build(name: str, folder: Path) -> Path:
         return program
     objects = folder / f"{name}-objects"
     objects.mkdir(parents=True, exist_ok=True)
-    includes = [f"-I{path}" for path in (PROGRAMS, *(ROOT / each for each in target.includes))]
+    includes = [f"-I{path}" for path in (PROGRAMS, *(ROOT / each for each in (*target.includes, *FORMATS)))]
 
     def compile_one(source: Path) -> str:
         output = objects / f"{source.parent.name}-{source.stem}.o"

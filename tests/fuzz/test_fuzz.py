@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_a_campaign_keeps_what_it_found_and_says_how_to_see_it_again(folder: Pat
     assert fuzz(folder, *again[2:]).returncode == 1
 
 
-@pytest.mark.parametrize("target", ["ptx", "run", "link", "fatbin", "globals"])
+@pytest.mark.parametrize("target", ["ptx", "run", "link", "fatbin", "globals", "capture"])
 def test_nothing_is_found_in_the_readers(folder: Path, target: str) -> None:
     done = fuzz(folder, target, "--count", "1500", "--seed", "2026")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -67,3 +68,48 @@ def test_nothing_is_found_in_the_readers(folder: Path, target: str) -> None:
     }
     accepted = sum(outcomes.get(word, 0) for word in ("accepted", "ok", "linked", "text", "names"))
     assert accepted > 20, outcomes
+
+
+def test_both_readers_of_captures_agree(folder: Path) -> None:
+    command = [
+        sys.executable,
+        str(HERE / "compare.py"),
+        "--count",
+        "1500",
+        "--seed",
+        "2026",
+        "--workers",
+        "2",
+    ]
+    done = subprocess.run(
+        [*command, "--out", str(folder)], cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "accepted by both" in done.stdout and "refused by both" in done.stdout
+
+
+def test_a_reader_that_disagrees_is_found(folder: Path, tmp_path: Path) -> None:
+    """The control: a Python whose reader accepts what it must not."""
+    lenient = "import benchguard.capture.reader as reader\nreader.check = lambda capture: None\n"
+    (tmp_path / "sitecustomize.py").write_text(lenient)
+    command = [
+        sys.executable,
+        str(HERE / "compare.py"),
+        "--count",
+        "1500",
+        "--seed",
+        "2026",
+        "--workers",
+        "2",
+    ]
+    done = subprocess.run(
+        [*command, "--out", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "the engine refuses, Python accepts" in done.stdout

@@ -142,7 +142,7 @@ static int reap(const struct decoders *all, bool in_time, char *error)
             ;
         if (result != NB_REPLAY_OK || !in_time)
             continue;
-        if (ended < 0) /* someone ignores SIGCHLD, or took it: how it ended is not known */
+        if (ended < 0) /* another thread took it: how it ended is not known */
             result = nb_error(error, NB_REPLAY_OURS, "a decoder was lost: %s", strerror(errno));
         else if (status != 0)
             result = explain(all, i, status, error);
@@ -176,15 +176,20 @@ static int run(const struct nb_decode_work *work, const struct nb_codec *codec, 
     return result;
 }
 
+/* Where SIGCHLD is ignored, which a program inherits, nobody learns how a process ended. */
 int nb_decode(const struct nb_decode_work *work, uint32_t decoders, char *error)
 {
     struct nb_codec codec;
     const int status = nb_codec_open(&codec, error);
     if (status != NB_REPLAY_OK)
         return status;
+    const struct sigaction told = {.sa_handler = SIG_DFL};
+    struct sigaction before;
+    (void)sigaction(SIGCHLD, &told, &before);
     const uint32_t useful = decoders < work->count ? decoders : work->count;
     const uint32_t wanted = useful == 0 ? 1 : useful < NB_DECODERS_MAX ? useful : NB_DECODERS_MAX;
     const int result = run(work, &codec, wanted, error);
+    (void)sigaction(SIGCHLD, &before, NULL);
     nb_codec_close(&codec);
     return result;
 }

@@ -6,7 +6,7 @@
 #include "record.h"
 #include "sha256.h"
 
-enum { ARRAY_MAX = 4096, PARAMETERS_MAX = 1 << 16 };
+enum { ARRAY_MAX = 4096 };
 
 int nb_check_each(struct nb_checker *checker, const char *what, uint32_t count, nb_rule *rule)
 {
@@ -53,6 +53,8 @@ static const char *check_device(struct nb_checker *checker, uint32_t index)
     const struct nb_capture_device *device = &checker->reader->device[index];
     if (device->vendor != 1 && device->vendor != 2)
         return "a vendor that is not known";
+    if (device->arena_bytes != 0 && device->arena_bytes - 1 > UINT64_MAX - device->arena)
+        return "an arena that cannot be";
     return nb_span_is_text(checker->reader, device->name) ? NULL : no_text;
 }
 
@@ -109,7 +111,7 @@ static const char *check_kernel(struct nb_checker *checker, uint32_t index)
     if (!nb_span_is_array(reader, kernel->layout, sizeof(struct nb_parameter)) ||
         !nb_span_is_array(reader, kernel->attributes, sizeof(struct nb_capture_setting)))
         return no_array;
-    if (kernel->parameter_bytes > PARAMETERS_MAX)
+    if (kernel->parameter_bytes > NB_READER_PARAMETERS_MAX)
         return "more bytes of parameters than can be";
     for (uint64_t at = 0; at < kernel->layout.bytes; at += sizeof(struct nb_parameter)) {
         struct nb_parameter each;

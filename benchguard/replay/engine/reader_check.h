@@ -9,6 +9,8 @@
 #include "reader.h"
 #include "reader_file.h"
 
+enum { NB_READER_PARAMETERS_MAX = 1 << 16 };
+
 /* Of sizes that are products. */
 __extension__ typedef unsigned __int128 nb_wide;
 

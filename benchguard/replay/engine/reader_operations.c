@@ -37,6 +37,8 @@ static const char *check_place(const struct nb_reader *reader, const struct nb_c
         return "switched off, but no node";
     if ((flags & NB_OPERATION_COOPERATIVE) != 0 && kind != NB_OPERATION_LAUNCH)
         return "cooperative, but no launch";
+    if ((flags & NB_OPERATION_NODE_PRIORITIES) != 0 && kind != NB_OPERATION_GRAPH_LAUNCH)
+        return "with its nodes' priorities, but no graph's launch";
     return NULL;
 }
 
@@ -60,8 +62,9 @@ static const char *check_launch(const struct nb_reader *reader, const struct nb_
     const struct nb_span parameters = operation->as.launch.parameters;
     if (!nb_span_is_inside(reader, parameters))
         return "parameters that are not in the data";
-    if (parameters.bytes != reader->kernels[operation->as.launch.kernel].parameter_bytes)
-        return "other bytes of parameters than its kernel has";
+    if (parameters.bytes < reader->kernels[operation->as.launch.kernel].parameter_bytes ||
+        parameters.bytes > NB_READER_PARAMETERS_MAX)
+        return "fewer bytes of parameters than its kernel has, or more than can be";
     const struct nb_span attributes = operation->as.launch.attributes;
     if (!nb_span_is_array(reader, attributes, sizeof(struct nb_attribute)) ||
         attributes.bytes > ATTRIBUTES_MAX * sizeof(struct nb_attribute))

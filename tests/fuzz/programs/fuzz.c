@@ -1,4 +1,5 @@
 /* fuzz SEED FROM COUNT PROGRESS CORPUS...   make inputs FROM, FROM + 1 ... and give each to the target
+ * fuzz SEED FROM COUNT - CORPUS...          write each to standard output, behind its outcome and its size
  * fuzz SEED NUMBER - - CORPUS...            write that input to standard output
  * fuzz FILE                                 give the target this file
  * fuzz --outcomes                           their names, a line each
@@ -104,6 +105,21 @@ static int take_many(const struct corpus *corpus, uint64_t seed, uint64_t from, 
     return 0;
 }
 
+/* For another reader of the same inputs, to be compared. */
+static int show_many(const struct corpus *corpus, uint64_t seed, uint64_t from, uint64_t count)
+{
+    struct input input = {0};
+    for (uint64_t number = from; number < from + count; number++) {
+        make_input(corpus, target_style, seed, number, &input);
+        const uint32_t head[2] = {take(&input), (uint32_t)input.size};
+        if (fwrite(head, sizeof head, 1, stdout) != 1 ||
+            fwrite(input.bytes, 1, input.size, stdout) != input.size)
+            return 2;
+    }
+    free(input.bytes);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *seconds = getenv("FUZZ_SECONDS");
@@ -127,7 +143,9 @@ int main(int argc, char **argv)
     corpus_read(&corpus, argv + 5, (size_t)argc - 5);
     const uint64_t seed = strtoull(argv[1], NULL, 10), from = strtoull(argv[2], NULL, 10);
     int status = 0;
-    if (strcmp(argv[3], "-") != 0) {
+    if (strcmp(argv[3], "-") != 0 && strcmp(argv[4], "-") == 0) {
+        status = show_many(&corpus, seed, from, strtoull(argv[3], NULL, 10));
+    } else if (strcmp(argv[3], "-") != 0) {
         status = take_many(&corpus, seed, from, strtoull(argv[3], NULL, 10), argv[4]);
     } else {
         struct input input = {0};

@@ -65,11 +65,13 @@ static void write_out(const struct tokens *tokens, struct input *input)
     }
 }
 
-static void choose_bytes(const struct corpus *corpus, struct random *random, struct input *input)
+static const struct text *choose_bytes(const struct corpus *corpus, struct random *random,
+                                       struct input *input)
 {
     const struct text *text = &corpus->texts[random_below(random, corpus->count)];
     input->size = 0;
     input_splice(input, 0, 0, text->bytes, text->size);
+    return text;
 }
 
 void make_input(const struct corpus *corpus, enum style style, uint64_t seed, uint64_t number,
@@ -80,8 +82,12 @@ void make_input(const struct corpus *corpus, enum style style, uint64_t seed, ui
     make_room(input, 1);
     input->size = 0;
     if (style == STYLE_BINARY) {
-        choose_bytes(corpus, &random, input);
+        (void)choose_bytes(corpus, &random, input);
         mutate_bytes(corpus, &random, input);
+        return;
+    }
+    if (style == STYLE_CAPTURE) {
+        mutate_capture(choose_bytes(corpus, &random, input), &random, input);
         return;
     }
     struct tokens tokens = {0};

@@ -10,7 +10,8 @@ enum { INPUT_MAX = 4 << 20 };
 enum style {
     STYLE_HOSTILE, /* anything, so that parsers have something to refuse */
     STYLE_GENTLE,  /* few changes that mostly leave a text valid, so that it runs */
-    STYLE_BINARY   /* bytes, no tokens */
+    STYLE_BINARY,  /* bytes, no tokens */
+    STYLE_CAPTURE  /* tables of a capture file */
 };
 
 struct input {
@@ -27,6 +28,7 @@ void choose_items(const struct corpus *corpus, struct random *random, struct tok
 void mutate_tokens(const struct corpus *corpus, enum style style, struct random *random,
                    struct tokens *tokens);
 void mutate_bytes(const struct corpus *corpus, struct random *random, struct input *input);
+void mutate_capture(const struct text *text, struct random *random, struct input *input);
 
 /* Replaces `removed` bytes at `at`; what would make the input too large is left out. */
 void input_splice(struct input *input, size_t at, size_t removed, const void *inserted, size_t count);

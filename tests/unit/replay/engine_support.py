@@ -29,13 +29,14 @@ def replayed(
     *steps: list[Any],
     driver: str = DRIVER,
     environment: dict[str, str] | None = None,
+    library: str = LIBRARY,
     cold: str = "none",
     **options: Any,
 ) -> list[Any]:
     """What each step gave, the first being the preparation: JSON, an error as {"status", "text"}."""
     plan = {
         "capture": str(capture),
-        "library": LIBRARY,
+        "library": library,
         "driver": driver,
         "options": {"cold": COLD[cold], **options},
         "steps": [["prepare"], *steps],
@@ -47,7 +48,7 @@ def replayed(
         text=True,
         check=False,
         timeout=120,
-        env={**os.environ, **SANITIZER, **(environment or {}), "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **(environment or {}), "PYTHONPATH": str(ROOT)},
     )
     assert done.returncode == 0, done.stderr[-4000:]
     results: list[Any] = json.loads(done.stdout)

@@ -190,6 +190,14 @@ def test_the_hostile_library_is_the_one_that_is_loaded(
     assert read(with_frame, environment=hostile).status == 0
 
 
+def test_a_program_that_ignores_its_children_learns_how_they_ended(
+    capture: Path, with_frame: Path, hostile: dict[str, str], read: Reader
+) -> None:
+    assert read(capture, how="childless").status == 0
+    answer = read(with_frame, how="childless", environment={**hostile, "HOSTILE_ZSTD": "crash"})
+    assert "killed its decoder" in answer.line
+
+
 def test_a_decoder_reaches_no_descriptor(with_frame: Path, hostile: dict[str, str], read: Reader) -> None:
     """What it writes to all of them is read nowhere: the reader's output is what it would be."""
     answer = read(with_frame, environment={**hostile, "HOSTILE_ZSTD": "write"})

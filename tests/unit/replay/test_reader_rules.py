@@ -212,6 +212,7 @@ SECTIONS = {
 }
 ELEMENTS = {
     "vendor": Case("saxpy", on(Kind.DEVICE, 0, "vendor", 3), "device 0: a vendor"),
+    "arena": Case("saxpy", on(Kind.DEVICE, 0, "arena_bytes", LARGEST), "device 0: an arena"),
     "text askew": Case("saxpy", on(Kind.DEVICE, 0, "name", 4, 8), "device 0: a text"),
     "text behind": Case("saxpy", on(Kind.DEVICE, 0, "name", 1 << 20, 8), "device 0: a text"),
     "text that wraps": Case("saxpy", on(Kind.DEVICE, 0, "name", LARGEST - 7, 16), "device 0: a text"),
@@ -306,7 +307,8 @@ MEMORY = {
 LAUNCH = Kind.OPERATION
 OPERATIONS = {
     "kind": Case("saxpy", lambda a: a.replace_table(LAUNCH, b"\x0a" + a.table(LAUNCH)[1:]), "0: a kind"),
-    "flags": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: flags"),
+    "flags": Case("saxpy", on(LAUNCH, 0, "flags", 8), "operation 0: flags"),
+    "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: with its nodes' priorities"),
     "step in a graph": Case("graph", operation(2, OperationKind.JOIN, graph=1, stream=NOTHING), "2: a step"),
     "node in no graph": Case("saxpy", operation(0, OperationKind.EMPTY), "operation 0: a node outside"),
     "graph": Case("graph", on(LAUNCH, 2, "graph", 6), "operation 2: no such graph"),
@@ -321,7 +323,12 @@ OPERATIONS = {
     "block": Case("saxpy", on(LAUNCH, 0, "as.launch.block", 1025, 1, 1), "operation 0: a grid"),
     "block's product": Case("saxpy", on(LAUNCH, 0, "as.launch.block", 1024, 1024, 4), "operation 0: a grid"),
     "shared": Case("saxpy", on(LAUNCH, 0, "as.launch.shared_bytes", (1 << 20) + 1), "0: more shared memory"),
-    "parameters": Case("saxpy", on(LAUNCH, 0, "as.launch.parameters", 0, 8), "operation 0: other bytes"),
+    "parameters": Case("saxpy", on(LAUNCH, 0, "as.launch.parameters", 0, 8), "operation 0: fewer bytes"),
+    "65,537 bytes of parameters": Case(
+        "saxpy",
+        many(lambda a: a.append(Kind.DATA, bytes(70000)), on(LAUNCH, 0, "as.launch.parameters", 0, 65537)),
+        "operation 0: fewer bytes of parameters than its kernel has, or more",
+    ),
     "parameters behind": Case(
         "saxpy", on(LAUNCH, 0, "as.launch.parameters", LARGEST - 7, 28), "0: parameters that are not"
     ),
@@ -430,6 +437,9 @@ ALLOWED = {
         ),
         "",
     ),
+    "parameters behind the kernel's": Case("saxpy", on(LAUNCH, 0, "as.launch.parameters", 0, 64), ""),
+    "an arena to the end": Case("saxpy", on(Kind.DEVICE, 0, "arena_bytes", (1 << 64) - ARENA), ""),
+    "priorities of nodes": Case("graph", on(LAUNCH, 3, "flags", 4), ""),
     "edges twice": Case("graph", lambda a: a.duplicate(Kind.EDGE), ""),
     "a variable's end": Case("global", on(Kind.RELOCATION, 0, "delta", 4), ""),
 }

@@ -1,13 +1,14 @@
 /* read_capture FILE [HOST_BYTES [DEVICE_BYTES [OPERATIONS [DECODERS [HOW]]]]]: what the reader says of a
  * capture, as a line: its status and the reason, or what it holds with the SHA-256 of all its contents.
  * `filtered` puts the process under a filter that forbids nothing, so that strict mode is refused to its
- * decoders, as in a container; `forbidden` under one that refuses all of seccomp. Ends with 4 if a process or
- * a descriptor was left behind. */
+ * decoders, as in a container; `forbidden` under one that refuses all of seccomp. With `childless` SIGCHLD is
+ * ignored. Ends with 4 if a process or a descriptor was left behind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,8 @@ static void restrict_to(const char *how)
         install(nothing, sizeof nothing / sizeof *nothing);
     if (strcmp(how, "forbidden") == 0)
         install(seccomp, sizeof seccomp / sizeof *seccomp);
+    if (strcmp(how, "childless") == 0)
+        (void)signal(SIGCHLD, SIG_IGN);
 }
 
 /* The lowest that is free: one more if one was left open. */
