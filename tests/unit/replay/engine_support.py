@@ -41,6 +41,7 @@ def replayed(
         "options": {"cold": COLD[cold], **options},
         "steps": [["prepare"], *steps],
     }
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("engine_child.py"))],
         input=json.dumps(plan),
@@ -48,7 +49,7 @@ def replayed(
         text=True,
         check=False,
         timeout=120,
-        env={**os.environ, **(environment or {}), "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **(environment or {}), "PYTHONPATH": path},
     )
     assert done.returncode == 0, done.stderr[-4000:]
     results: list[Any] = json.loads(done.stdout)
