@@ -1,43 +1,38 @@
-"""The engine in C, as the contract has it. Its declarations are those of engine/replay.h, read when it is opened."""
+"""The engine in C, as the contract has it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
 from typing import Any, TypeVar
 
-import cffi
-
-from benchguard.shim.paths import ENGINE, REPLAY
+from benchguard.shim.paths import REPLAY, REPLAY_ABI
 
 from .contract import EngineError
 from .protocol import OURS, Device, Difference, Limits, Options, Overhead, Prepared, Sample
 
-HEADER = ENGINE / "replay.h"
-BEGIN, END = "/* cffi: begin */", "/* cffi: end */"
-
 _Struct = TypeVar("_Struct", Device, Prepared, Sample, Overhead)
-
-
-def declarations() -> str:
-    """What cffi is given of replay.h: the part between the marks, which has no macros."""
-    _, _, rest = HEADER.read_text().partition(BEGIN)
-    marked, end, _ = rest.partition(END)
-    if not end:
-        raise EngineError(OURS, f"{HEADER}: not as installed; install neutrino-bench again")
-    return marked
 
 
 def open_engine(capture: int, limits: Limits, library: str | os.PathLike[str] = REPLAY) -> NativeEngine:
     """Read the capture behind a descriptor, which stays the caller's. Raises EngineError."""
-    ffi = cffi.FFI()
     try:
-        ffi.cdef(declarations())
+        ffi = _load_abi()
         loaded = ffi.dlopen(os.fspath(library))
     except OSError as error:
         advice = "install neutrino-bench again, or run `python build.py build` in its source"
         raise EngineError(OURS, f"the replay engine cannot be loaded ({error}); {advice}") from error
     return NativeEngine(ffi, loaded, capture, limits)
+
+
+def _load_abi() -> Any:
+    """What was made of replay.h when the library was built (benchguard.shim.abi)."""
+    loader = SourceFileLoader("neutrino_replay_abi", str(REPLAY.parent / REPLAY_ABI))
+    module = ModuleType(loader.name)
+    loader.exec_module(module)
+    return module.ffi
 
 
 class NativeEngine:

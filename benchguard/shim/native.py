@@ -20,9 +20,10 @@ from benchguard.codegen.generate import generic_surface, write_files
 from benchguard.codegen.headers import Headers, newest_headers
 from benchguard.codegen.parse import parse_headers
 
+from .abi import write_abi
 from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compiler
 from .errors import ShimError
-from .paths import ENGINE, NATIVE, PRELOAD_SONAME, REPLAY_SONAME, SONAME, SOURCE
+from .paths import ENGINE, NATIVE, PRELOAD_SONAME, REPLAY_ABI, REPLAY_SONAME, SONAME, SOURCE
 from .sources import fingerprint, preload_library, replay_library, shim_library, sim_library
 
 _STAMP = ".fingerprint"
@@ -42,7 +43,8 @@ def _sim(headers: Headers, scratch: Path) -> Library:
     return sim_library(scratch, headers)
 
 
-def _replay(headers: Headers, scratch: Path) -> Library:  # noqa: ARG001
+def _replay(headers: Headers, scratch: Path) -> Library:
+    write_abi(ENGINE / "replay.h", scratch / REPLAY_ABI)
     return replay_library(headers)
 
 
@@ -64,7 +66,7 @@ PARTS = {
     "shim": _Part(_shim, (SOURCE / "hook",), (SONAME, "surface.json")),
     "preload": _Part(_preload, (SOURCE / "preload", SOURCE / "hook" / "core"), (PRELOAD_SONAME,)),
     "sim": _Part(_sim, (SOURCE / "sim",), (SONAME,)),
-    "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME,)),
+    "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
 }
 
 

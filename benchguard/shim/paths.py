@@ -18,3 +18,5 @@ PRELOAD_SONAME = "libneutrino_preload.so"
 PRELOAD = NATIVE / "preload" / PRELOAD_SONAME
 REPLAY_SONAME = "libneutrino_replay.so"
 REPLAY = NATIVE / "replay" / REPLAY_SONAME
+REPLAY_ABI = "neutrino_replay.abi"
+"""Python, but nobody's source."""

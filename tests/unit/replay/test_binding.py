@@ -21,7 +21,9 @@ from benchguard.replay.protocol import (
     Prepared,
     Sample,
 )
-from benchguard.shim.paths import ENGINE
+from benchguard.shim.abi import BEGIN, write_abi
+from benchguard.shim.errors import ShimError
+from benchguard.shim.paths import ENGINE, REPLAY_ABI
 from tests.unit.replay.support import PROGRAMS, Compiler
 
 LIMITS = Limits(1, 2, 3, 4)
@@ -29,7 +31,8 @@ OPTIONS = Options(1, 3, True, False, 4, 5, True, True, (1 << 64) - 1)
 
 
 @pytest.fixture(scope="module")
-def library(compile_c: Compiler) -> Path:
+def library(compile_c: Compiler, native: Path) -> Path:
+    assert (native / "replay").is_dir()
     return compile_c("canned_engine.so", PROGRAMS / "canned_engine.c", flags=(f"-I{ENGINE}",))
 
 
@@ -88,6 +91,18 @@ def test_closing_twice_is_closing_once(library: Path) -> None:
     engine = open_engine(5, LIMITS, library)
     engine.close()
     engine.close()
+
+
+def test_what_was_made_of_the_header_is_what_it_says(native: Path, tmp_path: Path) -> None:
+    """The module beside the library is of this header."""
+    write_abi(ENGINE / "replay.h", tmp_path / REPLAY_ABI)
+    assert (tmp_path / REPLAY_ABI).read_bytes() == (native / "replay" / REPLAY_ABI).read_bytes()
+
+
+def test_a_header_without_marks_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "replay.h").write_text(BEGIN + "int nb_replay_open(void);")
+    with pytest.raises(ShimError, match="no marks"):
+        write_abi(tmp_path / "replay.h", tmp_path / "abi.py")
 
 
 def test_without_the_library_the_error_says_what_to_do(tmp_path: Path) -> None:
