@@ -93,7 +93,6 @@ static int restore_next(struct nb_replay *replay, uint32_t *next)
 
 int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t *inputs)
 {
-    const uint32_t mode = replay->options.cold;
     uint32_t next = 0;
     NB_TRY(NB_CALL(replay, cuCtxResetPersistingL2Cache));
     NB_TRY(restore_next(replay, &next));
@@ -103,12 +102,18 @@ int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t *inputs
     NB_TRY(nb_inputs_write_variables(replay, *inputs, copy, replay->streams.timed));
     if (replay->options.scrub != 0)
         NB_TRY(nb_utility_scrub(replay));
+    NB_TRY(nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "restoring the state"));
+    return nb_memory_switch(replay, next);
+}
+
+int nb_cold_chill(struct nb_replay *replay)
+{
+    const uint32_t mode = replay->options.cold;
     if (mode == NB_COLD_FLUSH || mode == NB_COLD_MEMSET)
         NB_TRY(write_scratch(replay));
     if (mode != NB_COLD_NONE && mode != NB_COLD_MEMSET)
         NB_TRY(read_clean(replay));
-    NB_TRY(nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "restoring the state"));
-    return nb_memory_switch(replay, next);
+    return NB_REPLAY_OK;
 }
 
 void nb_cold_close(struct nb_replay *replay)

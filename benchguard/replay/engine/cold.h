@@ -28,6 +28,9 @@ int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
 int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t *inputs)
     __attribute__((visibility("hidden")));
 
+/* Queue what leaves the caches as the mode wants them: right before a sample, whose device is busy then. */
+int nb_cold_chill(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
 void nb_cold_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 #endif

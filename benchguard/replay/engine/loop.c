@@ -59,6 +59,7 @@ static int queue_sample(struct nb_replay *replay, uint32_t copy, bool primed)
     NB_TRY(nb_utility_stamp(replay, false));
     if (primed)
         NB_TRY(nb_utility_hold(replay, replay->options.prime_limit_ms));
+    NB_TRY(nb_cold_chill(replay));
     NB_TRY(NB_CALL(replay, cuEventRecord, streams->start, streams->timed));
     NB_TRY(nb_loop_queue_region(replay, copy, false));
     NB_TRY(NB_CALL(replay, cuEventRecord, streams->end, streams->timed));

@@ -32,11 +32,12 @@ static void destroy_pairs(struct nb_replay *replay, const struct pairs *pairs)
     }
 }
 
-/* As in a sample: queued behind a stream that is held. */
+/* As in a sample: queued behind a stream that is held, and while the device works. */
 static int measure_batch(struct nb_replay *replay, const struct pairs *pairs, bool kernel, double *us)
 {
     nb_utility_reset(replay);
     NB_TRY(nb_utility_hold(replay, replay->options.prime_limit_ms));
+    NB_TRY(nb_cold_chill(replay));
     for (int i = 0; i < BATCH; i++) {
         NB_TRY(NB_CALL(replay, cuEventRecord, pairs->start[i], replay->streams.timed));
         if (kernel)

@@ -85,7 +85,7 @@ enum nb_sample_flag {
 
 struct nb_replay_sample {
     double device_us; /* between the events */
-    double host_us;   /* from release of the queue to the end event seen */
+    double host_us;   /* from release of the queue, the caches' preparation first, to the end event seen */
     double restore_us;
     double clock_mhz;   /* of a multiprocessor during the sample; 0 if not known */
     uint32_t input_set; /* which was used; 0xffffffff without any */
