@@ -20,6 +20,8 @@
 /* How long a region waits to begin or end for launches that other threads have under way: a launch waits for
  * room in the driver's queue at most. */
 #define SETTLE_SECONDS 1
+/* Of a named range's shape: what a reader takes (docs/formats.md, the tables). */
+#define RANK_MAX 4096
 /* Earlier processes of this number that recorded to the same folder (exec, another pid namespace). */
 #define NAMESAKES_MAX 1000
 
@@ -267,6 +269,20 @@ int neutrino_region_end(void)
     return leave(state, what);
 }
 
+/* What a reader would refuse the whole capture for. */
+static const char *why_no_range(uint32_t role, uint64_t address, uint64_t bytes, uint32_t rank)
+{
+    if (role < NB_CAPTURE_INPUT || role > NB_CAPTURE_STATE)
+        return "a named range is an input, an output or state (1, 2, 3)";
+    if (rank > RANK_MAX)
+        return "a named range has more dimensions than can be";
+    return nb_vendor_region_holds(address, bytes)
+               ? NULL
+               : "no allocation of the program and no module's variable holds all of the named range; name "
+                 "device "
+                 "memory that the program allocated, and that it still has";
+}
+
 int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uint64_t bytes, const char *type,
                           const uint64_t *shape, uint32_t rank)
 {
@@ -275,6 +291,9 @@ int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uin
         return -1;
     if (!nb_region_is_open())
         return leave(state, "no region is open");
+    const char *problem = why_no_range(role, address, bytes, shape != NULL ? rank : 0);
+    if (problem != NULL)
+        return leave(state, problem);
     const size_t name_bytes = name != NULL ? strnlen(name, NB_STRING_MAX) : 0;
     const size_t type_bytes = type != NULL ? strnlen(type, NB_STRING_MAX) : 0;
     const size_t shape_bytes = shape != NULL ? rank * sizeof *shape : 0;

@@ -82,6 +82,13 @@ bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
 bool nb_capture_global_kept(uint64_t address, uint32_t *global, uint64_t *delta)
     __attribute__((visibility("hidden")));
 
+/* capture_symbol.c: does one variable hold all of these bytes? */
+bool nb_capture_global_holds(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
+
+/* capture_global.c: how many bytes of a variable that the recording has are there, from the address on; 0:
+ * none is. */
+uint64_t nb_capture_global_room(uint64_t address) __attribute__((visibility("hidden")));
+
 /* capture_global.c: the driver has unloaded this image. Where nb_region_is_open(). */
 void nb_capture_globals_unloaded(const struct nb_call *call, const struct nb_binary *binary)
     __attribute__((visibility("hidden")));

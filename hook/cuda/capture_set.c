@@ -7,12 +7,21 @@
 #include "real.h"
 #include "special.h"
 
+/* A graph's node may have more bits than its elements take. */
+static uint32_t value_of(const struct nb_set *set)
+{
+    return set->element_bytes < 4 ? set->value & ((1u << 8 * set->element_bytes) - 1) : set->value;
+}
+
 uint32_t nb_capture_set(const struct nb_call *call, struct nb_set set)
 {
     const char *what = "host memory";
     if (set.width == 0 || set.height == 0)
         return NB_NOTHING;
-    if (nb_capture_place(set.address, &what) != NB_PLACE_CAPTURED) {
+    struct nb_extent extent = {.address = set.address, .pitch = set.pitch, .height = set.height, .depth = 1};
+    if (__builtin_mul_overflow(set.width, set.element_bytes, &extent.width))
+        extent.width = UINT64_MAX;
+    if (nb_capture_place(&extent, &what) != NB_PLACE_CAPTURED) {
         char reason[160];
         snprintf(reason, sizeof reason, "sets %s, which a capture does not hold", what);
         nb_capture_refuse(call, reason);
@@ -26,7 +35,7 @@ uint32_t nb_capture_set(const struct nb_call *call, struct nb_set set)
                                                         .pitch = set.height > 1 ? set.pitch : 0,
                                                         .width = set.width,
                                                         .height = set.height,
-                                                        .value = set.value,
+                                                        .value = value_of(&set),
                                                         .element_bytes = set.element_bytes}};
     return nb_capture_operation(&operation, NULL, 0);
 }
