@@ -17,6 +17,7 @@ from .layout import (
     ModuleKind,
     OperationFlag,
     OperationKind,
+    RefusalFlag,
     Role,
     StreamKind,
     Vendor,
@@ -278,6 +279,7 @@ class Refusal:
     operation: int
     call: str
     reason: str
+    flags: RefusalFlag = RefusalFlag(0)
 
 
 @dataclass(frozen=True)

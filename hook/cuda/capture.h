@@ -20,6 +20,10 @@ uint32_t nb_capture_stream(const struct nb_call *call, CUstream stream) __attrib
  * and reason; `reason` is a sentence for people: "reads device memory; what follows may depend on it". */
 void nb_capture_refuse(const struct nb_call *call, const char *reason) __attribute__((visibility("hidden")));
 
+/* capture_refuse.c: the same for a read by the host, which harms a replay only where work follows. */
+void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
+    __attribute__((visibility("hidden")));
+
 /* capture_kernel.c: the index of a kernel element (with its module, image and variables), written at its
  * first use with the attributes it now has. NB_NOTHING, and a refusal written, if its image or layout is not
  * known. */

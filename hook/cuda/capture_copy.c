@@ -38,7 +38,10 @@ static void refuse_read(const struct nb_call *call, const struct nb_copy *copy)
     snprintf(reason, sizeof reason,
              "copies %llu bytes of device memory to the host; what the program does next may depend on them",
              (unsigned long long)bytes_of(copy));
-    nb_capture_refuse(call, reason);
+    if (copy->graph == 0)
+        nb_capture_refuse_read(call, reason);
+    else
+        nb_capture_refuse(call, reason); /* its launch follows */
 }
 
 static uint32_t write_operation(const struct nb_call *call, const struct nb_copy *copy, const void *content)

@@ -175,6 +175,22 @@ def test_an_operation_that_leaves_what_a_capture_holds_is_refused(record: Record
         assert pack(path, tmp_path / f"{path.stem}.ncap").refusals == () or path.stem.endswith("-2")
 
 
+def test_a_read_at_the_end_harms_no_replay(record: Record, tmp_path: Path) -> None:
+    """With the waits around it, and whatever its form; but not where something follows, nor in a graph."""
+    recorded = record("region_last_read")
+    read = "copies {} bytes of device memory to the host; what the program does next may depend on them"
+    assert [region.refusals for region in recorded.regions] == [
+        [(1, "cuMemcpyDtoH_v2", read.format(4)), (2, "cuMemcpyDtoHAsync_v2", read.format(4))],
+        [(1, "cuMemcpyDtoH_v2", read.format(4))],
+        [(1, "cuGraphLaunch", read.format(4))],
+    ]
+    packed = [
+        pack(path, tmp_path / f"{path.stem}.ncap")
+        for path in sorted((tmp_path / "recordings").iterdir(), key=lambda path: path.stem[-1])
+    ]
+    assert [len(summary.refusals) for summary in packed] == [0, 1, 1]
+
+
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])
 def test_streams_events_and_waits(record: Record, flags: tuple[str, ...]) -> None:
     """What the default stream is, is said by the calls' names."""
