@@ -73,6 +73,9 @@ class RefusalFlag(enum.IntFlag):
     READ = 1
 
 
+NO_REFUSAL_FLAGS = RefusalFlag(0)
+
+
 class ImageFormat(enum.IntEnum):
     """enum nb_image_format of record.h."""
 

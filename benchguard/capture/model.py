@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from .layout import (
     NO_FLAGS,
+    NO_REFUSAL_FLAGS,
     NOTHING,
     AllocationFlag,
     ImageFormat,
@@ -279,7 +280,7 @@ class Refusal:
     operation: int
     call: str
     reason: str
-    flags: RefusalFlag = RefusalFlag(0)
+    flags: RefusalFlag = NO_REFUSAL_FLAGS
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,9 @@ static bool open_recording(void)
 /* The region is over, whether the driver was well or not. */
 static void close_recording(int status)
 {
-    const struct nb_capture_end end = {.status = (uint32_t)status,
-                                       .operations = nb_recording_count(NB_CAPTURE_OPERATION)};
-    const struct nb_piece piece = {&end, sizeof end};
     if (atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed) != lost_before)
         nb_region_refuse("calls of some threads were not seen: there are more threads than rings");
-    nb_recording_append(NB_CAPTURE_END, &piece, 1);
-    nb_recording_close();
+    nb_recording_end((uint32_t)status);
 }
 
 static const char *driver_error(int status, const char *when)
@@ -126,6 +122,7 @@ static const char *begin(const char *name)
         nb_region_refuse("a launch of another thread was still inside the driver when the region began");
     if (!nb_recording_flush())
         return nb_recording_error();
+    nb_recording_share();
     set_state(NB_REGION_OPEN);
     return NULL;
 }
@@ -134,6 +131,7 @@ static const char *end(void)
 {
     if (!settle())
         nb_region_refuse("a launch of another thread was still inside the driver when the region ended");
+    nb_recording_seize();
     set_state(NB_REGION_ARMED);
     const int status = nb_vendor_region_ends();
     close_recording(status);

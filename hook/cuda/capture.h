@@ -120,6 +120,17 @@ void nb_capture_join(uint32_t stream) __attribute__((visibility("hidden")));
  * here. Is it to be recorded, if the driver accepts it? Where nb_region_wanted(). */
 bool nb_capture_announce(const struct nb_call *call, CUstream stream) __attribute__((visibility("hidden")));
 
+/* The driver has answered: is what was announced to be recorded? If the region has begun to end meanwhile,
+ * the recording will say so. */
+static inline bool nb_capture_is_taken(bool announced, CUresult result)
+{
+    if (!announced || result != CUDA_SUCCESS)
+        return false;
+    if (!nb_region_is_open())
+        nb_recording_miss();
+    return nb_region_is_open();
+}
+
 /* Is what the driver has accepted part of a region? For calls that need no announcing. */
 static inline bool nb_capture_happened(const struct nb_call *call, CUresult result)
 {

@@ -45,7 +45,7 @@ CUresult nb_through_set_8(const struct nb_call *call, nb_cuMemsetD8_v2_t real, C
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, uc, N);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, uc, 1, .stream = NULL});
     return result;
 }
@@ -55,7 +55,7 @@ CUresult nb_through_set_16(const struct nb_call *call, nb_cuMemsetD16_v2_t real,
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, us, N);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, us, 2, .stream = NULL});
     return result;
 }
@@ -65,7 +65,7 @@ CUresult nb_through_set_32(const struct nb_call *call, nb_cuMemsetD32_v2_t real,
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, ui, N);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, ui, 4, .stream = NULL});
     return result;
 }
@@ -75,7 +75,7 @@ CUresult nb_through_set_2d_8(const struct nb_call *call, nb_cuMemsetD2D8_v2_t re
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, uc, Width, Height);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, uc, 1, .stream = NULL});
     return result;
 }
@@ -85,7 +85,7 @@ CUresult nb_through_set_2d_16(const struct nb_call *call, nb_cuMemsetD2D16_v2_t 
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, us, Width, Height);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, us, 2, .stream = NULL});
     return result;
 }
@@ -95,7 +95,7 @@ CUresult nb_through_set_2d_32(const struct nb_call *call, nb_cuMemsetD2D32_v2_t 
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, ui, Width, Height);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, ui, 4, .stream = NULL});
     return result;
 }
@@ -105,7 +105,7 @@ CUresult nb_through_set_8_async(const struct nb_call *call, nb_cuMemsetD8Async_t
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, uc, N, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, uc, 1, .stream = hStream});
     return result;
 }
@@ -115,7 +115,7 @@ CUresult nb_through_set_16_async(const struct nb_call *call, nb_cuMemsetD16Async
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, us, N, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, us, 2, .stream = hStream});
     return result;
 }
@@ -125,7 +125,7 @@ CUresult nb_through_set_32_async(const struct nb_call *call, nb_cuMemsetD32Async
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, ui, N, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, ui, 4, .stream = hStream});
     return result;
 }
@@ -136,7 +136,7 @@ CUresult nb_through_set_2d_8_async(const struct nb_call *call, nb_cuMemsetD2D8As
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, uc, Width, Height, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, uc, 1, .stream = hStream});
     return result;
 }
@@ -147,7 +147,7 @@ CUresult nb_through_set_2d_16_async(const struct nb_call *call, nb_cuMemsetD2D16
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, us, Width, Height, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, us, 2, .stream = hStream});
     return result;
 }
@@ -158,7 +158,7 @@ CUresult nb_through_set_2d_32_async(const struct nb_call *call, nb_cuMemsetD2D32
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, ui, Width, Height, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, ui, 4, .stream = hStream});
     return result;
 }
