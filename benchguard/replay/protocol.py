@@ -55,8 +55,9 @@ class Options(msgspec.Struct, frozen=True):
     prime_limit_ms: Word = 1000
     timeout_ms: Word = 10_000
     scrub: bool = True
-    step: bool = False  # the host waits after each operation of an untimed run
     seed: int = 0
+    step: bool = False
+    """The host waits after each operation of an untimed run, so that an error names it."""
 
 
 class InputPart(msgspec.Struct, frozen=True):

@@ -54,17 +54,25 @@ static void refuse(struct nb_graph_item *item, const char *reason)
     item->reason = reason;
 }
 
-/* What no one has set is all zeros. */
-static void ask_attributes(struct nb_graph_launch_item *launch, CUgraphNode node)
+/* What no one has set is all zeros, but for the map, which is from each domain to itself (driver 580). */
+static bool is_set(const CUlaunchAttribute *attribute)
 {
     static const CUlaunchAttributeValue nothing;
+    if (attribute->id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)
+        return attribute->value.memSyncDomainMap.default_ != 0 ||
+               attribute->value.memSyncDomainMap.remote != 1;
+    return memcmp(&attribute->value, &nothing, sizeof nothing) != 0;
+}
+
+static void ask_attributes(struct nb_graph_launch_item *launch, CUgraphNode node)
+{
     launch->attributes = calloc(ATTRIBUTES_ASKED, sizeof *launch->attributes);
     if (launch->attributes == NULL || !NB_HAS(cuGraphKernelNodeGetAttribute))
         return;
     for (size_t i = 0; i < ATTRIBUTES_ASKED; i++) {
         CUlaunchAttribute attribute = {.id = (CUlaunchAttributeID)attributes_asked[i]};
         if (NB_REAL(cuGraphKernelNodeGetAttribute)(node, attribute.id, &attribute.value) == CUDA_SUCCESS &&
-            memcmp(&attribute.value, &nothing, sizeof nothing) != 0)
+            is_set(&attribute))
             launch->attributes[launch->attribute_count++] = attribute;
     }
 }

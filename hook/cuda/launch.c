@@ -95,7 +95,8 @@ NB_ALWAYS_INLINE struct under_way launch_begin(const struct nb_call *call,
         return under_way;
     uint64_t begin = call->begin;
     if (nb_region_wanted()) {
-        under_way.kept = nb_capture_launch_before(call, launch);
+        const struct nb_launch_form copy = *launch; /* else all launches were in memory, not in registers */
+        under_way.kept = nb_capture_launch_before(call, &copy);
         begin = nb_clock(); /* that was no part of the launch */
     }
     under_way.record = launch_record(call, launch, begin);

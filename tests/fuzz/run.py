@@ -1,4 +1,4 @@
-"""Fuzz the CPU driver's readers and its interpreter, and the readers of captures.
+"""Fuzz readers of code images and of captures, and the CPU driver's interpreter.
 
     python tests/fuzz/run.py ptx --count 1000000
     python tests/fuzz/run.py run --count 100000 --seed 7

@@ -72,6 +72,18 @@ TARGETS = {
         ("tests/unit/sim/data/*.fatbin", "tests/unit/hook/images/*.fatbin"),
         ("sim/driver",),
     ),
+    "globals": Target(
+        "globals.c",
+        "the names of an image's variables",
+        ("hook/core/image_globals.c", "hook/core/ptx_globals.c", "hook/core/unpack.c"),
+        (
+            "tests/unit/sim/data/*.fatbin",
+            "tests/unit/hook/images/*.fatbin",
+            "tests/unit/hook/images/*.cubin",
+            "tests/unit/hook/images/*.ptx",
+        ),
+        ("hook/core",),
+    ),
     "capture": Target(
         "capture.c",
         "the engine's reader of captures",

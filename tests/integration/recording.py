@@ -25,7 +25,7 @@ OPERATIONS = {
     5: ("record", "I", "event"),
     6: ("wait", "I", "event"),
     7: ("join", "", ""),
-    8: ("graph", "II", "launched flags"),
+    8: ("graph", "I", "launched"),
     9: ("empty", "", ""),
 }
 LAUNCH = 1

@@ -127,6 +127,11 @@ REGIONS = [
     "captured",
     "contexts",
     "copies",
+    "graph_captured",
+    "graph_children",
+    "graph_nodes",
+    "graph_refused",
+    "graph_updates",
     "handles",
     "reads",
     "refused",
@@ -134,6 +139,8 @@ REGIONS = [
     "streams",
     "threads",
     "uploads",
+    "variables",
+    "variables_refused",
 ]
 
 

@@ -52,7 +52,9 @@ int nb_device_open(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuDevicePrimaryCtxRetain, &replay->context, replay->device));
     NB_TRY(NB_CALL(replay, cuCtxSetCurrent, replay->context));
     NB_TRY(learn(replay));
-    return NB_CALL(replay, cuStreamCreateWithPriority, &replay->streams.timed, CU_STREAM_NON_BLOCKING, 0);
+    NB_TRY(NB_CALL(replay, cuStreamCreateWithPriority, &replay->streams.own, CU_STREAM_NON_BLOCKING, 0));
+    replay->streams.timed = replay->streams.own;
+    return NB_REPLAY_OK;
 }
 
 void nb_device_close(struct nb_replay *replay)

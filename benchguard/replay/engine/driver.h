@@ -13,19 +13,20 @@
 
 #define NB_DRIVER_FUNCTIONS(X)                                                                               \
     X(cuInit)                                                                                                \
-    X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(   \
-        cuDeviceTotalMem_v2) X(cuDeviceGetPCIBusId) X(cuGetErrorName) X(cuDevicePrimaryCtxRetain)            \
-        X(cuDevicePrimaryCtxRelease_v2) X(cuCtxSetCurrent) X(cuCtxGetLimit) X(cuCtxSetLimit) X(              \
-            cuCtxResetPersistingL2Cache) X(cuMemGetInfo_v2) X(cuMemGetAllocationGranularity)                 \
-            X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(         \
-                cuMemUnmap) X(cuMemSetAccess) X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemHostAlloc)             \
-                X(cuMemHostGetDevicePointer_v2) X(cuMemFreeHost) X(cuMemcpyHtoDAsync_v2) X(                  \
-                    cuMemcpyDtoHAsync_v2) X(cuMemcpyDtoDAsync_v2) X(cuMemcpy3DAsync_v2) X(cuMemsetD8Async)   \
-                    X(cuMemsetD16Async) X(cuMemsetD32Async) X(cuMemsetD2D8Async) X(cuMemsetD2D16Async)       \
-                        X(cuMemsetD2D32Async) X(cuModuleLoadDataEx) X(cuModuleUnload) X(cuModuleGetFunction) \
-                            X(cuModuleGetGlobal_v2) X(cuLibraryLoadData) X(cuLibraryUnload)                  \
-                                X(cuLibraryGetKernel) X(cuLibraryGetGlobal) X(cuKernelGetFunction)           \
-                                    X(cuFuncSetAttribute) X(cuLaunchKernelEx) X(cuStreamCreateWithPriority)  \
+    X(cuDriverGetVersion)                                                                                    \
+    X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) X(  \
+        cuDeviceGetPCIBusId) X(cuGetErrorName) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2)   \
+        X(cuCtxSetCurrent) X(cuCtxGetLimit) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(               \
+            cuMemGetInfo_v2) X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree)     \
+            X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuMemAlloc_v2)      \
+                X(cuMemFree_v2) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer_v2) X(cuMemFreeHost) X(        \
+                    cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2) X(cuMemcpyDtoDAsync_v2)                    \
+                    X(cuMemcpy3DAsync_v2) X(cuMemsetD8Async) X(cuMemsetD16Async) X(cuMemsetD32Async) X(      \
+                        cuMemsetD2D8Async) X(cuMemsetD2D16Async) X(cuMemsetD2D32Async) X(cuModuleLoadDataEx) \
+                        X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal_v2)                     \
+                            X(cuLibraryLoadData) X(cuLibraryUnload) X(cuLibraryGetKernel)                    \
+                                X(cuLibraryGetGlobal) X(cuKernelGetFunction) X(cuFuncSetAttribute)           \
+                                    X(cuFuncGetAttribute) X(cuLaunchKernelEx) X(cuStreamCreateWithPriority)  \
                                         X(cuStreamDestroy_v2) X(cuStreamWaitEvent) X(cuStreamQuery)          \
                                             X(cuEventCreate) X(cuEventDestroy_v2) X(cuEventRecord)           \
                                                 X(cuEventQuery) X(cuEventElapsedTime) X(cuGraphCreate)       \

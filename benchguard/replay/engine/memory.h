@@ -19,7 +19,12 @@ struct nb_range {
     CUdeviceptr address;
     uint64_t bytes;
     uint64_t start; /* of all the bytes before it: where it is in an alias */
-    bool reserved;
+};
+
+/* Addresses that are ours, for one range or many. */
+struct nb_reservation {
+    CUdeviceptr address;
+    uint64_t bytes;
 };
 
 /* A part of a range: content from `shadow` on, or zeros for NB_NOWHERE. */
@@ -42,6 +47,8 @@ struct nb_set {
 struct nb_memory {
     CUmemAllocationProp physical;
     uint64_t granule;
+    struct nb_reservation *reservations;
+    uint32_t reservation_count;
     struct nb_range *ranges;
     uint32_t range_count;
     uint64_t mapped_bytes;

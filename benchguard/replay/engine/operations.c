@@ -123,7 +123,7 @@ static int build_program(struct nb_replay *replay, uint32_t copy)
     program->steps = nb_new(replay, count, sizeof *program->steps);
     if (program->steps == NULL && count != 0)
         return NB_REPLAY_OURS;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < replay->streams.stop; i++)
         if (replay->reader.operations[i].graph == 0)
             NB_TRY(prepare_step(replay, copy, i, &program->steps[program->step_count++]));
     return NB_REPLAY_OK;
@@ -131,14 +131,17 @@ static int build_program(struct nb_replay *replay, uint32_t copy)
 
 static uint32_t count_queued(const struct nb_replay *replay)
 {
-    const struct nb_streams *streams = &replay->streams;
-    const uint64_t fork = streams->forked ? 1 + streams->used_count : 0;
-    const uint64_t join = streams->forked ? 2 * (uint64_t)streams->used_count : 0;
-    uint64_t queued = fork + join + 2;
-    for (uint32_t i = 0; i < replay->reader.operation_count; i++)
-        if (replay->reader.operations[i].graph == 0)
-            queued += replay->reader.operations[i].kind == NB_OPERATION_JOIN ? fork + join : 1;
-    return queued > UINT32_MAX ? UINT32_MAX : (uint32_t)queued;
+    uint32_t joins = 0, others = 2; /* the events */
+    for (uint32_t i = 0; i < replay->streams.stop; i++) {
+        if (replay->reader.operations[i].graph != 0)
+            continue;
+        if (replay->reader.operations[i].kind == NB_OPERATION_JOIN)
+            joins++;
+        else
+            others++;
+    }
+    const uint32_t ordering = nb_streams_queued(replay, joins);
+    return ordering > UINT32_MAX - others ? UINT32_MAX : ordering + others;
 }
 
 int nb_operations_build(struct nb_replay *replay)

@@ -34,6 +34,7 @@ struct nb_step {
 struct nb_program_graph {
     CUgraph graph;
     CUgraphExec executable;
+    unsigned long long flags; /* of its instantiation */
 };
 
 /* The region with the code of one copy. */

@@ -165,14 +165,26 @@ static CUresult get_function(const struct nb_driver *driver, const struct nb_cod
     return result != CUDA_SUCCESS ? result : driver->cuKernelGetFunction(function, kernel);
 }
 
+/* What a kernel was compiled with may not be set again (a required cluster size: CUDA_ERROR_NOT_PERMITTED).
+ */
+static int apply_setting(struct nb_replay *replay, CUfunction function,
+                         const struct nb_capture_setting *setting)
+{
+    const CUfunction_attribute attribute = (CUfunction_attribute)setting->attribute;
+    int value = 0;
+    if (replay->driver.cuFuncGetAttribute(&value, attribute, function) == CUDA_SUCCESS &&
+        value == setting->value)
+        return NB_REPLAY_OK;
+    return NB_CALL(replay, cuFuncSetAttribute, function, attribute, setting->value);
+}
+
 int nb_code_apply_settings(struct nb_replay *replay, CUfunction function, uint32_t kernel)
 {
     const struct nb_span span = replay->reader.kernels[kernel].attributes;
     struct nb_capture_setting setting;
     for (uint64_t at = 0; at + sizeof setting <= span.bytes; at += sizeof setting) {
         memcpy(&setting, replay->reader.data + span.offset + at, sizeof setting);
-        NB_TRY(NB_CALL(replay, cuFuncSetAttribute, function, (CUfunction_attribute)setting.attribute,
-                       setting.value));
+        NB_TRY(apply_setting(replay, function, &setting));
     }
     return NB_REPLAY_OK;
 }

@@ -106,9 +106,15 @@ static int add_edges(struct nb_replay *replay, uint32_t copy, const CUgraphNode 
 static int instantiate(struct nb_replay *replay, uint32_t copy, const CUgraphNode *nodes)
 {
     struct nb_program_graph *graphs = replay->operations.programs[copy].graphs;
+    for (uint32_t i = 0; i < replay->reader.operation_count; i++) {
+        const struct nb_capture_operation *operation = &replay->reader.operations[i];
+        if ((operation->flags & NB_OPERATION_NODE_PRIORITIES) != 0)
+            graphs[operation->as.graph.graph - 1].flags = CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    }
     for (uint32_t i = 0; i < replay->reader.graph_count; i++)
         if (graphs[i].graph != NULL)
-            NB_TRY(NB_CALL(replay, cuGraphInstantiateWithFlags, &graphs[i].executable, graphs[i].graph, 0));
+            NB_TRY(NB_CALL(replay, cuGraphInstantiateWithFlags, &graphs[i].executable, graphs[i].graph,
+                           graphs[i].flags));
     for (uint32_t i = 0; i < replay->reader.operation_count; i++) {
         const struct nb_capture_operation *operation = &replay->reader.operations[i];
         if (operation->graph != 0 && (operation->flags & NB_OPERATION_DISABLED) != 0)

@@ -1,93 +1,9 @@
-/* The recorded address ranges: reserved, and backed by physical memory. */
+/* Physical memory behind the recorded addresses. */
 #include <stdlib.h>
 
 #include "engine.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
-
-static int by_address(const void *left, const void *right)
-{
-    const struct nb_range *a = left, *b = right;
-    return (a->address > b->address) - (a->address < b->address);
-}
-
-/* Every allocation in whole granules, then those that touch joined. */
-static int find_ranges(struct nb_replay *replay)
-{
-    struct nb_memory *memory = &replay->memory;
-    const struct nb_reader *reader = &replay->reader;
-    const uint64_t mask = memory->granule - 1;
-    memory->ranges = nb_new(replay, reader->allocation_count, sizeof *memory->ranges);
-    if (memory->ranges == NULL && reader->allocation_count != 0)
-        return NB_REPLAY_OURS;
-    for (uint32_t i = 0; i < reader->allocation_count; i++) {
-        const struct nb_capture_allocation *allocation = &reader->allocations[i];
-        const uint64_t begin = allocation->address & ~mask;
-        const uint64_t end = (allocation->address + allocation->bytes + mask) & ~mask;
-        if (end <= begin)
-            return nb_fail(replay, NB_REPLAY_CANNOT, "%llu bytes at 0x%llx: no address of a device",
-                           (unsigned long long)allocation->bytes, (unsigned long long)allocation->address);
-        memory->ranges[i] = (struct nb_range){.address = begin, .bytes = end - begin};
-    }
-    if (reader->allocation_count == 0)
-        return NB_REPLAY_OK;
-    qsort(memory->ranges, reader->allocation_count, sizeof *memory->ranges, by_address);
-    struct nb_range *last = memory->ranges;
-    for (uint32_t i = 1; i < reader->allocation_count; i++) {
-        const struct nb_range next = memory->ranges[i];
-        if (next.address <= last->address + last->bytes) {
-            const uint64_t end = next.address + next.bytes;
-            if (end > last->address + last->bytes)
-                last->bytes = end - last->address;
-        } else {
-            *++last = next;
-        }
-    }
-    memory->range_count = (uint32_t)(last - memory->ranges) + 1;
-    for (uint32_t i = 0; i < memory->range_count; i++) {
-        memory->ranges[i].start = memory->mapped_bytes;
-        memory->mapped_bytes += memory->ranges[i].bytes;
-    }
-    return NB_REPLAY_OK;
-}
-
-static int reserve(struct nb_replay *replay, struct nb_range *range)
-{
-    CUdeviceptr got = 0;
-    const CUresult result =
-        replay->driver.cuMemAddressReserve(&got, (size_t)range->bytes, 0, range->address, 0);
-    if (result == CUDA_SUCCESS && got == range->address) {
-        range->reserved = true;
-        return NB_REPLAY_OK;
-    }
-    if (result == CUDA_SUCCESS)
-        replay->driver.cuMemAddressFree(got, (size_t)range->bytes);
-    return nb_fail(replay, NB_REPLAY_CANNOT,
-                   "the address range 0x%llx-0x%llx of the recording cannot be had in this process (%s); "
-                   "replay in a process of its own, or record again with the arena",
-                   (unsigned long long)range->address, (unsigned long long)(range->address + range->bytes),
-                   result == CUDA_SUCCESS ? "the driver gave another"
-                                          : nb_driver_name(&replay->driver, result));
-}
-
-int nb_memory_reserve(struct nb_replay *replay)
-{
-    struct nb_memory *memory = &replay->memory;
-    memory->physical = (CUmemAllocationProp){
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)replay->options.device},
-    };
-    size_t granule = 0;
-    NB_TRY(NB_CALL(replay, cuMemGetAllocationGranularity, &granule, &memory->physical,
-                   CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-    if (granule < NB_CAPTURE_PAGE || (granule & (granule - 1)) != 0)
-        return nb_fail(replay, NB_REPLAY_FAILED, "the driver maps memory in pieces of %zu bytes", granule);
-    memory->granule = granule;
-    NB_TRY(find_ranges(replay));
-    for (uint32_t i = 0; i < memory->range_count; i++)
-        NB_TRY(reserve(replay, &memory->ranges[i]));
-    return NB_REPLAY_OK;
-}
 
 static int map(struct nb_replay *replay, CUdeviceptr address, uint64_t bytes,
                CUmemGenericAllocationHandle handle)
@@ -213,9 +129,9 @@ void nb_memory_close(struct nb_replay *replay)
         (void)unmap_set(replay);
         for (uint32_t i = 0; i < memory->set_count; i++)
             close_set(replay, &memory->sets[i]);
-        for (uint32_t i = 0; i < memory->range_count; i++)
-            if (memory->ranges[i].reserved)
-                replay->driver.cuMemAddressFree(memory->ranges[i].address, (size_t)memory->ranges[i].bytes);
+        for (uint32_t i = 0; i < memory->reservation_count; i++)
+            replay->driver.cuMemAddressFree(memory->reservations[i].address,
+                                            (size_t)memory->reservations[i].bytes);
         if (memory->shadow != 0)
             replay->driver.cuMemFree_v2(memory->shadow);
     }
@@ -224,4 +140,5 @@ void nb_memory_close(struct nb_replay *replay)
     free(memory->sets);
     free(memory->pieces);
     free(memory->ranges);
+    free(memory->reservations);
 }

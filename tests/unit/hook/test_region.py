@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.hook.kernel_names import MATCHING, OTHERS
+
 HERE = Path(__file__).parent
 CORE = HERE.parents[2] / "hook" / "core"
 SOURCES = [path for path in sorted(CORE.glob("*.c")) if path.name != "filter.c"]
@@ -131,21 +133,13 @@ def test_a_launch_that_stays_in_the_driver_is_waited_for_and_then_refused(run: R
     assert b"still inside the driver" in refusal
 
 
-@pytest.mark.parametrize(
-    ("pattern", "name"),
-    [("scale", "scale"), ("sc*", "scale"), ("scale", "_Z5scalePf"), ("vector*", "_ZN2at6native13vector_kernelIfEEvPT_"),
-     ("k[0-9]", "_ZL2k7v"), ("_Z5scalePf", "_Z5scalePf"), ("*", "b"), ("inner", "_ZN12_GLOBAL__N_15innerEv")],
-)  # fmt: skip
+@pytest.mark.parametrize(("pattern", "name"), MATCHING)
 def test_a_kernel_is_found_by_its_name_or_the_one_inside_it(run: Run, pattern: str, name: str) -> None:
     assert run(f"kernel=1:{pattern}", "k:", f"k:{name}").after == ["0 0 closed", "1 1 closed"]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "name"),
-    [("scale", "scales"), ("scale", "_Z6scalesPf"), ("*", ""), ("Scale", "scale"), ("a", "_Z9999999999a"), ("a", "_Z")],
-)  # fmt: skip
+@pytest.mark.parametrize(("pattern", "name"), OTHERS)
 def test_another_kernel_is_not(run: Run, pattern: str, name: str) -> None:
-    """A graph's launch has no name."""
     assert run(f"kernel=1:{pattern}", f"k:{name}").after == ["0 0 closed"]
 
 

@@ -212,5 +212,32 @@ def crossing_capture(path: Path, n: int = 64) -> Path:
     return path
 
 
+def forked_capture(path: Path, events: bool, n: int = 64) -> Path:
+    """A second stream with work of its own: between two launches of the first one, or (without events) ordered by
+    nothing. At the end the host waits for both."""
+    at = [ARENA, ARENA + GRANULE]
+    with Builder(path) as builder:
+        builder.device()
+        module = builder.module(PTX_HEAD + ADD_ONE)
+        builder.add(Kernel(module, 12, 8, 0, 0, 1024, "add_one", (Parameter(0, 8), Parameter(8, 4))))
+        first = builder.stream()
+        second = builder.stream(0x1001, StreamKind.CREATED, 1)
+        builder.memory(Memory(at[0], integers([0] * n), integers([2] * n)))
+        builder.memory(Memory(at[1], integers([5] * n), integers([6] * n)))
+        builder.operation(add_one(first, at[0], n))
+        if events:
+            builder.operation(EventRecord(first, 0))
+            builder.operation(EventWait(second, 0))
+        builder.operation(add_one(second, at[1], n))
+        if events:
+            builder.operation(EventRecord(second, 1))
+            builder.operation(EventWait(first, 1))
+        builder.operation(add_one(first, at[0], n))
+        builder.operation(Join(first))
+        builder.operation(Join())
+        builder.end()
+    return path
+
+
 COOPERATIVE = Attribute(2, struct.pack("<i60x", 1))
 EVENT_OF_A_LAUNCH = Attribute(7, struct.pack("<Q56x", 0x1234))

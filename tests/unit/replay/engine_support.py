@@ -29,17 +29,19 @@ def replayed(
     *steps: list[Any],
     driver: str = DRIVER,
     environment: dict[str, str] | None = None,
+    library: str = LIBRARY,
     cold: str = "none",
     **options: Any,
 ) -> list[Any]:
     """What each step gave, the first being the preparation: JSON, an error as {"status", "text"}."""
     plan = {
         "capture": str(capture),
-        "library": LIBRARY,
+        "library": library,
         "driver": driver,
         "options": {"cold": COLD[cold], **options},
         "steps": [["prepare"], *steps],
     }
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("engine_child.py"))],
         input=json.dumps(plan),
@@ -47,7 +49,7 @@ def replayed(
         text=True,
         check=False,
         timeout=120,
-        env={**os.environ, **SANITIZER, **(environment or {}), "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **(environment or {}), "PYTHONPATH": path},
     )
     assert done.returncode == 0, done.stderr[-4000:]
     results: list[Any] = json.loads(done.stdout)

@@ -11,7 +11,14 @@ import pytest
 
 from benchguard.capture.layout import ARENA
 from tests.captures import CAPTURES, COUNTER, GRANULE, saxpy_capture
-from tests.unit.replay.engine_captures import ENDLESS, FOLLOW, add_one_capture, integers, one_kernel
+from tests.unit.replay.engine_captures import (
+    ENDLESS,
+    FOLLOW,
+    add_one_capture,
+    forked_capture,
+    integers,
+    one_kernel,
+)
 from tests.unit.replay.engine_support import (
     CANNOT,
     COLD,
@@ -192,3 +199,25 @@ def test_the_order_of_a_sample(tmp_path: Path, forgetful_driver: Path) -> None:
     sample = ["nb_stamp", "nb_hold", "record", "saxpy", "record", "nb_stamp", "elapsed"]
     assert events[-len(sample) :] == sample
     assert Counter(events)["saxpy"] == 3  # one to warm up
+
+
+@sim_only
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        (True, "add_one record add_one record add_one"),  # the region's own events are all that is needed
+        (False, "record add_one add_one add_one record"),  # forked from the timed stream, joined to it
+    ],
+)
+def test_streams_are_ordered_by_no_more_than_it_takes(
+    tmp_path: Path, forgetful_driver: Path, events: bool, expected: str
+) -> None:
+    log = tmp_path / "calls"
+    path = forked_capture(tmp_path / "x.ncap", events)
+    calls = {"CALL_LOG": str(log)}
+    _, _, verified = replayed(
+        path, ["measure", 1], ["verify"], driver=str(forgetful_driver), environment=calls
+    )
+    assert_exact(verified)
+    sample = f"nb_hold record {expected} record nb_stamp elapsed"
+    assert sample in " ".join(log.read_text().split())

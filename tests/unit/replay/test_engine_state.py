@@ -27,6 +27,7 @@ from tests.unit.replay.engine_support import (
     CANNOT,
     COLD,
     DRIVER,
+    FAILED,
     NO_DRIVER,
     OURS,
     assert_exact,
@@ -172,6 +173,29 @@ def test_an_address_that_is_not_free(tmp_path: Path) -> None:
     (refused,) = replayed(path)
     assert refused["status"] == CANNOT
     assert "0x7fffffe00000-0x800000000000" in refused["text"]
+
+
+@sim_only
+@pytest.mark.parametrize("address", [ARENA, 0x320000000000], ids=["arena", "elsewhere"])
+def test_a_driver_that_places_small_reservations_itself(
+    tmp_path: Path, forgetful_driver: Path, address: int
+) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", address=address)
+    small = {"SMALL_ELSEWHERE": "1"}
+    assert_exact(replayed(path, ["verify"], driver=str(forgetful_driver), environment=small)[1])
+
+
+@sim_only
+@pytest.mark.parametrize(("width", "status"), [(2, None), (4, FAILED)])
+def test_what_a_kernel_was_compiled_with_is_not_set(
+    tmp_path: Path, forgetful_driver: Path, width: int, status: int | None
+) -> None:
+    before, after = struct.pack("<QQ", ARENA + 8, 0), struct.pack("<QQ", ARENA + 8, 1)
+    settings = (Setting(11, width),)
+    path = one_kernel(tmp_path / "x.ncap", FOLLOW, "follow", before, after, attributes=settings)
+    clusters = {"COMPILED_CLUSTERS": "1"}
+    results = replayed(path, ["verify"], driver=str(forgetful_driver), environment=clusters)
+    assert results[0]["status"] == status if status else results[1] == [0, []]
 
 
 @sim_only

@@ -2,6 +2,8 @@
  *
  *     FORGET         copies in the device do nothing but for the first: one allocation, restored once
  *     EVENT_BASE_NS  what a pair of events takes, EVENT_STEP_NS more or less
+ *     SMALL_ELSEWHERE  reservations of less than 32 MiB are not where they were asked for (driver 580)
+ *     COMPILED_CLUSTERS  a required cluster width is 2, and may not be set
  *     CALL_LOG       a file that gets a line for each launch (the kernel's name) and each timing call */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -58,4 +60,26 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction functi
     if (REAL(cuFuncGetName)(&name, function) == CUDA_SUCCESS)
         note(name);
     return REAL(cuLaunchKernelEx)(config, function, parameters, extra);
+}
+
+EXPORT CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted,
+                                    unsigned long long flags)
+{
+    const int elsewhere = getenv("SMALL_ELSEWHERE") != NULL && bytes < 32u << 20;
+    return REAL(cuMemAddressReserve)(address, bytes, alignment, elsewhere ? 0 : wanted, flags);
+}
+
+EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    if (getenv("COMPILED_CLUSTERS") == NULL || attribute != CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)
+        return REAL(cuFuncGetAttribute)(value, attribute, function);
+    *value = 2;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    if (getenv("COMPILED_CLUSTERS") != NULL && attribute == CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)
+        return CUDA_ERROR_NOT_PERMITTED;
+    return REAL(cuFuncSetAttribute)(function, attribute, value);
 }

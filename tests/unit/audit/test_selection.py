@@ -1,0 +1,70 @@
+"""How a region is chosen: from an option to what the shim is told."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from benchguard.audit.selection import ByKernel, parse_selection, plain_name
+from benchguard.errors import UsageError
+from tests.unit.hook.kernel_names import MATCHING, OTHERS
+
+
+@pytest.mark.parametrize(
+    ("launches", "kernel", "window", "variable"),
+    [
+        (None, None, None, "program"),
+        ("0:1", None, None, "launches=0:1"),
+        ("20:25", None, None, "launches=20:25"),
+        (None, "gemm*", None, "kernel=1:gemm*"),
+        (None, "gemm*:12", None, "kernel=12:gemm*"),
+        (None, "a:b", None, "kernel=1:a:b"),
+        (None, "a:b:3", None, "kernel=3:a:b"),
+        (None, None, 2, "window=2"),
+    ],
+)
+def test_an_option_becomes_the_shims_variable(
+    launches: str | None, kernel: str | None, window: int | None, variable: str
+) -> None:
+    assert parse_selection(launches, kernel, window).variable == variable
+
+
+@pytest.mark.parametrize(
+    ("launches", "kernel", "window"),
+    [
+        ("", None, None),
+        ("1", None, None),
+        ("1:1", None, None),
+        ("2:1", None, None),
+        ("-1:2", None, None),
+        ("1:2:3", None, None),
+        ("1:9999999999999999999", None, None),
+        (None, "", None),
+        (None, "a:0", None),
+        (None, "a\0b", None),
+        ("0:1", "a", None),
+        ("0:1", None, 1),
+    ],
+)
+def test_a_mistake_is_a_usage_error(launches: str | None, kernel: str | None, window: int | None) -> None:
+    with pytest.raises(UsageError, match=r"--\w+"):
+        parse_selection(launches, kernel, window)
+
+
+@pytest.mark.parametrize(("pattern", "name"), MATCHING)
+def test_a_pattern_matches_what_the_shim_matches(pattern: str, name: str) -> None:
+    assert ByKernel(pattern, 1).matches(name)
+
+
+@pytest.mark.parametrize(("pattern", "name"), OTHERS)
+def test_and_nothing_else(pattern: str, name: str) -> None:
+    assert not ByKernel(pattern, 1).matches(name)
+
+
+def test_any_text_has_a_plain_name_or_none() -> None:
+    """The log's names are a measured process's words."""
+    randomness = random.Random(7)
+    for _ in range(2000):
+        text = "_Z" + "".join(randomness.choices("0123456789NKLSt_aE\u0660", k=randomness.randrange(20)))
+        assert plain_name(text) in text

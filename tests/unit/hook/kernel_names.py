@@ -1,0 +1,26 @@
+"""Which kernels a pattern means. The shim and the supervisor must agree: each is tested with this."""
+
+from __future__ import annotations
+
+MATCHING = [
+    ("scale", "scale"),
+    ("sc*", "scale"),
+    ("scale", "_Z5scalePf"),
+    ("vector*", "_ZN2at6native13vector_kernelIfEEvPT_"),
+    ("k[0-9]", "_ZL2k7v"),
+    ("_Z5scalePf", "_Z5scalePf"),
+    ("_Z5*", "_Z5scalePf"),
+    ("*", "b"),
+    ("inner", "_ZN12_GLOBAL__N_15innerEv"),
+    ("a:b", "a:b"),
+]
+
+OTHERS = [
+    ("scale", "scales"),
+    ("scale", "_Z6scalesPf"),
+    ("*", ""),  # a graph's launch has no name
+    ("Scale", "scale"),
+    ("a", "_Z9999999999a"),
+    ("a", "_Z"),
+    ("Z", "_Z"),
+]

@@ -1,0 +1,116 @@
+"""benchguard.region(): what a value says of its memory, and nothing at all where nobody records."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+import benchguard
+from benchguard.region import Memory, memory_of
+
+
+@dataclass
+class Tensor:
+    """What torch.Tensor has."""
+
+    shape: tuple[int, ...]
+    steps: tuple[int, ...]
+    dtype: str = "torch.bfloat16"
+    is_cuda: bool = True
+
+    def data_ptr(self) -> int:
+        return 0x1000
+
+    def element_size(self) -> int:
+        return 2
+
+    def stride(self) -> tuple[int, ...]:
+        return self.steps
+
+
+@dataclass
+class Array:
+    """What CuPy's and Numba's arrays have."""
+
+    shape: tuple[int, ...]
+    typestr: str = "<f4"
+    strides: tuple[int, ...] | None = None
+    __cuda_array_interface__: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.__cuda_array_interface__ = {
+            "data": (0x1000, False),
+            "shape": self.shape,
+            "typestr": self.typestr,
+            "strides": self.strides,
+            "version": 3,
+        }
+
+
+@pytest.mark.parametrize(
+    ("value", "memory"),
+    [
+        ((0x1000, 64), Memory(0x1000, 64)),
+        (Tensor((4, 8), (8, 1)), Memory(0x1000, 64, "bfloat16", (4, 8))),
+        (Tensor((4, 1, 8), (8, 99, 1)), Memory(0x1000, 64, "bfloat16", (4, 1, 8))),
+        (Tensor((8, 4), (1, 8)), Memory(0x1000, 64, "bfloat16")),  # transposed
+        (Tensor((4, 8), (16, 1)), Memory(0x1000, 112, "bfloat16")),  # every other row
+        (Tensor((4, 8), (0, 1)), Memory(0x1000, 16, "bfloat16")),  # expanded
+        (Tensor((), ()), Memory(0x1000, 2, "bfloat16")),
+        (Tensor((0, 8), (8, 1)), Memory(0x1000, 0, "bfloat16", (0, 8))),
+        (Array((4, 8)), Memory(0x1000, 128, "float32", (4, 8))),
+        (Array((4, 8), "|b1"), Memory(0x1000, 32, "bool", (4, 8))),
+        (Array((3,), "<c16", (16,)), Memory(0x1000, 48, "complex128", (3,))),
+        (Array((3,), "<i8", (-8,)), Memory(0x1000 - 16, 24, "int64")),  # backwards
+        (Array((3,), "<u2"), Memory(0x1000, 6, "uint16", (3,))),
+    ],
+)
+def test_a_value_is_where_its_elements_are(value: object, memory: Memory) -> None:
+    assert memory_of("x", value) == memory
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 5, "text", [1, 2], (1, 2, 3), (-1, 4), (1 << 64, 4), (0, -1), b"bytes", Tensor((4,), (1,), is_cuda=False)],
+)  # fmt: skip
+def test_anything_else_is_refused_by_its_name(value: object) -> None:
+    with pytest.raises(benchguard.RegionError, match="x: "):
+        memory_of("x", value)
+
+
+@pytest.mark.parametrize("choice", [{}, {"NEUTRINO_CAPTURE": "/tmp", "NEUTRINO_REGION": "launches=0:1"}])
+def test_a_process_that_is_not_recorded(monkeypatch: pytest.MonkeyPatch, choice: dict[str, str]) -> None:
+    """Nothing happens, not even to values that are none, unless a recording is required."""
+    for name in ("NEUTRINO_CAPTURE", "NEUTRINO_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in choice.items():
+        monkeypatch.setenv(name, value)
+    with benchguard.region("r", inputs={"x": None}) as recorded:
+        assert recorded is False
+    with (
+        pytest.raises(benchguard.RegionError, match="neutrino-bench record"),
+        benchguard.region("r", required=True),
+    ):
+        pass
+
+
+def test_a_process_without_the_shim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that was started without LD_PRELOAD."""
+    monkeypatch.setenv("NEUTRINO_CAPTURE", "/tmp")
+    monkeypatch.setenv("NEUTRINO_REGION", "program")
+    with benchguard.region("r") as recorded:
+        assert recorded is False
+
+
+def test_the_import_stays_cheap() -> None:
+    """A program that is timed imports it: nothing heavy comes along."""
+    heavy = "numpy torch click rich zstandard cffi"
+    code = f"import sys, benchguard; print([name for name in {heavy.split()!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "[]\n"
