@@ -69,6 +69,13 @@ class AllocationFlag(enum.IntFlag):
     AFTER = 2
 
 
+class RefusalFlag(enum.IntFlag):
+    READ = 1
+
+
+NO_REFUSAL_FLAGS = RefusalFlag(0)
+
+
 class ImageFormat(enum.IntEnum):
     """enum nb_image_format of record.h."""
 
@@ -313,7 +320,10 @@ RELOCATION = Layout(
     "capture_relocation",
     (u32("operation"), u32("offset"), u32("global", called="variable"), reserved(), u64("delta")),
 )
-REFUSAL = Layout("capture_refusal", (u32("operation"), reserved(), text("call"), text("reason")))
+REFUSAL = Layout(
+    "capture_refusal",
+    (u32("operation"), u32("flags", RefusalFlag), text("call"), text("reason")),
+)
 RANGE = Layout(
     "capture_range",
     (

@@ -11,12 +11,14 @@ from typing import TypeAlias
 
 from .layout import (
     NO_FLAGS,
+    NO_REFUSAL_FLAGS,
     NOTHING,
     AllocationFlag,
     ImageFormat,
     ModuleKind,
     OperationFlag,
     OperationKind,
+    RefusalFlag,
     Role,
     StreamKind,
     Vendor,
@@ -278,6 +280,7 @@ class Refusal:
     operation: int
     call: str
     reason: str
+    flags: RefusalFlag = NO_REFUSAL_FLAGS
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .codec import TEXT_MAX, MalformedError, check_index
-from .layout import BLOB_MAX, ELEMENTS, Holds, Kind, Layout, OperationKind
+from .layout import BLOB_MAX, ELEMENTS, Holds, Kind, Layout, OperationKind, RefusalFlag
 from .model import NO_CONTENT, Content
 from .recording import Element, Place, Recording
 from .writer import CaptureWriter
 
+# What neither changes memory nor runs anything.
+ORDERING = (OperationKind.EVENT_RECORD, OperationKind.EVENT_WAIT, OperationKind.JOIN)
 # Kinds whose elements are the same in a capture, but for where their spans lie.
-PLAIN = (Kind.DEVICE, Kind.LIMIT, Kind.KERNEL, Kind.STREAM, Kind.EDGE, Kind.REFUSAL, Kind.RANGE, Kind.META)
+PLAIN = (Kind.DEVICE, Kind.LIMIT, Kind.KERNEL, Kind.STREAM, Kind.EDGE, Kind.RANGE, Kind.META)
 
 
 @dataclass
@@ -58,6 +60,7 @@ class ElementPacker:
         for kind in PLAIN:
             for element in self._gathered.elements[kind]:
                 self._move(element)
+        self._pack_refusals()
         self._pack_images()
         for element in self._gathered.elements[Kind.MODULE]:
             self._move(element, image=self._index(self._images, element, "image"))
@@ -67,6 +70,17 @@ class ElementPacker:
             self._pack_operation(element)
         for element in self._gathered.elements[Kind.RELOCATION]:
             self._move(element, variable=self._index(self._globals, element, "variable"))
+
+    def _pack_refusals(self) -> None:
+        """Not those of reads that nothing follows: whatever the program did with what it read, the region was over."""
+        operations = self._gathered.elements[Kind.OPERATION]
+        work = len(operations)
+        while work and self._gathered.values(operations[work - 1])["kind"] in ORDERING:
+            work -= 1
+        for element in self._gathered.elements[Kind.REFUSAL]:
+            values = self._gathered.values(element)
+            if values["flags"] != RefusalFlag.READ or values["operation"] < work:
+                self._move(element)
 
     def _pack_images(self) -> None:
         """Each once, however often it was loaded."""

@@ -199,6 +199,19 @@ bool nb_arena_find(uint64_t address, struct nb_arena_block *block)
     return found != NULL;
 }
 
+bool nb_arena_covers(uint64_t address, uint64_t bytes)
+{
+    const struct nb_arena_block *block = NULL;
+    uint64_t covered = 0;
+    if (!nb_arena_holds(address))
+        return false;
+    pthread_mutex_lock(&lock);
+    while (covered < bytes && (block = nb_ranges_find(&blocks, address + covered)) != NULL)
+        covered = block->address + block->bytes - address;
+    pthread_mutex_unlock(&lock);
+    return covered >= bytes;
+}
+
 void nb_arena_each(void (*visit)(const struct nb_arena_block *block, void *context), void *context)
 {
     pthread_mutex_lock(&lock);

@@ -63,6 +63,9 @@ bool nb_arena_remove(uint64_t address, enum nb_arena_kind kind, struct nb_arena_
 /* The block that holds the address. */
 bool nb_arena_find(uint64_t address, struct nb_arena_block *block) __attribute__((visibility("hidden")));
 
+/* Do the blocks that live now, those that touch taken together, hold all of these bytes? */
+bool nb_arena_covers(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
+
 /* Calls `visit` for every allocation that lives now, by address, under the arena's lock. */
 void nb_arena_each(void (*visit)(const struct nb_arena_block *block, void *context), void *context)
     __attribute__((visibility("hidden")));

@@ -306,10 +306,14 @@ struct nb_capture_relocation {
     uint64_t delta; /* bytes into the variable */
 };
 
+enum nb_refusal_flag {
+    NB_REFUSAL_READ = 1 /* the host read device memory, which harms only what the program does next */
+};
+
 /* Why a replay cannot be what was recorded. */
 struct nb_capture_refusal {
     uint32_t operation; /* how many operations were before it */
-    uint32_t reserved;
+    uint32_t flags;     /* enum nb_refusal_flag */
     struct nb_span call;
     struct nb_span reason;
 };

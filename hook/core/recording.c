@@ -15,7 +15,10 @@
 #define KEPT_MAX (1u << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool accepts; /* opened, not closed, nothing failed */
+static bool accepts; /* opened, not ended, nothing failed */
+static bool seized;  /* `owner` alone appends */
+static bool missed;  /* another thread would have */
+static pthread_t owner;
 static char path[PATH_MAX];
 static char error[PATH_MAX + 160];
 static unsigned char *kept;
@@ -108,6 +111,9 @@ static bool open_file(const char *folder, uint32_t region)
     error[0] = 0;
     kept_bytes = 0;
     memset(counts, 0, sizeof counts);
+    seized = true;
+    owner = pthread_self();
+    missed = false;
     accepts = write_out(&header, sizeof header, O_CREAT | O_EXCL);
     return accepts;
 }
@@ -134,12 +140,37 @@ static bool append(enum nb_capture_kind kind, const struct nb_piece *pieces, uns
     return whole && put(zeros, padding);
 }
 
+void nb_recording_share(void)
+{
+    pthread_mutex_lock(&lock);
+    seized = false;
+    pthread_mutex_unlock(&lock);
+}
+
+void nb_recording_seize(void)
+{
+    pthread_mutex_lock(&lock);
+    seized = true;
+    owner = pthread_self();
+    missed = false;
+    pthread_mutex_unlock(&lock);
+}
+
+void nb_recording_miss(void)
+{
+    pthread_mutex_lock(&lock);
+    missed = true;
+    pthread_mutex_unlock(&lock);
+}
+
 uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
 {
     uint32_t index = NB_NOTHING;
     const int saved = errno;
     pthread_mutex_lock(&lock);
-    if (accepts && append(kind, pieces, count))
+    if (seized && !pthread_equal(owner, pthread_self()))
+        missed = true;
+    else if (accepts && append(kind, pieces, count))
         index = counts[kind]++;
     pthread_mutex_unlock(&lock);
     errno = saved;
@@ -162,10 +193,23 @@ bool nb_recording_flush(void)
     return whole;
 }
 
-bool nb_recording_close(void)
+static bool append_missed(void)
+{
+    static const char reason[] = "another thread gave work to the device while the region ended";
+    const struct nb_capture_refusal refusal = {.operation = counts[NB_CAPTURE_OPERATION],
+                                               .call = {sizeof refusal, 0},
+                                               .reason = {sizeof refusal, sizeof reason - 1}};
+    const struct nb_piece pieces[] = {{&refusal, sizeof refusal}, {reason, sizeof reason - 1}};
+    return append(NB_CAPTURE_REFUSAL, pieces, 2);
+}
+
+bool nb_recording_end(uint32_t status)
 {
     pthread_mutex_lock(&lock);
-    const bool whole = accepts && flush();
+    const struct nb_capture_end end = {.status = status, .operations = counts[NB_CAPTURE_OPERATION]};
+    const struct nb_piece piece = {&end, sizeof end};
+    const bool whole =
+        accepts && (!missed || append_missed()) && append(NB_CAPTURE_END, &piece, 1) && flush();
     accepts = false;
     pthread_mutex_unlock(&lock);
     return whole;
@@ -189,5 +233,6 @@ void nb_recording_unlock(void)
 void nb_recording_forget(void)
 {
     accepts = false;
+    seized = false;
     kept_bytes = 0;
 }

@@ -21,9 +21,17 @@ struct nb_piece {
  * process of this number was here before) say why. */
 bool nb_recording_open(const char *folder, uint32_t region) __attribute__((visibility("hidden")));
 
+/* Whose elements are taken: those of every thread, or of none but this one, as from nb_recording_open on.
+ * What others append while a region ends might refer to what is written already. */
+void nb_recording_share(void) __attribute__((visibility("hidden")));
+void nb_recording_seize(void) __attribute__((visibility("hidden")));
+
+/* A thread has something that it can no longer append. */
+void nb_recording_miss(void) __attribute__((visibility("hidden")));
+
 /* Append one element: the pieces make its payload, which is padded to a multiple of 8. Any thread. Returns
- * the element's index among those of its kind, or NB_NOTHING if the recording has failed (full disk): it is
- * then no longer written to, and the supervisor finds it without an end. */
+ * the element's index among those of its kind, or NB_NOTHING if it is not taken, or if the recording has
+ * failed (full disk): it is then no longer written to, and the supervisor finds it without an end. */
 uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
     __attribute__((visibility("hidden")));
 
@@ -33,8 +41,9 @@ uint32_t nb_recording_count(enum nb_capture_kind kind) __attribute__((visibility
 /* Write what is kept so far: it is then in the file whatever happens to the process. */
 bool nb_recording_flush(void) __attribute__((visibility("hidden")));
 
-/* Write what is kept. The recording is complete if its last element is NB_CAPTURE_END. */
-bool nb_recording_close(void) __attribute__((visibility("hidden")));
+/* Append NB_CAPTURE_END, before it a refusal if elements of other threads were not taken since the recording
+ * was seized, and write what is kept: nothing comes after it, whatever other threads do. */
+bool nb_recording_end(uint32_t status) __attribute__((visibility("hidden")));
 
 /* One line, or "". */
 const char *nb_recording_error(void) __attribute__((visibility("hidden")));

@@ -20,6 +20,8 @@
 /* How long a region waits to begin or end for launches that other threads have under way: a launch waits for
  * room in the driver's queue at most. */
 #define SETTLE_SECONDS 1
+/* Of a named range's shape: what a reader takes (docs/formats.md, the tables). */
+#define RANK_MAX 4096
 /* Earlier processes of this number that recorded to the same folder (exec, another pid namespace). */
 #define NAMESAKES_MAX 1000
 
@@ -76,13 +78,9 @@ static bool open_recording(void)
 /* The region is over, whether the driver was well or not. */
 static void close_recording(int status)
 {
-    const struct nb_capture_end end = {.status = (uint32_t)status,
-                                       .operations = nb_recording_count(NB_CAPTURE_OPERATION)};
-    const struct nb_piece piece = {&end, sizeof end};
     if (atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed) != lost_before)
         nb_region_refuse("calls of some threads were not seen: there are more threads than rings");
-    nb_recording_append(NB_CAPTURE_END, &piece, 1);
-    nb_recording_close();
+    nb_recording_end((uint32_t)status);
 }
 
 static const char *driver_error(int status, const char *when)
@@ -124,6 +122,7 @@ static const char *begin(const char *name)
         nb_region_refuse("a launch of another thread was still inside the driver when the region began");
     if (!nb_recording_flush())
         return nb_recording_error();
+    nb_recording_share();
     set_state(NB_REGION_OPEN);
     return NULL;
 }
@@ -132,6 +131,7 @@ static const char *end(void)
 {
     if (!settle())
         nb_region_refuse("a launch of another thread was still inside the driver when the region ended");
+    nb_recording_seize();
     set_state(NB_REGION_ARMED);
     const int status = nb_vendor_region_ends();
     close_recording(status);
@@ -267,6 +267,20 @@ int neutrino_region_end(void)
     return leave(state, what);
 }
 
+/* What a reader would refuse the whole capture for. */
+static const char *why_no_range(uint32_t role, uint64_t address, uint64_t bytes, uint32_t rank)
+{
+    if (role < NB_CAPTURE_INPUT || role > NB_CAPTURE_STATE)
+        return "a named range is an input, an output or state (1, 2, 3)";
+    if (rank > RANK_MAX)
+        return "a named range has more dimensions than can be";
+    return nb_vendor_region_holds(address, bytes)
+               ? NULL
+               : "no allocation of the program and no module's variable holds all of the named range; name "
+                 "device "
+                 "memory that the program allocated, and that it still has";
+}
+
 int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uint64_t bytes, const char *type,
                           const uint64_t *shape, uint32_t rank)
 {
@@ -275,6 +289,9 @@ int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uin
         return -1;
     if (!nb_region_is_open())
         return leave(state, "no region is open");
+    const char *problem = why_no_range(role, address, bytes, shape != NULL ? rank : 0);
+    if (problem != NULL)
+        return leave(state, problem);
     const size_t name_bytes = name != NULL ? strnlen(name, NB_STRING_MAX) : 0;
     const size_t type_bytes = type != NULL ? strnlen(type, NB_STRING_MAX) : 0;
     const size_t shape_bytes = shape != NULL ? rank * sizeof *shape : 0;

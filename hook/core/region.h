@@ -61,6 +61,10 @@ void nb_region_before_timing_event(uint64_t stream) __attribute__((visibility("h
 int nb_vendor_region_begins(void) __attribute__((visibility("hidden")));
 int nb_vendor_region_ends(void) __attribute__((visibility("hidden")));
 
+/* Will a reader of the capture find all of these bytes in memory that the program was given, or in one
+ * variable of a module (hook/<vendor>/capture_place.c)? While a region is open. */
+bool nb_vendor_region_holds(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
+
 /* No other thread may be half-way through a region while the process is copied (fork); the child has recorded
  * nothing yet, and records to files of its own. */
 void nb_region_lock(void) __attribute__((visibility("hidden")));

@@ -20,6 +20,10 @@ uint32_t nb_capture_stream(const struct nb_call *call, CUstream stream) __attrib
  * and reason; `reason` is a sentence for people: "reads device memory; what follows may depend on it". */
 void nb_capture_refuse(const struct nb_call *call, const char *reason) __attribute__((visibility("hidden")));
 
+/* capture_refuse.c: the same for a read by the host, which harms a replay only where work follows. */
+void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
+    __attribute__((visibility("hidden")));
+
 /* capture_kernel.c: the index of a kernel element (with its module, image and variables), written at its
  * first use with the attributes it now has. NB_NOTHING, and a refusal written, if its image or layout is not
  * known. */
@@ -82,6 +86,13 @@ bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
 bool nb_capture_global_kept(uint64_t address, uint32_t *global, uint64_t *delta)
     __attribute__((visibility("hidden")));
 
+/* capture_symbol.c: does one variable hold all of these bytes? */
+bool nb_capture_global_holds(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
+
+/* capture_global.c: how many bytes of a variable that the recording has are there, from the address on; 0:
+ * none is. */
+uint64_t nb_capture_global_room(uint64_t address) __attribute__((visibility("hidden")));
+
 /* capture_global.c: the driver has unloaded this image. Where nb_region_is_open(). */
 void nb_capture_globals_unloaded(const struct nb_call *call, const struct nb_binary *binary)
     __attribute__((visibility("hidden")));
@@ -108,6 +119,17 @@ void nb_capture_join(uint32_t stream) __attribute__((visibility("hidden")));
 /* capture_stream.c: before an operation that is no launch is given to the driver; a region may begin or end
  * here. Is it to be recorded, if the driver accepts it? Where nb_region_wanted(). */
 bool nb_capture_announce(const struct nb_call *call, CUstream stream) __attribute__((visibility("hidden")));
+
+/* The driver has answered: is what was announced to be recorded? If the region has begun to end meanwhile,
+ * the recording will say so. */
+static inline bool nb_capture_is_taken(bool announced, CUresult result)
+{
+    if (!announced || result != CUDA_SUCCESS)
+        return false;
+    if (!nb_region_is_open())
+        nb_recording_miss();
+    return nb_region_is_open();
+}
 
 /* Is what the driver has accepted part of a region? For calls that need no announcing. */
 static inline bool nb_capture_happened(const struct nb_call *call, CUresult result)

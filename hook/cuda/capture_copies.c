@@ -68,7 +68,7 @@ CUresult nb_through_copy(const struct nb_call *call, nb_cuMemcpy_t real, CUdevic
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dst, src, ByteCount);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, linear(dst, src, ByteCount, NULL, true));
     return result;
 }
@@ -78,7 +78,7 @@ CUresult nb_through_copy_async(const struct nb_call *call, nb_cuMemcpyAsync_t re
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dst, src, ByteCount, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, linear(dst, src, ByteCount, hStream, false));
     return result;
 }
@@ -88,7 +88,7 @@ CUresult nb_through_copy_to_device(const struct nb_call *call, nb_cuMemcpyHtoD_v
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, srcHost, ByteCount);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, linear(dstDevice, word(srcHost), ByteCount, NULL, true));
     return result;
 }
@@ -99,7 +99,7 @@ CUresult nb_through_copy_to_device_async(const struct nb_call *call, nb_cuMemcpy
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, srcHost, ByteCount, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, linear(dstDevice, word(srcHost), ByteCount, hStream, false));
     return result;
 }
@@ -109,7 +109,7 @@ CUresult nb_through_copy_to_host(const struct nb_call *call, nb_cuMemcpyDtoH_v2_
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstHost, srcDevice, ByteCount);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, linear(word(dstHost), srcDevice, ByteCount, NULL, true));
     return result;
 }
@@ -120,7 +120,7 @@ CUresult nb_through_copy_to_host_async(const struct nb_call *call, nb_cuMemcpyDt
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstHost, srcDevice, ByteCount, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, linear(word(dstHost), srcDevice, ByteCount, hStream, false));
     return result;
 }
@@ -129,7 +129,7 @@ CUresult nb_through_copy_2d(const struct nb_call *call, nb_cuMemcpy2D_v2_t real,
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(pCopy);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, plane(pCopy, NULL, true));
     return result;
 }
@@ -139,7 +139,7 @@ CUresult nb_through_copy_2d_async(const struct nb_call *call, nb_cuMemcpy2DAsync
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(pCopy, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, plane(pCopy, hStream, false));
     return result;
 }
@@ -148,7 +148,7 @@ CUresult nb_through_copy_3d(const struct nb_call *call, nb_cuMemcpy3D_v2_t real,
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(pCopy);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, nb_copy_of_volume(pCopy, NULL, true));
     return result;
 }
@@ -158,7 +158,7 @@ CUresult nb_through_copy_3d_async(const struct nb_call *call, nb_cuMemcpy3DAsync
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(pCopy, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_copy(call, nb_copy_of_volume(pCopy, hStream, false));
     return result;
 }

@@ -13,6 +13,18 @@ static uint64_t bytes_of(const struct nb_copy *copy)
     return copy->width * copy->height * copy->depth;
 }
 
+static bool is_empty(const struct nb_copy *copy)
+{
+    return copy->width == 0 || copy->height == 0 || copy->depth == 0;
+}
+
+static enum nb_place place_of(const struct nb_copy *copy, const struct nb_copy_end *end, const char **what)
+{
+    const struct nb_extent extent = {end->address, end->pitch,   end->slice,
+                                     copy->width,  copy->height, copy->depth};
+    return nb_capture_place(&extent, what);
+}
+
 static void refuse_foreign(const struct nb_call *call, const char *direction, const char *what)
 {
     char reason[160];
@@ -26,7 +38,10 @@ static void refuse_read(const struct nb_call *call, const struct nb_copy *copy)
     snprintf(reason, sizeof reason,
              "copies %llu bytes of device memory to the host; what the program does next may depend on them",
              (unsigned long long)bytes_of(copy));
-    nb_capture_refuse(call, reason);
+    if (copy->graph == 0)
+        nb_capture_refuse_read(call, reason);
+    else
+        nb_capture_refuse(call, reason); /* its launch follows */
 }
 
 static uint32_t write_operation(const struct nb_call *call, const struct nb_copy *copy, const void *content)
@@ -84,12 +99,12 @@ static uint32_t classify(const struct nb_call *call, const struct nb_copy *copy)
 {
     const char *what = NULL;
     uint32_t index = NB_NOTHING;
-    const enum nb_place to = nb_capture_place(copy->destination.address, &what);
+    const enum nb_place to = place_of(copy, &copy->destination, &what);
     if (to == NB_PLACE_FOREIGN) {
         refuse_foreign(call, "to", what);
         return NB_NOTHING;
     }
-    const enum nb_place from = nb_capture_place(copy->source.address, &what);
+    const enum nb_place from = place_of(copy, &copy->source, &what);
     if (from == NB_PLACE_FOREIGN)
         refuse_foreign(call, "from", what);
     else if (from == NB_PLACE_CAPTURED && to == NB_PLACE_CAPTURED)
@@ -112,7 +127,7 @@ uint32_t nb_capture_copy(const struct nb_call *call, struct nb_copy copy)
     uint32_t index = NB_NOTHING;
     if (copy.destination.is_array || copy.source.is_array)
         nb_capture_refuse(call, "works on an array, which a capture does not hold");
-    else if (bytes_of(&copy) != 0)
+    else if (!is_empty(&copy))
         index = classify(call, &copy);
     errno = saved;
     return index;
@@ -122,8 +137,7 @@ uint64_t nb_capture_copy_source(const struct nb_copy *copy)
 {
     const char *what;
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    if (copy->source.is_array || bytes_of(copy) == 0 ||
-        nb_capture_place(copy->source.address, &what) != NB_PLACE_HOST)
+    if (copy->source.is_array || is_empty(copy) || place_of(copy, &copy->source, &what) != NB_PLACE_HOST)
         return 0;
     for (uint64_t row = 0; row < copy->height * copy->depth; row++) {
         const unsigned char *bytes = row_of(copy, row);

@@ -191,6 +191,15 @@ bool nb_capture_global_kept(uint64_t address, uint32_t *global, uint64_t *delta)
     return found;
 }
 
+uint64_t nb_capture_global_room(uint64_t address)
+{
+    pthread_mutex_lock(&lock);
+    const struct place *place = nb_ranges_find(&places, address);
+    const uint64_t room = place != NULL ? place->address + place->bytes - address : 0;
+    pthread_mutex_unlock(&lock);
+    return room;
+}
+
 void nb_capture_globals_unloaded(const struct nb_call *call, const struct nb_binary *binary)
 {
     bool lost = false;

@@ -11,8 +11,19 @@ enum nb_place {
     NB_PLACE_FOREIGN   /* neither */
 };
 
-/* `what` is set to a name for people where the place is foreign. Inside a hook. */
-enum nb_place nb_capture_place(uint64_t address, const char **what) __attribute__((visibility("hidden")));
+/* Rows of `width` bytes, none of these zero. */
+struct nb_extent {
+    uint64_t address;
+    uint64_t pitch; /* bytes from row to row; any for one row */
+    uint64_t slice; /* from slice to slice; any for one slice */
+    uint64_t width, height, depth;
+};
+
+/* All of it, as a reader of captures will ask (docs/formats.md, operations). Of the host's memory the start
+ * decides. `what` is set to a name for people where the place is foreign. Inside a hook, where
+ * nb_region_is_open(). */
+enum nb_place nb_capture_place(const struct nb_extent *extent, const char **what)
+    __attribute__((visibility("hidden")));
 
 bool nb_capture_is_managed(uint64_t address) __attribute__((visibility("hidden")));
 

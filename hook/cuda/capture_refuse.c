@@ -3,8 +3,10 @@
 #include "refuse.h"
 #include "stream.h"
 
-/* More than anyone reads: from there on nothing is said. */
+/* More than anyone reads: from there on nothing is said. Reads leave room for others: what is packed may be
+ * without them. */
 #define REFUSALS_MAX 256
+#define READS_MAX    128
 
 /* What was said, as hashes: a set that no thread has to wait for. */
 static _Atomic uint64_t said[REFUSALS_MAX];
@@ -17,9 +19,9 @@ static uint64_t hash(uint32_t slot, const char *reason)
     return value | 1; /* 0 is a free place */
 }
 
-static bool is_said_first(uint64_t what)
+static bool is_said_first(uint64_t what, unsigned places)
 {
-    for (unsigned i = 0; i < REFUSALS_MAX; i++) {
+    for (unsigned i = 0; i < places; i++) {
         uint64_t found = 0;
         if (atomic_compare_exchange_strong(&said[i], &found, what))
             return true;
@@ -29,17 +31,28 @@ static bool is_said_first(uint64_t what)
     return false;
 }
 
-void nb_capture_refuse(const struct nb_call *call, const char *reason)
+static void append(const struct nb_call *call, const char *reason, uint32_t flags)
 {
-    if (!is_said_first(hash(call->slot, reason)))
-        return;
     const char *name = nb_export_names[call->slot];
     const size_t name_bytes = strlen(name), reason_bytes = strlen(reason);
     const struct nb_capture_refusal refusal = {.operation = nb_recording_count(NB_CAPTURE_OPERATION),
+                                               .flags = flags,
                                                .call = {sizeof refusal, name_bytes},
                                                .reason = {sizeof refusal + name_bytes, reason_bytes}};
     const struct nb_piece pieces[] = {{&refusal, sizeof refusal}, {name, name_bytes}, {reason, reason_bytes}};
     nb_recording_append(NB_CAPTURE_REFUSAL, pieces, 3);
+}
+
+void nb_capture_refuse(const struct nb_call *call, const char *reason)
+{
+    if (is_said_first(hash(call->slot, reason), REFUSALS_MAX))
+        append(call, reason, 0);
+}
+
+void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
+{
+    if (is_said_first(hash(call->slot, reason), READS_MAX))
+        append(call, reason, NB_REFUSAL_READ);
 }
 
 void nb_capture_refuse_reset(void)

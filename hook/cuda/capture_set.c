@@ -7,12 +7,21 @@
 #include "real.h"
 #include "special.h"
 
+/* A graph's node may have more bits than its elements take. */
+static uint32_t value_of(const struct nb_set *set)
+{
+    return set->element_bytes < 4 ? set->value & ((1u << 8 * set->element_bytes) - 1) : set->value;
+}
+
 uint32_t nb_capture_set(const struct nb_call *call, struct nb_set set)
 {
     const char *what = "host memory";
     if (set.width == 0 || set.height == 0)
         return NB_NOTHING;
-    if (nb_capture_place(set.address, &what) != NB_PLACE_CAPTURED) {
+    struct nb_extent extent = {.address = set.address, .pitch = set.pitch, .height = set.height, .depth = 1};
+    if (__builtin_mul_overflow(set.width, set.element_bytes, &extent.width))
+        extent.width = UINT64_MAX;
+    if (nb_capture_place(&extent, &what) != NB_PLACE_CAPTURED) {
         char reason[160];
         snprintf(reason, sizeof reason, "sets %s, which a capture does not hold", what);
         nb_capture_refuse(call, reason);
@@ -26,7 +35,7 @@ uint32_t nb_capture_set(const struct nb_call *call, struct nb_set set)
                                                         .pitch = set.height > 1 ? set.pitch : 0,
                                                         .width = set.width,
                                                         .height = set.height,
-                                                        .value = set.value,
+                                                        .value = value_of(&set),
                                                         .element_bytes = set.element_bytes}};
     return nb_capture_operation(&operation, NULL, 0);
 }
@@ -36,7 +45,7 @@ CUresult nb_through_set_8(const struct nb_call *call, nb_cuMemsetD8_v2_t real, C
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, uc, N);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, uc, 1, .stream = NULL});
     return result;
 }
@@ -46,7 +55,7 @@ CUresult nb_through_set_16(const struct nb_call *call, nb_cuMemsetD16_v2_t real,
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, us, N);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, us, 2, .stream = NULL});
     return result;
 }
@@ -56,7 +65,7 @@ CUresult nb_through_set_32(const struct nb_call *call, nb_cuMemsetD32_v2_t real,
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, ui, N);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, ui, 4, .stream = NULL});
     return result;
 }
@@ -66,7 +75,7 @@ CUresult nb_through_set_2d_8(const struct nb_call *call, nb_cuMemsetD2D8_v2_t re
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, uc, Width, Height);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, uc, 1, .stream = NULL});
     return result;
 }
@@ -76,7 +85,7 @@ CUresult nb_through_set_2d_16(const struct nb_call *call, nb_cuMemsetD2D16_v2_t 
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, us, Width, Height);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, us, 2, .stream = NULL});
     return result;
 }
@@ -86,7 +95,7 @@ CUresult nb_through_set_2d_32(const struct nb_call *call, nb_cuMemsetD2D32_v2_t 
 {
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, dstPitch, ui, Width, Height);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, ui, 4, .stream = NULL});
     return result;
 }
@@ -96,7 +105,7 @@ CUresult nb_through_set_8_async(const struct nb_call *call, nb_cuMemsetD8Async_t
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, uc, N, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, uc, 1, .stream = hStream});
     return result;
 }
@@ -106,7 +115,7 @@ CUresult nb_through_set_16_async(const struct nb_call *call, nb_cuMemsetD16Async
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, us, N, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, us, 2, .stream = hStream});
     return result;
 }
@@ -116,7 +125,7 @@ CUresult nb_through_set_32_async(const struct nb_call *call, nb_cuMemsetD32Async
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, ui, N, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, 0, N, 1, ui, 4, .stream = hStream});
     return result;
 }
@@ -127,7 +136,7 @@ CUresult nb_through_set_2d_8_async(const struct nb_call *call, nb_cuMemsetD2D8As
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, uc, Width, Height, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, uc, 1, .stream = hStream});
     return result;
 }
@@ -138,7 +147,7 @@ CUresult nb_through_set_2d_16_async(const struct nb_call *call, nb_cuMemsetD2D16
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, us, Width, Height, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, us, 2, .stream = hStream});
     return result;
 }
@@ -149,7 +158,7 @@ CUresult nb_through_set_2d_32_async(const struct nb_call *call, nb_cuMemsetD2D32
 {
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, dstPitch, ui, Width, Height, hStream);
-    if (recorded && nb_capture_happened(call, result))
+    if (nb_capture_is_taken(recorded, result))
         nb_capture_set(call, (struct nb_set){dstDevice, dstPitch, Width, Height, ui, 4, .stream = hStream});
     return result;
 }

@@ -97,3 +97,10 @@ bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
     errno = saved;
     return nb_capture_global_kept(address, global, delta);
 }
+
+bool nb_capture_global_holds(uint64_t address, uint64_t bytes)
+{
+    uint32_t global;
+    uint64_t delta;
+    return nb_capture_global_find(address, &global, &delta) && nb_capture_global_room(address) >= bytes;
+}

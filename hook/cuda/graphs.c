@@ -171,7 +171,8 @@ void nb_after_graph_instantiate_flags(const struct nb_call *call, CUresult resul
 void nb_after_graph_instantiate_params(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
                                        CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 {
-    instantiated(call, result, phGraphExec, hGraph, instantiateParams != NULL ? instantiateParams->flags : 0);
+    if (result == CUDA_SUCCESS && instantiateParams != NULL)
+        instantiated(call, result, phGraphExec, hGraph, instantiateParams->flags);
 }
 
 static void updated(const struct nb_call *call, CUresult result, CUgraphExec exec, CUgraph graph)
@@ -305,7 +306,7 @@ void nb_after_graph_exec_node_set_params(const struct nb_call *call, CUresult re
 {
     CUDA_KERNEL_NODE_PARAMS kernel;
     CUDA_MEMSET_NODE_PARAMS set;
-    if (result != CUDA_SUCCESS || nodeParams == NULL)
+    if (result != CUDA_SUCCESS || nodeParams == NULL || nb_graphmap_get(nb_handle(hGraphExec)) == NULL)
         return;
     if (nodeParams->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         memcpy(&kernel, &nodeParams->kernel, sizeof kernel);

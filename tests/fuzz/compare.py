@@ -116,8 +116,8 @@ def compare(options: argparse.Namespace) -> int:
         total.reasons += found.reasons
         total.findings += found.findings
         left -= found.ended
-        display([sum(total.counts.values())], 0)
-    display.write([sum(total.counts.values())], 0)
+        display([sum(total.counts.values()) - len(total.findings)], len(total.findings))
+    display.write([sum(total.counts.values()) - len(total.findings)], len(total.findings))
     return report(total)
 
 

@@ -12,7 +12,7 @@ HEADER = struct.Struct("<QIIII")
 ELEMENT = struct.Struct("<IIQ")
 MAGIC = int.from_bytes(b"NBRECORD", "little")
 DEVICE, LIMIT, MODULE, KERNEL, GLOBAL, ALLOCATION, BEFORE, AFTER = 2, 3, 5, 6, 7, 8, 9, 10
-STREAM, OPERATION, EDGE, RELOCATION, REFUSAL, END = 11, 12, 13, 14, 15, 18
+STREAM, OPERATION, EDGE, RELOCATION, REFUSAL, RANGE, END = 11, 12, 13, 14, 15, 16, 18
 PAGE, BLOB_MAX = 4096, 1 << 20
 OPERATIONS = {
     2: ("set", "QQQQII", "address pitch width height value element_bytes"),
@@ -54,6 +54,8 @@ class Recording:
     before: dict[int, bytes] = field(default_factory=dict)
     after: dict[int, bytes] = field(default_factory=dict)
     """Pages that are not zero, by address."""
+    ranges: list[tuple[int, int, int]] = field(default_factory=list)
+    """Address, size and role."""
     device: tuple[int, ...] = ()
     """Vendor, driver, compute capability (2), multiprocessors, L2, memory, arena (2)."""
     limits: dict[int, int] = field(default_factory=dict)
@@ -97,6 +99,8 @@ def _read(raw: bytes) -> Recording:
                 payload[at : at + size].decode() for at, size in zip(spans[::2], spans[1::2], strict=True)
             )
             recording.refusals.append((before, call, reason))
+        elif kind == RANGE:
+            recording.ranges.append(struct.unpack_from("<QQI", payload))
         elif kind == END:
             status, operations = struct.unpack_from("<II", payload)
             assert (status, operations) == (0, len(recording.operations))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.capture import pack
 from tests.integration.recording import NOTHING, Recording, read_recordings
 from tests.integration.support import PROGRAMS, Compiler, Observe
 
@@ -136,6 +137,58 @@ def test_what_a_capture_does_not_hold_is_refused(record: Record) -> None:
         (2, "cuMemcpy2D_v2", "works on an array, which a capture does not hold"),
     ]
     assert recorded.region.steps == [("set", 0), ("join", 0)]
+
+
+def test_an_operation_is_recorded_where_a_capture_holds_all_of_it(record: Record) -> None:
+    """Blocks that touch are one; what does nothing is nothing. A graph's node that does nothing is an empty one."""
+    recorded = record("region_extents")
+    held, _ = recorded.regions
+    assert held.refusals == []
+    assert [operation["kind"] for operation in held.operations] == [
+        "set", "set", "copy", "upload", "join", "set", "graph",
+    ]  # fmt: skip
+    assert held.operations[5]["value"] == 4
+    first, table = recorded.values["first"], recorded.values["table"]
+    assert held.ranges == [(first, 2 * 512 + 100, 1), (table + 1, 15, 2), (0, 0, 1)]
+
+
+def test_an_operation_that_leaves_what_a_capture_holds_is_refused(record: Record, tmp_path: Path) -> None:
+    """Instead of the operation, for which a reader would refuse the whole capture."""
+    recorded = record("region_extents")
+    _, outside = recorded.regions
+    memory = "memory outside every allocation, which a capture does not hold"
+    assert outside.refusals == [
+        (0, "cuMemsetD8_v2", f"sets {memory}"),
+        (0, "cuMemsetD32Async", f"sets {memory}"),
+        (0, "cuMemsetD2D8_v2", f"sets {memory}"),
+        (0, "cuMemcpyHtoD_v2", f"copies to {memory}"),
+        (0, "cuMemcpyDtoD_v2", f"copies to {memory}"),
+        (0, "cuMemcpyDtoDAsync_v2", f"copies from {memory}"),
+        (0, "cuMemcpy2D_v2", f"copies from {memory}"),
+        (0, "cuMemcpyDtoHAsync_v2", f"copies from {memory}"),
+        (0, "cuGraphLaunch", f"sets {memory}"),
+    ]
+    assert [operation["kind"] for operation in outside.operations] == ["empty", "graph"]
+    assert recorded.values["named"] == 11111
+    assert outside.ranges == []
+    for path in (tmp_path / "recordings").iterdir():
+        assert pack(path, tmp_path / f"{path.stem}.ncap").refusals == () or path.stem.endswith("-2")
+
+
+def test_a_read_at_the_end_harms_no_replay(record: Record, tmp_path: Path) -> None:
+    """With the waits around it, and whatever its form; but not where something follows, nor in a graph."""
+    recorded = record("region_last_read")
+    read = "copies {} bytes of device memory to the host; what the program does next may depend on them"
+    assert [region.refusals for region in recorded.regions] == [
+        [(1, "cuMemcpyDtoH_v2", read.format(4)), (2, "cuMemcpyDtoHAsync_v2", read.format(4))],
+        [(1, "cuMemcpyDtoH_v2", read.format(4))],
+        [(1, "cuGraphLaunch", read.format(4))],
+    ]
+    packed = [
+        pack(path, tmp_path / f"{path.stem}.ncap")
+        for path in sorted((tmp_path / "recordings").iterdir(), key=lambda path: path.stem[-1])
+    ]
+    assert [len(summary.refusals) for summary in packed] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])

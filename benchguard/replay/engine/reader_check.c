@@ -167,6 +167,8 @@ static const char *check_refusal(struct nb_checker *checker, uint32_t index)
     const struct nb_capture_refusal *refusal = &checker->reader->refusals[index];
     if (refusal->operation > checker->reader->operation_count)
         return "no such operation";
+    if ((refusal->flags & ~(uint32_t)NB_REFUSAL_READ) != 0)
+        return "flags that are not known";
     return nb_span_is_text(checker->reader, refusal->call) &&
                    nb_span_is_text(checker->reader, refusal->reason)
                ? NULL

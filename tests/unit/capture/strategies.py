@@ -19,6 +19,7 @@ from benchguard.capture.layout import (
     Kind,
     ModuleKind,
     OperationFlag,
+    RefusalFlag,
     Role,
     StreamKind,
     Vendor,
@@ -104,7 +105,9 @@ def captures(draw: st.DrawFn) -> Elements:
     _draw_operations(draw, found)
     found[Kind.RANGE] = draw(st.lists(_ranges, max_size=3))
     count = len(found[Kind.OPERATION])
-    found[Kind.REFUSAL] = draw(st.lists(st.builds(Refusal, st.integers(0, count), texts, texts), max_size=2))
+    found[Kind.REFUSAL] = draw(
+        st.lists(st.builds(Refusal, st.integers(0, count), texts, texts, _refusal_flags), max_size=2)
+    )
     found[Kind.END] = [End(draw(u32), count)]
     return found
 
@@ -130,6 +133,7 @@ def write(path: Path, found: Elements) -> Elements:
 
 
 _flags = st.integers(0, 3).map(AllocationFlag)
+_refusal_flags = st.integers(0, 1).map(RefusalFlag)
 _devices = st.builds(
     Device,
     st.sampled_from(Vendor),

@@ -20,6 +20,7 @@ from benchguard.capture.layout import (
     ImageFormat,
     Kind,
     ModuleKind,
+    RefusalFlag,
     StreamKind,
     Vendor,
 )
@@ -28,15 +29,21 @@ from benchguard.capture.model import (
     Content,
     Device,
     Edge,
+    EventRecord,
+    EventWait,
     Global,
     Image,
+    Join,
     Kernel,
     Launch,
     Meta,
     Module,
+    Operation,
     Parameter,
+    Refusal,
     Relocation,
     Run,
+    Set,
     Stream,
     Upload,
 )
@@ -46,6 +53,9 @@ BOTH = AllocationFlag.BEFORE | AllocationFlag.AFTER
 IMAGE = b".version 8.0\n" * 100 + b"\0"
 CALLS = ["cuInit", "cuMemAlloc_v2"]
 DEVICE = Device(Vendor.CUDA, 13000, 9, 0, 16, 1 << 20, 1 << 33, ARENA, 1 << 40, "00112233" * 4, "a GPU")
+
+
+SET = Set(0, ARENA, 0, 4, 1, 0, 1)
 
 
 def begun() -> RecordingWriter:
@@ -166,6 +176,33 @@ def test_a_region_that_faulted_is_refused_by_replays(tmp_path: Path) -> None:
     with packed(recording, tmp_path) as capture:
         assert "700" in capture.refusals[0].reason
         assert len(capture.after) == 0 and capture.end.status == 700
+
+
+@pytest.mark.parametrize("flags", [RefusalFlag(0), RefusalFlag.READ])
+@pytest.mark.parametrize(
+    ("after", "harmless"),
+    [
+        ((), True),
+        ((Join(0), EventRecord(0, 0), EventWait(0, 0)), True),
+        ((Join(0), SET), False),
+        ((SET, Join(0)), False),
+    ],
+)
+def test_a_read_that_nothing_follows_is_no_refusal(
+    after: tuple[Operation, ...], harmless: bool, flags: RefusalFlag, tmp_path: Path
+) -> None:
+    """One of a read: the others stay wherever they stand."""
+    recording = begun()
+    recording.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
+    recording.allocation(ARENA, PAGE, BOTH, 1)
+    recording.add(Kind.OPERATION, SET)
+    refusal = Refusal(1, "cuMemcpyDtoH_v2", "copies to the host", flags)
+    recording.add(Kind.REFUSAL, refusal)
+    for operation in after:
+        recording.add(Kind.OPERATION, operation)
+    recording.end()
+    with packed(recording, tmp_path) as capture:
+        assert list(capture.refusals) == ([] if harmless and flags else [refusal])
 
 
 def test_unknown_kinds_are_skipped_and_counted(tmp_path: Path) -> None:

@@ -133,6 +133,26 @@ def test_a_launch_that_stays_in_the_driver_is_waited_for_and_then_refused(run: R
     assert b"still inside the driver" in refusal
 
 
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+def test_nothing_comes_after_the_end(run: Run, program: Path, tmp_path: Path, sanitizer: str) -> None:
+    """What other threads append while a region ends is not in it, which is said; nor is it in the next."""
+    using = program if sanitizer != "thread" else build(tmp_path, sanitizer)
+    recordings = run("program", "a:30", using=using).recordings
+    assert len(recordings) == 30
+    for recording in recordings:
+        kinds = [kind for kind, _ in elements(recording)]
+        assert kinds.index(END) == len(kinds) - 1
+        assert struct.unpack("<II", elements(recording)[-1][1]) == (0, kinds.count(OPERATION))
+        assert OPERATION not in kinds[: kinds.index(META)]
+    (reason,) = {
+        payload[40:].rstrip(b"\0")
+        for each in recordings
+        for kind, payload in elements(each)
+        if kind == REFUSAL
+    }
+    assert reason == b"another thread gave work to the device while the region ended"
+
+
 @pytest.mark.parametrize(("pattern", "name"), MATCHING)
 def test_a_kernel_is_found_by_its_name_or_the_one_inside_it(run: Run, pattern: str, name: str) -> None:
     assert run(f"kernel=1:{pattern}", "k:", f"k:{name}").after == ["0 0 closed", "1 1 closed"]

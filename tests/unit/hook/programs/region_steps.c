@@ -6,7 +6,8 @@
  *     e:N      a timing event on stream N              B, E   the program's own begin and end
  *     f:N      N threads launch 100 kernels each       p   fork; the child begins and ends a region
  *     w        eight threads begin a region at once    l:N bytes that a file may have
- *     d:N      what the driver answers from now on */
+ *     d:N      what the driver answers from now on
+ *     a:N      N regions begin and end while four threads append operations, whatever they are told */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,12 @@ int nb_vendor_region_ends(void)
     return alone(&ended);
 }
 
+bool nb_vendor_region_holds(uint64_t address, uint64_t bytes)
+{
+    (void)address, (void)bytes;
+    return true;
+}
+
 static void append_operation(void)
 {
     const struct nb_capture_operation operation = {.kind = NB_OPERATION_EMPTY};
@@ -80,6 +87,28 @@ static void launch_in_threads(int count)
     for (int i = 0; i < count && i < 16; i++)
         pthread_create(&threads[i], NULL, launch_often, NULL);
     for (int i = 0; i < count && i < 16; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void *append_always(void *done)
+{
+    while (!atomic_load((atomic_bool *)done)) {
+        append_operation();
+        usleep(10);
+    }
+    return NULL;
+}
+
+static void end_among_appends(int regions)
+{
+    pthread_t threads[4];
+    atomic_bool done = false;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, append_always, &done);
+    for (int i = 0; i < regions; i++)
+        wrong += neutrino_region_begin("among") != 0 || usleep(200) != 0 || neutrino_region_end() != 0;
+    atomic_store(&done, true);
+    for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
 }
 
@@ -160,6 +189,9 @@ static void step(const char *text)
         break;
     case 'l':
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){strtoull(value, NULL, 10), RLIM_INFINITY});
+        break;
+    case 'a':
+        end_among_appends(atoi(value));
         break;
     case 'd':
         driver_says = atoi(value);
