@@ -22,8 +22,6 @@ static const char *check_place(const struct nb_reader *reader, const struct nb_c
     if ((flags &
          ~(uint32_t)(NB_OPERATION_COOPERATIVE | NB_OPERATION_DISABLED | NB_OPERATION_NODE_PRIORITIES)) != 0)
         return "flags that are not known";
-    if ((flags & NB_OPERATION_NODE_PRIORITIES) != 0 && kind != NB_OPERATION_GRAPH_LAUNCH)
-        return "its nodes' priorities, but no graph's launch";
     if (is_node ? !can_be_node(kind) : kind == NB_OPERATION_EMPTY)
         return is_node ? "a step of the region in a graph" : "a node outside every graph";
     if (is_node && operation->graph > reader->operation_count)
