@@ -2,6 +2,7 @@
 #include "capture.h"
 #include "capture_allocation.h"
 #include "capture_memory.h"
+#include "capture_texture.h"
 #include "memory.h"
 #include "real.h"
 #include "region_about.h"
@@ -88,6 +89,7 @@ static CUresult begins(void)
     nb_memory_reap_idle();
     append_device(device);
     append_limits();
+    nb_capture_textures();
     if (!served)
         nb_region_refuse(
             nb_memory_has_failed()

@@ -8,6 +8,7 @@
 #include "heap.h"
 #include "pool.h"
 #include "residency.h"
+#include "texture.h"
 
 #include <sys/mman.h>
 
@@ -58,6 +59,7 @@ bool sim_memory_free(uint64_t address, unsigned kinds)
 void sim_memory_free_context(struct sim_context *context)
 {
     struct sim_range range;
+    sim_texture_free_context(context);
     sim_array_free_context(context);
     while (sim_range_remove_any(context, FREEABLE | 1u << SIM_MEMORY_KERNEL, &range))
         give_back(&range);

@@ -21,6 +21,8 @@ enum sim_kind {
     SIM_PHYSICAL,
     SIM_ARRAY,
     SIM_MIPMAPPED_ARRAY,
+    SIM_TEXTURE,
+    SIM_SURFACE,
     SIM_GRAPH,
     SIM_GRAPH_NODE,
     SIM_GRAPH_EXEC,

@@ -191,6 +191,19 @@ def test_a_read_at_the_end_harms_no_replay(record: Record, tmp_path: Path) -> No
     assert [len(summary.refusals) for summary in packed] == [0, 1, 1]
 
 
+def test_textures_and_surfaces_are_refused_where_they_live(record: Record) -> None:
+    """A kernel is given one as a number like any other. One that could not be made is none."""
+    reason = "texture or surface objects exist; a kernel may read arrays through them, which a capture does not hold"
+    assert [region.refusals for region in record("region_textures").regions] == [
+        [],
+        [],
+        [(0, "", reason)],
+        [],
+        [(1, "cuTexObjectCreate", reason), (1, "cuSurfObjectCreate", reason)],
+        [],
+    ]
+
+
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])
 def test_streams_events_and_waits(record: Record, flags: tuple[str, ...]) -> None:
     """What the default stream is, is said by the calls' names."""
