@@ -28,7 +28,7 @@ from .replay_text import render
 @click.option(
     "--cold",
     type=click.Choice(get_args(Cold)),
-    default="remap",
+    default="flush",
     show_default=True,
     help="How the caches are made cold: other memory behind the same addresses; written and read over; copies in "
     "turn; not at all; written over only, which is biased.",

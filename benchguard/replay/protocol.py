@@ -49,7 +49,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 class Options(msgspec.Struct, frozen=True):
     device: Word = 0
-    cold: Word = COLD.index("remap")
+    cold: Word = COLD.index("flush")
     cold_code: bool = False
     prime: bool = True
     prime_limit_ms: Word = 1000

@@ -39,7 +39,7 @@ def replay(
     *,
     inputs: Mapping[str | int, Source] | None = None,
     outputs: Sequence[str | tuple[int, int]] | None = None,
-    cold: Cold = "remap",
+    cold: Cold = "flush",
     icache: str = "warm",
     prime: bool = True,
     verify: bool = False,
