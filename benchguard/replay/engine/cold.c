@@ -1,7 +1,7 @@
 /* What a cache holds when a sample begins is part of what is measured.
  *
  * Restoring writes, so the last lines of it are in the L2 cache, dirty: the sample would pay for writing them
- * back (an H200 charged 5.7 us to one of 13.6 us; tests/bench/cold). Reading clean memory of more than the
+ * back (an H200 charged 4.8 us to one of 13.2 us; docs/adr/0009). Reading clean memory of more than the
  * cache's size drives them out; nothing that the sample drives out has to be written then. */
 #include "cold.h"
 
