@@ -266,6 +266,7 @@ ELEMENTS = {
     "allocation call": Case("saxpy", on(Kind.ALLOCATION, 1, "call", 1, 1), "allocation 1: a text"),
     "refusal operation": Case("refused", on(Kind.REFUSAL, 0, "operation", 2), "refusal 0: no such operation"),
     "refusal flags": Case("refused", on(Kind.REFUSAL, 0, "flags", 2), "refusal 0: flags"),
+    "refusal flags": Case("refused", on(Kind.REFUSAL, 0, "flags", 2), "refusal 0: flags"),
     "refusal reason": Case("refused", on(Kind.REFUSAL, 0, "reason", 0, 1 << 63), "refusal 0: a text"),
     "range role": Case("saxpy", on(Kind.RANGE, 1, "role", 0), "range 1: a role"),
     "range shape": Case("saxpy", on(Kind.RANGE, 1, "shape", 0, 7), "range 1: an array"),
@@ -309,7 +310,7 @@ LAUNCH = Kind.OPERATION
 OPERATIONS = {
     "kind": Case("saxpy", lambda a: a.replace_table(LAUNCH, b"\x0a" + a.table(LAUNCH)[1:]), "0: a kind"),
     "flags": Case("saxpy", on(LAUNCH, 0, "flags", 8), "operation 0: flags"),
-    "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: with its nodes' priorities"),
+    "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: its nodes' priorities"),
     "step in a graph": Case("graph", operation(2, OperationKind.JOIN, graph=1, stream=NOTHING), "2: a step"),
     "node in no graph": Case("saxpy", operation(0, OperationKind.EMPTY), "operation 0: a node outside"),
     "graph": Case("graph", on(LAUNCH, 2, "graph", 6), "operation 2: no such graph"),
