@@ -169,8 +169,6 @@ static const char *check_refusal(struct nb_checker *checker, uint32_t index)
         return "no such operation";
     if ((refusal->flags & ~(uint32_t)NB_REFUSAL_READ) != 0)
         return "flags that are not known";
-    if ((refusal->flags & ~(uint32_t)NB_REFUSAL_READ) != 0)
-        return "flags that are not known";
     return nb_span_is_text(checker->reader, refusal->call) &&
                    nb_span_is_text(checker->reader, refusal->reason)
                ? NULL
