@@ -43,17 +43,19 @@ static struct nb_handle_table *with_room(struct nb_handle_map *map)
     return table;
 }
 
-void nb_handle_map_set(struct nb_handle_map *map, uint64_t handle, void *value)
+bool nb_handle_map_set(struct nb_handle_map *map, uint64_t handle, void *value)
 {
     if (handle == 0)
-        return;
+        return false;
     pthread_mutex_lock(&map->lock);
-    if (value != NULL || nb_handle_map_get(map, handle) != NULL) {
-        struct nb_handle_table *table = with_room(map);
-        if (table != NULL)
-            put(table, handle, value);
-    }
+    const bool is_there = nb_handle_map_get(map, handle) != NULL;
+    struct nb_handle_table *table = is_there        ? atomic_load_explicit(&map->table, memory_order_relaxed)
+                                    : value != NULL ? with_room(map)
+                                                    : NULL;
+    if (table != NULL)
+        put(table, handle, value);
     pthread_mutex_unlock(&map->lock);
+    return table != NULL || value == NULL;
 }
 
 void nb_handle_map_remove_if(struct nb_handle_map *map, int (*matches)(const void *value, uint64_t argument),

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,8 +51,9 @@ static inline void *nb_handle_map_get(const struct nb_handle_map *map, uint64_t 
     }
 }
 
-/* Put or replace; a NULL value removes. Handle 0 is no handle. Without memory the entry is not made. */
-void nb_handle_map_set(struct nb_handle_map *map, uint64_t handle, void *value)
+/* Put or replace; a NULL value removes. Handle 0 is no handle. False: there was no memory to make the entry.
+ */
+bool nb_handle_map_set(struct nb_handle_map *map, uint64_t handle, void *value)
     __attribute__((visibility("hidden")));
 
 /* Remove every entry for which `matches` says so. */

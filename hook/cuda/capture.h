@@ -24,6 +24,14 @@ void nb_capture_refuse(const struct nb_call *call, const char *reason) __attribu
 void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
     __attribute__((visibility("hidden")));
 
+/* capture_refuse.c: something that the driver was given in this region could not be kept for want of memory;
+ * or something that every later region needs to know. Said once. */
+void nb_capture_lost(void) __attribute__((visibility("hidden")));
+void nb_capture_lost_for_good(void) __attribute__((visibility("hidden")));
+
+/* capture_refuse.c: a region begins: refuse it if anything was lost for good. */
+void nb_capture_losses(void) __attribute__((visibility("hidden")));
+
 /* capture_kernel.c: the index of a kernel element (with its module, image and variables), written at its
  * first use with the attributes it now has. NB_NOTHING, and a refusal written, if its image or layout is not
  * known. */
@@ -65,8 +73,9 @@ uint32_t nb_capture_module_at(const struct nb_call *call, const struct nb_binary
 void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
                              void *const *values) __attribute__((visibility("hidden")));
 
-/* Append an operation with the bytes that its spans refer to, in their order; their offsets are filled in
- * here (capture_launch.c). Returns its index. */
+/* Append an operation with the bytes that its spans refer to, in their order, at most two; their offsets are
+ * filled in here (capture_launch.c). Returns its index, or NB_NOTHING, and a refusal written, if its stream
+ * was not. */
 uint32_t nb_capture_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
                               unsigned count) __attribute__((visibility("hidden")));
 

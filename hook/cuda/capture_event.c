@@ -37,7 +37,10 @@ static struct event *add(CUevent handle, bool keeps_time)
     struct event *event = calloc(1, sizeof *event);
     if (event != NULL) {
         event->keeps_time = keeps_time;
-        nb_handle_map_set(&events, nb_handle(handle), event);
+        if (!nb_handle_map_set(&events, nb_handle(handle), event)) {
+            free(event);
+            event = NULL;
+        }
     }
     errno = saved;
     return event;
@@ -70,8 +73,10 @@ static void leave_region(CUevent handle)
 static void record(const struct nb_call *call, CUevent handle, CUstream stream)
 {
     struct event *event = nb_handle_map_get(&events, nb_handle(handle));
-    if (event == NULL && (event = add(handle, false)) == NULL)
+    if (event == NULL && (event = add(handle, false)) == NULL) {
+        nb_capture_lost();
         return;
+    }
     const uint32_t index = nb_capture_stream(call, stream);
     pthread_mutex_lock(&lock);
     if (event->region != region)

@@ -224,6 +224,8 @@ static CUresult write_variable(const struct variable *variable)
 {
     CUresult result = CUDA_SUCCESS;
     void *after = variable->binary != NULL ? malloc(variable->bytes) : NULL;
+    if (after == NULL && variable->binary != NULL)
+        nb_capture_lost();
     if (after != NULL)
         result = read_variable(after, variable->address, variable->bytes);
     const size_t name_bytes = strlen(variable->name);

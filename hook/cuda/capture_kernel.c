@@ -114,9 +114,13 @@ static uint32_t write_kernel(const struct nb_call *call, const struct nb_functio
         return refuse(call, function->name,
                       "is a library's, and the driver does not say whose function it is");
     const uint32_t module = nb_capture_module(call, function->binary, function->name, handle);
-    struct variant *variant = module != NB_NOTHING ? malloc(sizeof *variant) : NULL;
-    if (variant == NULL)
+    if (module == NB_NOTHING)
         return NB_NOTHING;
+    struct variant *variant = malloc(sizeof *variant);
+    if (variant == NULL) {
+        nb_capture_lost();
+        return NB_NOTHING;
+    }
     *variant = *wanted;
     variant->index = append_kernel(function, description, module, variant);
     variant->next = nb_handle_map_get(&written, nb_handle(function));
@@ -155,8 +159,10 @@ struct nb_capture_parameters nb_capture_parameters(const struct nb_call *call, C
     }
     parameters.kept_bytes = parameters.bytes;
     const struct nb_capture_parameters copied = {calloc(1, (parameters.bytes + 15) & ~7u), parameters.bytes};
-    if (copied.start == NULL)
+    if (copied.start == NULL) {
+        nb_capture_lost();
         return nothing;
+    }
     nb_parameters_copy(&parameters, description, copied.start);
     return copied;
 }

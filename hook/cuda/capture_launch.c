@@ -12,6 +12,8 @@
 
 /* There are fewer launch attributes than this, and none may be given twice. */
 #define ATTRIBUTES_MAX 64u
+/* Beside the operation itself. */
+#define PIECES_MAX 2u
 
 struct nb_capture_launch {
     const char *unreplayable; /* then there is nothing else */
@@ -31,10 +33,11 @@ uint32_t nb_capture_operation(struct nb_capture_operation *operation, const stru
                               unsigned count)
 {
     uint64_t bytes = 0;
-    struct nb_piece *pieces = calloc(count + 1, sizeof *pieces);
-    if (pieces == NULL)
+    struct nb_piece pieces[1 + PIECES_MAX] = {{operation, sizeof *operation}};
+    if (operation->graph == 0 && operation->stream == NB_NOTHING && operation->kind != NB_OPERATION_JOIN) {
+        nb_capture_lost();
         return NB_NOTHING;
-    pieces[0] = (struct nb_piece){operation, sizeof *operation};
+    }
     for (unsigned i = 0; i < count; i++) {
         pieces[i + 1] = data[i];
         bytes += data[i].bytes;
@@ -47,9 +50,7 @@ uint32_t nb_capture_operation(struct nb_capture_operation *operation, const stru
     } else if (operation->kind == NB_OPERATION_UPLOAD) {
         operation->as.copy.content = (struct nb_content){sizeof *operation, bytes};
     }
-    const uint32_t index = nb_recording_append(NB_CAPTURE_OPERATION, pieces, count + 1);
-    free(pieces);
-    return index;
+    return nb_recording_append(NB_CAPTURE_OPERATION, pieces, count + 1);
 }
 
 static void check_context(const struct nb_call *call)
@@ -98,14 +99,15 @@ static bool fill(const struct nb_call *call, const struct nb_launch_form *launch
 static struct nb_capture_launch *keep(const struct nb_call *call, const struct nb_launch_form *launch)
 {
     check_context(call);
-    if (launch->attribute_count > ATTRIBUTES_MAX)
-        return NULL; /* the driver refuses it */
+    const bool has_too_many = launch->attribute_count > ATTRIBUTES_MAX;
     struct nb_capture_launch *kept =
-        calloc(1, sizeof *kept + launch->attribute_count * sizeof *kept->attributes);
-    if (kept == NULL)
+        calloc(1, sizeof *kept + (has_too_many ? 0 : launch->attribute_count) * sizeof *kept->attributes);
+    if (kept == NULL) {
+        nb_capture_lost();
         return NULL;
-    kept->unreplayable = launch->unreplayable;
-    if (launch->unreplayable == NULL && !fill(call, launch, kept)) {
+    }
+    kept->unreplayable = has_too_many ? "has more attributes than any launch" : launch->unreplayable;
+    if (kept->unreplayable == NULL && !fill(call, launch, kept)) {
         free(kept);
         return NULL;
     }

@@ -72,8 +72,8 @@ void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_op
             load->options[load->count++] = (struct nb_capture_option){
                 .option = (uint32_t)options[i], .value = (uint32_t)(uintptr_t)values[i]};
     }
-    if (load != NULL)
-        nb_handle_map_set(&loads, binary->number, load);
+    if (load == NULL || !nb_handle_map_set(&loads, binary->number, load))
+        nb_capture_lost_for_good();
     errno = saved;
 }
 
@@ -121,7 +121,8 @@ static uint32_t write_first(const struct nb_call *call, const struct nb_binary *
         return refuse(call, whose, "found no memory");
     written->index = write_module(binary, load);
     nb_capture_globals_of(call, written->index, binary, handle);
-    nb_handle_map_set(&modules, binary->number, written);
+    if (!nb_handle_map_set(&modules, binary->number, written))
+        nb_capture_lost(); /* it would be written again, as another module */
     return written->index;
 }
 

@@ -1,6 +1,7 @@
 /* What a replay cannot repeat, said once for a call and reason. */
 #include "capture.h"
 #include "refuse.h"
+#include "region_about.h"
 #include "stream.h"
 
 /* More than anyone reads: from there on nothing is said. Reads leave room for others: what is packed may be
@@ -10,6 +11,8 @@
 
 /* What was said, as hashes: a set that no thread has to wait for. */
 static _Atomic uint64_t said[REFUSALS_MAX];
+
+static atomic_bool lost_for_good;
 
 static uint64_t hash(uint32_t slot, const char *reason)
 {
@@ -53,6 +56,26 @@ void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
 {
     if (is_said_first(hash(call->slot, reason), READS_MAX))
         append(call, reason, NB_REFUSAL_READ);
+}
+
+void nb_capture_lost(void)
+{
+    static const char reason[] = "there was no memory to record all that the driver was given";
+    if (is_said_first(hash(UINT32_MAX, reason), REFUSALS_MAX))
+        nb_region_refuse(reason);
+}
+
+void nb_capture_lost_for_good(void)
+{
+    atomic_store(&lost_for_good, true);
+    if (nb_region_is_open())
+        nb_capture_lost();
+}
+
+void nb_capture_losses(void)
+{
+    if (atomic_load(&lost_for_good))
+        nb_capture_lost();
 }
 
 void nb_capture_refuse_reset(void)

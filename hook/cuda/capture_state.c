@@ -90,6 +90,7 @@ static CUresult begins(void)
     append_device(device);
     append_limits();
     nb_capture_textures();
+    nb_capture_losses();
     if (!served)
         nb_region_refuse(
             nb_memory_has_failed()

@@ -32,8 +32,10 @@ static void remember(struct symbol symbol, uint64_t address, uint64_t bytes)
     pthread_mutex_lock(&lock);
     while ((former = nb_ranges_find(&symbols, address)) != NULL)
         nb_ranges_remove(&symbols, former);
-    nb_ranges_add(&symbols, &symbol);
+    const bool known = bytes == 0 || nb_ranges_add(&symbols, &symbol);
     pthread_mutex_unlock(&lock);
+    if (!known)
+        nb_capture_lost_for_good();
 }
 
 void nb_after_get_global(const struct nb_call *call, CUresult result, CUdeviceptr *dptr, size_t *bytes,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "capture.h"
 #include "ranges.h"
 
 struct foreign {
@@ -25,8 +26,10 @@ void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
         if (other->address - address < bytes || address - other->address < other->bytes)
             nb_ranges_remove(&all, other);
     }
-    nb_ranges_add(&all, &made);
+    const bool known = bytes == 0 || nb_ranges_add(&all, &made);
     pthread_mutex_unlock(&lock);
+    if (!known)
+        nb_capture_lost_for_good();
     errno = saved;
 }
 

@@ -64,17 +64,19 @@ static bool is_set(const CUlaunchAttribute *attribute)
     return memcmp(&attribute->value, &nothing, sizeof nothing) != 0;
 }
 
-static void ask_attributes(struct nb_graph_launch_item *launch, CUgraphNode node)
+/* False without memory. */
+static bool ask_attributes(struct nb_graph_launch_item *launch, CUgraphNode node)
 {
     launch->attributes = calloc(ATTRIBUTES_ASKED, sizeof *launch->attributes);
-    if (launch->attributes == NULL || !NB_HAS(cuGraphKernelNodeGetAttribute))
-        return;
-    for (size_t i = 0; i < ATTRIBUTES_ASKED; i++) {
+    if (launch->attributes == NULL)
+        return false;
+    for (size_t i = 0; NB_HAS(cuGraphKernelNodeGetAttribute) && i < ATTRIBUTES_ASKED; i++) {
         CUlaunchAttribute attribute = {.id = (CUlaunchAttributeID)attributes_asked[i]};
         if (NB_REAL(cuGraphKernelNodeGetAttribute)(node, attribute.id, &attribute.value) == CUDA_SUCCESS &&
             is_set(&attribute))
             launch->attributes[launch->attribute_count++] = attribute;
     }
+    return true;
 }
 
 static void describe_kernel(const struct nb_call *call, struct nb_graph_item *item)
@@ -84,8 +86,11 @@ static void describe_kernel(const struct nb_call *call, struct nb_graph_item *it
         refuse(item, "launches a graph with a kernel of which the driver does not say what it is");
         return;
     }
+    if (!ask_attributes(&item->as.launch, item->node)) {
+        refuse(item, "launches a graph with a kernel for whose attributes there was no memory");
+        return;
+    }
     item->kind = NB_GRAPH_LAUNCH;
-    ask_attributes(&item->as.launch, item->node);
     nb_graph_set_kernel(call, item, &parameters);
 }
 

@@ -80,6 +80,8 @@ static uint32_t write_launch(const struct writer *writer, const struct nb_graph_
         nb_capture_refuse(writer->call, "launches a graph with a kernel whose parameters are not known");
     struct nb_attribute *attributes = calloc(launch->attribute_count + 1u, sizeof *attributes);
     uint32_t index = NB_NOTHING;
+    if (attributes == NULL)
+        nb_capture_lost();
     if (kernel != NB_NOTHING && launch->parameters.start != NULL && attributes != NULL) {
         const uint32_t count =
             nb_capture_attributes(writer->call, launch->attributes, launch->attribute_count, attributes);

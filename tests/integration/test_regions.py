@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.capture import pack
+from benchguard.capture import Capture, CaptureError, pack
 from tests.integration.recording import NOTHING, Recording, read_recordings
 from tests.integration.support import PROGRAMS, Compiler, Observe
 
@@ -202,6 +202,46 @@ def test_textures_and_surfaces_are_refused_where_they_live(record: Record) -> No
         [(1, "cuTexObjectCreate", reason), (1, "cuSurfObjectCreate", reason)],
         [],
     ]
+
+
+def contents(path: Path) -> tuple[object, ...] | None:
+    """What a replay has of a recording; None: it cannot be replayed, and says so."""
+    target = path.with_suffix(".ncap")
+    try:
+        if pack(path, target).refusals:
+            return None
+    except CaptureError as error:
+        assert "did not end" in str(error), error
+        return None
+    with Capture.open(target) as capture:
+        return (
+            [operation.kind for operation in capture.operations],
+            [module.options for module in capture.modules],
+            [(each.name, bool(each.before.bytes), bool(each.after.bytes)) for each in capture.globals],
+            [(run.address, run.content) for run in capture.after],
+            {kernel.name for kernel in capture.kernels},  # one that is there twice does no harm
+            len(capture.relocations),
+        )
+
+
+def test_what_found_no_memory_is_no_silent_omission(
+    observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path
+) -> None:
+    """Each allocation of the shim in a region fails once: the capture is as it would have been, or says that it is
+    not."""
+    links = (f"-L{native / 'sim'}", "-l:libcuda.so.1", f"-Wl,-rpath,{native / 'sim'}", "-rdynamic")
+    program = compile_c("region_no_memory", PROGRAMS / "region_no_memory.c", links=links)
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    observed = observe([program], environment={"NEUTRINO_CAPTURE": str(folder), "NEUTRINO_REGION": "program"})
+    assert observed.status == 0, observed.stderr
+    allocations = int(observed.stdout.split()[-1])
+    recordings = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    assert len(recordings) == allocations + 1 > 20
+    *starved, whole = map(contents, recordings)
+    assert whole is not None
+    assert starved.count(None) > 10
+    assert [each for each in starved if each not in (None, whole)] == []
 
 
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])

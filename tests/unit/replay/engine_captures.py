@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 from benchguard.capture.layout import ARENA, NOTHING, AllocationFlag, StreamKind
 from benchguard.capture.model import (
     Attribute,
+    Edge,
     EventRecord,
     EventWait,
+    Global,
+    GraphLaunch,
     Join,
     Kernel,
     Launch,
     Limit,
     Parameter,
     Setting,
+    Upload,
 )
-from tests.captures import GRANULE, PTX_HEAD, Builder, Memory
+from tests.captures import COUNT, COUNTER, GRANULE, PTX_HEAD, Builder, Memory, copy, fill
 
 ONE = (1, 1, 1)
 POINTER = (Parameter(0, 8),)
@@ -208,6 +213,40 @@ def crossing_capture(path: Path, n: int = 64) -> Path:
             builder.operation(Join(NOTHING))
             builder.operation(add_one(first, ARENA, n))
             builder.operation(Join())
+        builder.end()
+    return path
+
+
+def variable_capture(path: Path) -> Path:
+    """Every operation but a launch on a variable, by the address at which it was: as steps, and as nodes."""
+    memory, variable = bytearray(range(1, 33)), bytearray(b"abcd")
+    before, began = bytes(memory), bytes(variable)
+    with Builder(path) as builder:
+        builder.device()
+        module = builder.module(COUNT)
+        builder.stream()
+
+        def work(graph: int) -> list[int]:
+            stream, to = (NOTHING, ARENA + 16) if graph else (0, ARENA)
+            raw, at = bytes([65 + graph, 66]), 16 if graph else 0
+            variable[:2], variable[2:3] = raw, bytes([7 + graph])
+            memory[at : at + 4] = variable
+            variable[3:] = memory[at + 8 : at + 9]
+            return [
+                builder.operation(Upload(stream, COUNTER, 0, 0, 2, 1, 1, builder.content(raw), graph)),
+                builder.operation(fill(stream, COUNTER + 2, 7 + graph, 1, graph)),
+                builder.operation(copy(stream, to, COUNTER, 4, graph)),
+                builder.operation(copy(stream, COUNTER + 3, to + 8, 1, graph)),
+            ]
+
+        work(0)
+        nodes = work(1)
+        for source, target in pairwise(nodes):
+            builder.add(Edge(source, target))
+        builder.operation(GraphLaunch(0, 1))
+        after = bytes(variable)
+        builder.add(Global(module, COUNTER, 4, "counter", builder.content(began), builder.content(after)))
+        builder.memory(Memory(ARENA, before, bytes(memory)))
         builder.end()
     return path
 

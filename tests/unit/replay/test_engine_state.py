@@ -21,6 +21,7 @@ from tests.unit.replay.engine_captures import (
     integers,
     one_kernel,
     scattered_capture,
+    variable_capture,
 )
 from tests.unit.replay.engine_support import (
     BAD_CAPTURE,
@@ -54,6 +55,24 @@ def test_copies_of_the_code_have_variables_of_their_own(tmp_path: Path, name: st
     results = replayed(path, ["verify"], ["measure", 10], ["verify"], cold_code=True)
     assert_exact(results[1])
     assert_exact(results[3])
+
+
+@pytest.mark.parametrize("cold_code", [False, True])
+def test_operations_on_a_variable_find_it_where_it_is_now(tmp_path: Path, cold_code: bool) -> None:
+    """Nothing is at the recorded address. Each copy of the code has a variable of its own."""
+    path = variable_capture(tmp_path / "x.ncap")
+    results = replayed(
+        path,
+        ["verify"],
+        ["samples", 5, COUNTER, 4],
+        ["samples", 5, ARENA, 32],
+        ["verify"],
+        cold_code=cold_code,
+    )
+    assert_exact(results[1])
+    assert {left for _, left in results[2]} == {b"BB\x08\x19".hex()}
+    assert len({left for _, left in results[3]}) == 1
+    assert_exact(results[4])
 
 
 def test_memory_that_lies_apart_is_rebuilt(tmp_path: Path) -> None:
