@@ -96,6 +96,10 @@ def test_the_shim_exports_what_the_driver_does(echo: Shimmed) -> None:
     assert {export["name"] for export in exports_of(echo)} == set(EXPORTS)
 
 
+WITHOUT_RECORD = {"cuPointerGetAttribute", "cuPointerGetAttributes"}
+"""Have a typed hook, for the arena's sake, but no record."""
+
+
 def test_every_export_is_forwarded(echo: Shimmed, compile_c: Compiler, api: Api) -> None:
     """Each of the 707 names reaches the driver's function of that name, with every argument and its result.
 
@@ -114,7 +118,7 @@ def test_every_export_is_forwarded(echo: Shimmed, compile_c: Compiler, api: Api)
         kind = str(kinds[name])
         counts[kind] += 1
         sent = [0] * 14 if name in launches else list(range(1, 15))
-        if kind == "recorded":
+        if kind == "recorded" or name in WITHOUT_RECORD:
             function = api.by_name[name]
             if any(
                 parameter.type.shape.value in {"float", "double", "struct or union"}

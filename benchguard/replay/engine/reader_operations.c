@@ -35,6 +35,8 @@ static const char *check_place(const struct nb_reader *reader, const struct nb_c
         return "switched off, but no node";
     if ((flags & NB_OPERATION_COOPERATIVE) != 0 && kind != NB_OPERATION_LAUNCH)
         return "cooperative, but no launch";
+    if ((flags & NB_OPERATION_NODE_PRIORITIES) != 0 && kind != NB_OPERATION_GRAPH_LAUNCH)
+        return "with its nodes' priorities, but no graph's launch";
     return NULL;
 }
 

@@ -277,13 +277,16 @@ def test_a_refusal_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(on_sim, reason="the CPU driver gives each block shared memory of zeros")
-def test_shared_memory_is_scrubbed_on_every_multiprocessor(tmp_path: Path) -> None:
-    """What 4 KiB of shared memory hold in 1024 blocks after the filler: its pattern and nothing else."""
-    size = 1024 * 4096
+@pytest.mark.parametrize("scrub", [1, 0])
+def test_shared_memory_keeps_nothing_from_sample_to_sample(tmp_path: Path, scrub: int) -> None:
+    """Each block says what it finds in shared memory, then leaves a mark there, which it finds without the filler."""
+    blocks = 128  # at most one a multiprocessor, so that none finds the mark of its own sample
+    size = blocks * 4096
 
     def wide(launch: Launch) -> Launch:
-        return Launch(**{**vars(launch), "grid": (1024, 1, 1), "block": (1024, 1, 1), "shared_bytes": 4096})
+        return Launch(**{**vars(launch), "grid": (blocks, 1, 1), "block": (1024, 1, 1), "shared_bytes": 4096})
 
     path = one_kernel(tmp_path / "x.ncap", PEEK, "peek", b"\1" * size, launch=wide)
-    _, (sample,) = replayed(path, ["samples", 1, ARENA, size], driver=DRIVER)
-    assert set(struct.unpack(f"<{size // 4}I", bytes.fromhex(sample[1]))) == {0xDEADF00D}
+    _, samples = replayed(path, ["samples", 4, ARENA, size], driver=DRIVER, scrub=bool(scrub))
+    found = {word for sample in samples[1:] for (word,) in struct.iter_unpack("<I", bytes.fromhex(sample[1]))}
+    assert (0x5EC2E700 in found) == (scrub == 0)

@@ -309,7 +309,7 @@ LAUNCH = Kind.OPERATION
 OPERATIONS = {
     "kind": Case("saxpy", lambda a: a.replace_table(LAUNCH, b"\x0a" + a.table(LAUNCH)[1:]), "0: a kind"),
     "flags": Case("saxpy", on(LAUNCH, 0, "flags", 8), "operation 0: flags"),
-    "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: its nodes' priorities"),
+    "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: with its nodes' priorities"),
     "step in a graph": Case("graph", operation(2, OperationKind.JOIN, graph=1, stream=NOTHING), "2: a step"),
     "node in no graph": Case("saxpy", operation(0, OperationKind.EMPTY), "operation 0: a node outside"),
     "graph": Case("graph", on(LAUNCH, 2, "graph", 6), "operation 2: no such graph"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.codegen.emit.shim_map import OWN
 from benchguard.codegen.exports import read_exports
 from benchguard.shim import build
 from benchguard.shim.build import Shim, shim_for
@@ -33,7 +34,7 @@ def shim(driver: Driver, cache: dict[str, str]) -> Shim:
 
 def test_the_shim_has_the_drivers_names_and_soname(shim: Shim, driver: Driver) -> None:
     exports = read_exports(shim.path)
-    assert sorted(exports.names) == sorted(FUNCTIONS)
+    assert sorted(exports.names) == sorted([*FUNCTIONS, *OWN])
     assert exports.soname == driver.soname
     assert shim.gap is None
 
