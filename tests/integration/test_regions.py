@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.capture import Capture, CaptureError, pack
+from tests.conftest import ROOT
 from tests.integration.recording import NOTHING, Recording, read_recordings
 from tests.integration.support import PROGRAMS, Compiler, Observe
 
@@ -242,6 +246,21 @@ def test_what_found_no_memory_is_no_silent_omission(
     assert whole is not None
     assert starved.count(None) > 10
     assert [each for each in starved if each not in (None, whole)] == []
+
+
+@pytest.mark.parametrize("name", ["region_variables", "region_last_read", "region_extents"])
+def test_a_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, name: str) -> None:
+    """Operations on variables; a read at the end; extents over two allocations."""
+    record(name)
+    first = min((tmp_path / "recordings").iterdir(), key=lambda path: int(path.stem.rpartition("-")[2]))
+    pack(first, tmp_path / "x.ncap")
+    words = ["-m", "benchguard", "replay", "--driver", "sim", "--samples", "3", "--verify", "x.ncap"]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "memory is as recorded, byte for byte" in done.stdout
 
 
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])
