@@ -130,6 +130,7 @@ int main(int argc, char **argv)
             unsigned int word;
             launch(1);
             CHECK(cuMemcpyDtoH(&word, memory, sizeof word));
+            launch(2);
         } else if (strcmp(what, "fails") == 0)
             exit(3);
         region_end();
