@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,9 @@ from .writer import CaptureWriter
 ORDERING = (OperationKind.EVENT_RECORD, OperationKind.EVENT_WAIT, OperationKind.JOIN)
 # Kinds whose elements are the same in a capture, but for where their spans lie.
 PLAIN = (Kind.DEVICE, Kind.LIMIT, Kind.KERNEL, Kind.STREAM, Kind.EDGE, Kind.RANGE, Kind.META)
+
+# The call of allocations that are mappings of the program's own making.
+MAPPED = b"cuMemMap"
 
 
 @dataclass
@@ -129,12 +132,10 @@ class ElementPacker:
             if not call and slot < len(self._calls):
                 call = self._calls[slot].encode()
             calls[key] = calls[key] or call
-        for address, size in sorted(flags):
-            span = self._writer.span(calls[address, size])
-            layout = ELEMENTS[Kind.ALLOCATION]
-            self._writer.add_raw(
-                Kind.ALLOCATION, layout.struct.pack(address, size, flags[address, size], 0, *span)
-            )
+        layout = ELEMENTS[Kind.ALLOCATION]
+        for address, size, lives, call in _joined((*key, flags[key], calls[key]) for key in sorted(flags)):
+            span = self._writer.span(call)
+            self._writer.add_raw(Kind.ALLOCATION, layout.struct.pack(address, size, lives, 0, *span))
 
     def _pack_operation(self, element: Element) -> None:
         values = self._gathered.values(element)
@@ -173,6 +174,20 @@ class ElementPacker:
     def _are_equal(self, one: Place, other: Place) -> bool:
         chunks = self._recording.chunks(one, BLOB_MAX), self._recording.chunks(other, BLOB_MAX)
         return one.bytes == other.bytes and all(a == b for a, b in zip(*chunks, strict=True))
+
+
+def _joined(pieces: Iterable[tuple[int, int, int, bytes]]) -> Iterator[tuple[int, int, int, bytes]]:
+    """Mappings side by side that live alike are one: a tensor may lie across those of one growing segment."""
+    last: tuple[int, int, int, bytes] | None = None
+    for address, size, lives, call in pieces:
+        if last is not None and last[0] + last[1] == address and last[2:] == (lives, call) == (lives, MAPPED):
+            last = last[0], last[1] + size, lives, call
+            continue
+        if last is not None:
+            yield last
+        last = address, size, lives, call
+    if last is not None:
+        yield last
 
 
 def _either(one: Place, other: Place) -> Place:

@@ -51,7 +51,7 @@ from tests.recordings import RecordingWriter
 
 BOTH = AllocationFlag.BEFORE | AllocationFlag.AFTER
 IMAGE = b".version 8.0\n" * 100 + b"\0"
-CALLS = ["cuInit", "cuMemAlloc_v2"]
+CALLS = ["cuInit", "cuMemAlloc_v2", "cuMemMap"]
 DEVICE = Device(Vendor.CUDA, 13000, 9, 0, 16, 1 << 20, 1 << 33, ARENA, 1 << 40, "00112233" * 4, "a GPU")
 
 
@@ -166,6 +166,26 @@ def test_memory_that_was_freed_has_no_end(tmp_path: Path) -> None:
     recording.end()
     with packed(recording, tmp_path) as capture:
         assert len(capture.after) == 0
+
+
+def test_mappings_side_by_side_are_one_allocation(tmp_path: Path) -> None:
+    """As a tensor sees them that lies across two; not where one of them is gone at the end, nor other allocations."""
+    recording = begun()
+    for number in range(3):
+        recording.allocation(ARENA + number * PAGE, PAGE, BOTH, slot=2)
+    recording.allocation(ARENA + 3 * PAGE, PAGE, AllocationFlag.BEFORE, slot=2)
+    recording.allocation(ARENA + 4 * PAGE, PAGE, BOTH, slot=1)
+    recording.allocation(ARENA + 5 * PAGE, PAGE, BOTH, slot=1)
+    recording.end()
+    with packed(recording, tmp_path) as capture:
+        found = [(each.address - ARENA, each.bytes, each.call) for each in capture.allocations]
+    mapped, plain = "cuMemMap", "cuMemAlloc_v2"
+    assert found == [
+        (0, 3 * PAGE, mapped),
+        (3 * PAGE, PAGE, mapped),
+        (4 * PAGE, PAGE, plain),
+        (5 * PAGE, PAGE, plain),
+    ]
 
 
 def test_a_region_that_faulted_is_refused_by_replays(tmp_path: Path) -> None:
