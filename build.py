@@ -32,6 +32,7 @@ EXTRAS = ("examples", "test")
 
 SANITIZERS = ("address,undefined", "thread")
 DEMO = "examples/grayscale/submission.py"
+REPLAY_DEMO = "examples/replay/program.py"
 
 
 class TaskError(Exception):
@@ -166,7 +167,7 @@ def build(here: bool, arguments: list[str]) -> None:
 
 
 def demo(here: bool, arguments: list[str]) -> None:
-    """run the grayscale example under the shim and check its audit log; options go to the example"""
+    """observe the grayscale example and check its log, record and replay another; options go to the first"""
     place = workshop("examples", here)
     build_native(place)
     folder = OUT / "demo"
@@ -178,6 +179,11 @@ def demo(here: bool, arguments: list[str]) -> None:
         *bench, *example, then="its last line says why; `python -m benchguard doctor` checks the machine"
     )
     place.run("-m", "benchguard", "verify-log", log.relative_to(ROOT), then="the log was altered; run again")
+    capture = (folder / "equalise.ncap").relative_to(ROOT)
+    record = ("-m", "benchguard", "record", "-o", capture, "--force", "--")
+    place.run(*record, place.python, REPLAY_DEMO, then="its last line says why")
+    replay = ("-m", "benchguard", "replay", capture, "--verify", "--samples", "50")
+    place.run(*replay, then="its last line says why, and what to do")
 
 
 def test(here: bool, arguments: list[str]) -> None:

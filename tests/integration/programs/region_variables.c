@@ -3,27 +3,25 @@
 
 #include "region.h"
 
-static const char code[] =
-    "\n.version 7.5\n.target sm_75\n.address_size 64\n"
-    ".global .align 4 .u32 counter = 5;\n"
-    ".global .align 4 .b8 table[16] = {1, 2, 3};\n"
-    ".const .align 4 .b8 weights[8];\n"
-    ".visible .entry count(.param .u64 to)\n"
-    "{\n"
-    "  .reg .b32 %r<4>;\n  .reg .b64 %rd<3>;\n"
-    "  ld.param.u64 %rd1, [to];\n"
-    "  cvta.to.global.u64 %rd2, %rd1;\n"
-    "  ld.global.u32 %r1, [counter];\n"
-    "  ld.const.u32 %r2, [weights+4];\n"
-    "  add.u32 %r3, %r1, %r2;\n"
-    "  st.global.u32 [counter], %r3;\n"
-    "  st.global.u32 [%rd2], %r3;\n"
-    "  ret;\n}\n";
+static const char code[] = "\n.version 7.5\n.target sm_75\n.address_size 64\n"
+                           ".global .align 4 .u32 counter = 5;\n"
+                           ".global .align 4 .b8 table[16] = {1, 2, 3};\n"
+                           ".const .align 4 .b8 weights[8];\n"
+                           ".visible .entry count(.param .u64 to)\n"
+                           "{\n"
+                           "  .reg .b32 %r<4>;\n  .reg .b64 %rd<3>;\n"
+                           "  ld.param.u64 %rd1, [to];\n"
+                           "  cvta.to.global.u64 %rd2, %rd1;\n"
+                           "  ld.global.u32 %r1, [counter];\n"
+                           "  ld.const.u32 %r2, [weights+4];\n"
+                           "  add.u32 %r3, %r1, %r2;\n"
+                           "  st.global.u32 [counter], %r3;\n"
+                           "  st.global.u32 [%rd2], %r3;\n"
+                           "  ret;\n}\n";
 
-static const char other_code[] =
-    "\n.version 7.5\n.target sm_75\n.address_size 64\n"
-    ".global .align 4 .u32 unused = 9;\n"
-    ".global .align 4 .b8 target[16];\n";
+static const char other_code[] = "\n.version 7.5\n.target sm_75\n.address_size 64\n"
+                                 ".global .align 4 .u32 unused = 9;\n"
+                                 ".global .align 4 .b8 target[16];\n";
 
 static void launch(CUfunction function, CUdeviceptr to)
 {
