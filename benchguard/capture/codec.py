@@ -9,7 +9,8 @@ from struct import Struct
 from typing import Any, Protocol
 
 from . import model
-from .layout import ELEMENTS, OPERATIONS, Field, Holds, Kind, Layout, OperationKind
+from .fields import Field, Holds, Layout
+from .layout import ELEMENTS, OPERATIONS, Kind, OperationKind
 
 TEXT_MAX = 16384
 ARRAY_MAX = 4096

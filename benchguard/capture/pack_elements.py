@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .codec import TEXT_MAX, MalformedError, check_index
-from .layout import BLOB_MAX, ELEMENTS, Holds, Kind, Layout, OperationKind, RefusalFlag
+from .fields import Holds, Layout
+from .layout import BLOB_MAX, ELEMENTS, Kind, OperationKind, RefusalFlag
 from .model import NO_CONTENT, Content
 from .recording import Element, Place, Recording
 from .writer import CaptureWriter

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .codec import MalformedError, operation_layout
-from .layout import CAPTURE_MAGIC, ELEMENT, ELEMENTS, RECORDING, RECORDING_MAGIC, VERSION, Kind, Layout
+from .fields import Layout
+from .layout import CAPTURE_MAGIC, ELEMENT, ELEMENTS, RECORDING, RECORDING_MAGIC, VERSION, Kind
 
 # Small data of one element: attributes, parameters and names together stay far below.
 SPAN_MAX = 1 << 20
