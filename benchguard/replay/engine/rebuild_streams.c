@@ -50,20 +50,21 @@ static int create_stream(struct nb_replay *replay, const struct nb_capture_strea
     return NB_REPLAY_OK;
 }
 
-/* The legacy stream is itself: a graph's launch on it took 1.5 us less than on another (H200, driver
- * 580.159.04). Streams that synchronise with it are as recorded then. Ours, which is non-blocking, stands for
- * any other main stream where nothing tells the two apart. */
+/* The legacy stream is itself only where another one synchronises with it, and so is any that does. Ours,
+ * which is non-blocking, stands for the main one where nothing tells the two apart. */
 static int build_stream(struct nb_replay *replay, uint32_t index)
 {
     struct nb_streams *streams = &replay->streams;
     const struct nb_capture_stream *recorded = &replay->reader.streams[index];
     struct nb_stream *stream = &streams->streams[index];
-    const bool synchronises = is_blocking(recorded) && is_any_used(replay, is_legacy);
+    const bool together = is_any_used(replay, is_legacy) && is_any_used(replay, is_blocking);
+    const bool alike = (is_legacy(recorded) || is_blocking(recorded) ? !together : true) &&
+                       (is_legacy(recorded) || recorded->priority == 0);
     NB_TRY(NB_CALL(replay, cuEventCreate, &stream->joined, CU_EVENT_DISABLE_TIMING));
-    if (is_legacy(recorded))
-        stream->stream = CU_STREAM_LEGACY;
-    else if (!streams->several || (index == streams->main && !synchronises && recorded->priority == 0))
+    if (!streams->several || (index == streams->main && alike))
         stream->stream = streams->own;
+    else if (is_legacy(recorded) && together)
+        stream->stream = CU_STREAM_LEGACY;
     else
         NB_TRY(create_stream(replay, recorded, stream));
     if (index == streams->main)
