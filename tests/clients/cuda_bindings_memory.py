@@ -147,9 +147,7 @@ def mapped_by_hand(device, kernel, stream) -> None:
         check(driver.cuMemMap(place, size, 0, handle, 0))
         check(driver.cuMemSetAccess(place, size, [access], 1))
     check(driver.cuMemsetD32(address, 1, size // 4))
-    check(
-        driver.cuCtxSynchronize()
-    )  # a memset does not wait, and the stream does not wait for the default one
+    check(driver.cuCtxSynchronize())  # no memset waits, nor does the stream for the default one
     increment(kernel, stream, doubled, size // 4)
     equal(from_device(address, 64, np.int32), np.full(64, 2), "memory mapped twice")
     for place in (address, doubled):
