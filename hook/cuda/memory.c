@@ -44,7 +44,7 @@ CUresult nb_through_alloc(const struct nb_call *call, nb_cuMemAlloc_v2_t real, C
     return result;
 }
 
-/* One row from the driver says what the pitch is; only that row is the driver's, and only for now. */
+/* Only the driver knows what the pitch is: it is asked for one row, which it gets back below. */
 CUresult nb_through_alloc_pitch(const struct nb_call *call, nb_cuMemAllocPitch_v2_t real, CUdeviceptr *dptr,
                                 size_t *pPitch, size_t WidthInBytes, size_t Height,
                                 unsigned int ElementSizeBytes)

@@ -6,8 +6,7 @@
 #include "engine.h"
 #include "record.h"
 
-/* ---- places of what operations carry
- * ------------------------------------------------------------------------- */
+/* ---- places of what operations carry ------------------------------------------------------------------- */
 
 static int find_places(struct nb_replay *replay)
 {

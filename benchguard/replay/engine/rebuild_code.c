@@ -227,8 +227,7 @@ static int find_variable(struct nb_replay *replay, struct nb_code_copy *copy, ui
     return NB_REPLAY_OK;
 }
 
-/* ---- the same function with other settings ---------------------------------------------------------------
- */
+/* ---- the same function with other settings ------------------------------------------------------------- */
 
 struct use {
     CUfunction function;

@@ -176,8 +176,7 @@ NB_REPLAY_EXPORT int nb_replay_prepare(struct nb_replay *replay, const char *dri
     return NB_REPLAY_OK;
 }
 
-/* ---- running and reading ---------------------------------------------------------------------------------
- */
+/* ---- running and reading ------------------------------------------------------------------------------- */
 
 NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error)
 {
