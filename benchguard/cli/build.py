@@ -7,9 +7,9 @@ import shutil
 import click
 
 from ..audit.surface import read_surface
+from ..interpose import gap_text
 from ..shim.build import shim_for
 from ..shim.driver import discover
-from .interpose import gap_text
 
 
 @click.command()

@@ -15,12 +15,12 @@ from ..audit.surface import read_surface
 from ..codegen.errors import CodegenError
 from ..codegen.headers import find_headers
 from ..errors import BenchguardError
+from ..interpose import gap_text
 from ..shim.build import shim_for
 from ..shim.compiler import find_compiler
 from ..shim.driver import discover
 from ..shim.errors import ShimError
 from . import kernel_features
-from .interpose import gap_text
 
 Level = Literal["ok", "warn", "fail"]
 

@@ -1,0 +1,1 @@
+"""Quarantine, replay, judge: from a problem and a submission to a verdict."""

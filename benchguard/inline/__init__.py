@@ -1,0 +1,1 @@
+"""Timing within the submission's own process, for submissions that cannot be replayed. Trust: inline."""

@@ -1,0 +1,47 @@
+"""From what --driver says to everything that stands between a command and that driver."""
+
+from __future__ import annotations
+
+from .audit.supervise import Interposer
+from .audit.surface import read_surface
+from .errors import BenchguardError
+from .shim.build import Shim, shim_for
+from .shim.driver import Driver, discover
+from .shim.paths import PRELOAD
+
+_ON_LOADER_PATH = ("ld.so.cache", "LD_LIBRARY_PATH")
+
+
+def interpose(driver: Driver, shim: Shim) -> Interposer:
+    """Raises BenchguardError."""
+    if not PRELOAD.is_file():
+        raise BenchguardError(f"{PRELOAD} is not built; run `python build.py build`")
+    surface = read_surface(shim.surface_path)
+    facts: dict[str, object] = {
+        "path": str(shim.path),
+        "header": surface.header.origin,
+        "recorded": surface.count("recorded"),
+        "passed": surface.count("pass"),
+        "untyped": surface.count("untyped"),
+        "generic": shim.gap is not None,
+        "missing": list(shim.gap.missing) if shim.gap is not None else [],
+    }
+    found_by_loader = driver.origin in _ON_LOADER_PATH
+    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader)
+
+
+def interposer_for(spec: str) -> tuple[Interposer, Driver, Shim]:
+    """The interposer for what --driver says. Raises BenchguardError, ShimError."""
+    driver = discover(spec)
+    shim = shim_for(driver)
+    return interpose(driver, shim), driver, shim
+
+
+def gap_text(shim: Shim) -> str | None:
+    """What the generic shim cannot do for this driver, in one line; None for a shim of its own."""
+    if shim.gap is None:
+        return None
+    return (
+        f"the generic shim is used ({shim.gap.reason}): {len(shim.gap.missing)} of the driver's exports are not "
+        f"forwarded, {len(shim.gap.extra)} that it lacks answer not-supported"
+    )

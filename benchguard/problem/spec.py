@@ -1,0 +1,123 @@
+"""A test case as data: what a submission is called with. It crosses processes; the problem's code does not."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+DType = Literal[
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3", "float8_e5m2",
+    "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool",
+]  # fmt: skip
+"""Names as NumPy and torch have them. float8_e4m3 is torch.float8_e4m3fn: no infinities, one NaN."""
+
+ELEMENT_BYTES: dict[DType, int] = {
+    "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3": 1, "float8_e5m2": 1,
+    "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint64": 8, "uint32": 4, "uint16": 2, "uint8": 1, "bool": 1,
+}  # fmt: skip
+
+Role = Literal["input", "output", "inout", "constant"]
+"""`inout` is written in place: it begins as an input and is checked as an output. `constant` is state that the
+problem, and nobody else, says stays the same from call to call: it is given, never fresh."""
+
+Name: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+Extent: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 40)]
+
+
+class Buffer(msgspec.Struct, frozen=True, tag_field="kind", tag="buffer"):
+    """Device memory. `strides` count elements; None: row-major without gaps. An extent of 0 has no bytes."""
+
+    name: Name
+    dtype: DType
+    shape: Annotated[tuple[Extent, ...], Meta(max_length=16)]
+    role: Role = "input"
+    strides: Annotated[tuple[Extent, ...], Meta(max_length=16)] | None = None
+
+    @property
+    def elements(self) -> int:
+        """How many elements its memory has room for: with strides, gaps included."""
+        if 0 in self.shape:
+            return 0
+        if self.strides is None:
+            return math.prod(self.shape)
+        return 1 + sum((extent - 1) * step for extent, step in zip(self.shape, self.strides, strict=True))
+
+    @property
+    def bytes(self) -> int:
+        return self.elements * ELEMENT_BYTES[self.dtype]
+
+    @property
+    def is_read(self) -> bool:
+        return self.role != "output"
+
+    @property
+    def is_checked(self) -> bool:
+        return self.role in ("output", "inout")
+
+
+class Scalar(msgspec.Struct, frozen=True, tag_field="kind", tag="scalar"):
+    """A number passed by value. `ctype` is C's name: float, double, int, size_t, uint32_t, uint64_t, uint8_t, …"""
+
+    name: Name
+    ctype: Name
+    value: int | float
+
+
+Argument: TypeAlias = Buffer | Scalar
+
+
+class CaseSpec(msgspec.Struct, frozen=True):
+    """One test case. `arguments` are in the order of the call. `flops` and `moved_bytes` are of one call: what an
+    ideal implementation does; None if the problem does not say."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=200)]
+    arguments: Annotated[tuple[Argument, ...], Meta(max_length=64)]
+    params: dict[str, str] = {}
+    flops: int | None = None
+    moved_bytes: int | None = None
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        return tuple(each for each in self.arguments if isinstance(each, Buffer))
+
+    @property
+    def read(self) -> tuple[Buffer, ...]:
+        return tuple(each for each in self.buffers if each.is_read)
+
+    @property
+    def checked(self) -> tuple[Buffer, ...]:
+        return tuple(each for each in self.buffers if each.is_checked)
+
+
+class Tolerance(msgspec.Struct, frozen=True):
+    """|actual - expected| <= absolute + relative * |expected|; both 0: exact. See judge/compare.py for NaN, Inf."""
+
+    absolute: float
+    relative: float
+
+
+ALIGNMENT = 256
+"""Of each buffer within a set."""
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """Where the buffers of a set are in shared memory: set n's buffer lies at n * stride + places[name][0]."""
+
+    places: dict[str, tuple[int, int]]
+    stride: int
+
+    def place(self, name: str, number: int) -> tuple[int, int]:
+        """Offset and bytes of a buffer of set `number`."""
+        offset, size = self.places[name]
+        return number * self.stride + offset, size
+
+
+def layout_of(buffers: tuple[Buffer, ...]) -> Layout:
+    places, offset = {}, 0
+    for each in buffers:
+        places[each.name] = (offset, each.bytes)
+        offset += -(-each.bytes // ALIGNMENT) * ALIGNMENT
+    return Layout(places, max(offset, ALIGNMENT))
