@@ -25,7 +25,7 @@ class SubmissionError(Exception):
 
 
 def broke(error: BaseException, phase: str, folder: Path) -> Broke:
-    """What is said of an exception: ours is a SubmissionError, any other is the submission's, which lies in `folder`."""
+    """What is said of an exception; any but a SubmissionError is the submission's own, which lies in `folder`."""
     if isinstance(error, SubmissionError):
         return Broke(phase, one_line(error.text), last_of(error.detail), error.unreplayable)
     if isinstance(error, SystemExit):

@@ -17,7 +17,7 @@ REGIONS = 2
 
 
 class Rounds:
-    """`number` is the case's index, which names its regions. All raise SubmissionError, or what the submission raises."""
+    """`number` is the case's index, which names its regions. Raises what the submission raises, and SubmissionError."""
 
     def __init__(self, driver: Driver, number: int, case: CaseSpec, memory: CaseMemory, call: Call) -> None:
         self._driver, self._number, self._case = driver, number, case
