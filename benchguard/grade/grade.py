@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +21,7 @@ from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
 from .case import CaseWork, Replayed, grade_case
 from .options import GradeOptions
+from .progress import GradeProgress, Report
 from .quarantined import finding_of
 from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source
 from .specification import Finding
@@ -31,19 +31,6 @@ AHEAD_BYTES = 4 << 30
 during one."""
 
 POOL_BYTES = 1 << 30
-
-
-@dataclass(frozen=True)
-class GradeProgress:
-    """What is going on: `phase` for people; samples so far and their median where it is a replay's."""
-
-    phase: str
-    case: str = ""
-    samples: int = 0
-    median_us: float | None = None
-
-
-Report = Callable[[GradeProgress], None]
 
 
 def grade(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..quarantine.contract import Quarantined
+from .result import Verdict
 from .specification import Finding
-
-DETAIL_LINES = 1
 
 
 def finding_of(found: Quarantined) -> Finding | None:
@@ -20,7 +19,7 @@ def finding_of(found: Quarantined) -> Finding | None:
             "violation", "the submission's files were changed while it ran; they must stay as handed in"
         )
     if found.broke is not None:
-        kind = "unreplayable" if found.broke.unreplayable else "error"
+        kind: Verdict = "unreplayable" if found.broke.unreplayable else "error"
         return Finding(kind, f"the submission failed in {found.broke.phase}: {found.broke.text}")
     if found.trouble:
         return Finding("error", found.trouble)

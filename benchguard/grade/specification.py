@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 from ..capture import Capture
 from ..capture.layout import AllocationFlag, Role
 from ..capture.model import Allocation, Range
 from ..problem.spec import Buffer, CaseSpec
+from .result import Verdict
 
 ROLES: dict[str, Role] = {
     "input": Role.INPUT,
@@ -31,7 +31,7 @@ ROLES: dict[str, Role] = {
 class Finding:
     """Why there is no pass. `text` is one line: what, where, and what to do."""
 
-    verdict: Literal["violation", "unreplayable", "error"]
+    verdict: Verdict
     text: str
 
 
