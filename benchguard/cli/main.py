@@ -15,7 +15,6 @@ from ..shim.errors import ShimError
 from .build import build
 from .completion import completion
 from .doctor import doctor
-from .grade import grade
 from .inspect import inspect
 from .observe import observe
 from .record import record
@@ -32,7 +31,6 @@ Examples:
   neutrino-bench --log run.audit.jsonl --driver sim -- ./program
   neutrino-bench record -o x.ncap --launches 100:110 -- python submission.py
   neutrino-bench replay x.ncap --verify
-  neutrino-bench grade problem.py submission.cu
   neutrino-bench verify-log run.audit.jsonl
   neutrino-bench doctor
 """
@@ -66,7 +64,7 @@ def cli() -> None:
     """
 
 
-for command in (observe, record, inspect, replay, grade, verify_log, doctor, build, completion):
+for command in (observe, record, inspect, replay, verify_log, doctor, build, completion):
     cli.add_command(command)
 
 
