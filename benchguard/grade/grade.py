@@ -23,7 +23,7 @@ from .case import CaseWork, Replayed, grade_case
 from .options import GradeOptions
 from .progress import GradeProgress, Report
 from .quarantined import finding_of
-from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source
+from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Verdict
 from .specification import Finding
 
 AHEAD_BYTES = 4 << 30
@@ -187,11 +187,12 @@ class _Grade:
     ) -> GradeResult:
         cases = tuple(each.case for each in replayed)
         failed = next((case for case in cases if case.verdict != "pass"), None)
-        verdict, reason = (
-            ("pass", "") if failed is None else (failed.verdict, f"case {failed.name}: {failed.reason}")
-        )
+        verdict: Verdict = "pass"
+        reason = ""
         if finding is not None:
             verdict, reason = finding.verdict, finding.text
+        elif failed is not None:
+            verdict, reason = failed.verdict, f"case {failed.name}: {failed.reason}"
         clocks = next((case.clocks for case in cases if case.clocks is not None), None)
         return GradeResult(
             schema=SCHEMA,
