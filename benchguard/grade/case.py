@@ -20,6 +20,7 @@ from ..replay.collect import Progress
 from ..replay.protocol import Device
 from ..replay.replay import replay
 from ..replay.result import ReplayResult, Settings, time_block
+from .device_launch import graph_launcher
 from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
 from .options import GradeOptions
 from .outcome import Findings, first_use_of, longest_tail, outcome_of
@@ -79,6 +80,13 @@ def _finding(first: Capture, second: Capture, spec: CaseSpec) -> Finding | None:
         finding = check_capture(capture, spec)
         if finding is not None:
             return finding
+        launcher = graph_launcher(capture)
+        if launcher:
+            return Finding(
+                "unreplayable",
+                f"a kernel's code launches graphs from the device ({launcher}), which may go on after the call has "
+                "ended; launch them from the host",
+            )
     difference = first_difference(first, second)
     if not difference:
         return None
