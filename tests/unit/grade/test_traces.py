@@ -42,7 +42,7 @@ def test_another_address_of_its_own_memory_is_no_difference(tmp_path: Path) -> N
         pytest.param(
             launch(parameters=saxpy_parameters(0x1234, Y, N)),
             "parameter bytes 8 to 15",
-            id="a number that is no address",
+            id="no address",
         ),
         pytest.param(launch(attributes=(Attribute(2, b"\1" * 64),)), "attributes", id="an attribute"),
         pytest.param(fill(0, Y, 0, 4), "has a set there", id="another operation"),
