@@ -52,15 +52,15 @@ _ML_DTYPES: dict[DType, Any] = {
 
 def numpy_dtype(dtype: DType) -> np.dtype[Any]:
     """What a problem's arrays have."""
-    return np.dtype(_ML_DTYPES.get(dtype, dtype))
+    found: np.dtype[Any] = np.dtype(_ML_DTYPES.get(dtype, dtype))
+    return found
 
 
 def stored_dtype(dtype: DType) -> np.dtype[Any]:
     """Of what numpy cannot compute with, and of bool, whose bytes may hold anything: the bits."""
     if dtype in _ML_DTYPES or dtype == "bool":
         return np.dtype(f"u{ELEMENT_BYTES[dtype]}")
-    found: np.dtype[Any] = np.dtype(dtype)
-    return found
+    return numpy_dtype(dtype)
 
 
 def is_float(dtype: DType) -> bool:
@@ -94,7 +94,8 @@ def rounded(values: Doubles, form: FloatFormat) -> Doubles:
         return values
     _, exponents = np.frexp(values)
     places = np.maximum(exponents - form.digits, form.lowest - (form.digits - 1))
-    return np.asarray(np.ldexp(np.rint(np.ldexp(values, -places)), places), np.float64)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.ldexp(np.rint(np.ldexp(values, -places)), places), np.float64)
 
 
 @lru_cache(maxsize=2)
