@@ -26,7 +26,9 @@ from tests.conftest import NATIVE, ROOT
 PROGRAM = """
 import os, sys, msgspec
 from benchguard.quarantine.contract import Order
-from benchguard.quarantine.runner import main
+from benchguard.quarantine.runner import cuda_entry, main
+if "WITHOUT_NVCC" in os.environ:
+    cuda_entry.find_nvcc = lambda: None
 order, inputs, events = sys.argv[1:]
 order = msgspec.json.decode(open(order, "rb").read(), type=Order)
 order = msgspec.structs.replace(order, inputs=os.open(inputs, os.O_RDONLY))
@@ -94,7 +96,9 @@ class Ran:
 
 
 def call(folder: Path, submission: str | Path, case: Case | Sequence[Case], **options: Any) -> Ran:
-    """Write `submission` (a text, or a file to copy) down and have the runner call it."""
+    """Write `submission` (a text, or a file to copy) down and have the runner call it; `options` are of the Order,
+    and `nvcc`: whether one may be found."""
+    environment = {} if options.pop("nvcc", True) else {"WITHOUT_NVCC": "1"}
     cases = [case] if isinstance(case, Case) else list(case)
     language = options.setdefault("language", "python")
     path = folder / "submitted" / f"submission.{SUFFIXES[language]}"
@@ -124,14 +128,14 @@ def call(folder: Path, submission: str | Path, case: Case | Sequence[Case], **op
     (folder / "order").write_bytes(msgspec.json.encode(order))
     (folder / "inputs").write_bytes(inputs)
     (folder / "events").unlink(missing_ok=True)
-    return _supervised(folder, recordings)
+    return _supervised(folder, recordings, environment)
 
 
-def _supervised(folder: Path, recordings: Path) -> Ran:
+def _supervised(folder: Path, recordings: Path, environment: Mapping[str, str]) -> Ran:
     interposer, _, _ = interposer_for("sim")
     words = [sys.executable, "-c", PROGRAM, *(str(folder / each) for each in ("order", "inputs", "events"))]
     before = dict(os.environ)
-    os.environ.update(PYTHONPATH=str(ROOT), LD_LIBRARY_PATH=str(NATIVE / "sim"))
+    os.environ.update(PYTHONPATH=str(ROOT), LD_LIBRARY_PATH=str(NATIVE / "sim"), **environment)
     try:
         log = LogWriter(folder / "run.audit.jsonl", replace=True)
         recorded = Recorded(recordings, parse_selection(None, None, None))

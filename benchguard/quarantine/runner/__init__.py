@@ -54,7 +54,7 @@ def _run(order: Order, reporter: Reporter) -> None:
         reporter.begin("warm-up", number)
         memory = CaseMemory(driver, case, inputs, order.layouts[number], order.offsets[number])
         rounds = Rounds(driver, number, case, memory, entry.bind(case, memory))
-        rounds.warm_up(order.warm_up)
+        reporter.called(number, rounds.warm_up(order.warm_up))
         reporter.begin("record", number)
         rounds.record()
         memory.release()

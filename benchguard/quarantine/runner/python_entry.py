@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -86,12 +87,12 @@ def _import(path: Path) -> ModuleType:
         path.stem.isidentifier() and path.stem not in sys.modules and path.stem not in sys.stdlib_module_names
     )
     name = path.stem if free else "submission"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise SubmissionError(f"{path.name} is no Python file; its name must end with .py")
+    loader = SourceFileLoader(name, str(path))  # whatever the file's suffix is
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    loader.exec_module(module)
     return module
 
 

@@ -24,6 +24,10 @@ class Reporter:
         self.phase = phase
         self.send(Began(phase, case))
 
+    def called(self, case: int, seconds: float) -> None:
+        """What a call of a case took, seen from here: to be held against what its replay takes."""
+        self._seconds[f"call {case}"] = seconds
+
     def finish(self) -> None:
         self._add()
         self.send(Finished(self._seconds))

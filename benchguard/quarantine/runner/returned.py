@@ -29,23 +29,23 @@ class _Array:
 
 
 def outputs_of(case: CaseSpec, given: Mapping[str, Memory], returned: object) -> dict[str, Memory]:
-    """The memory of each checked buffer after a call: what was given, unless something was returned.
+    """The memory of each output after a call: what was given, unless something was returned.
 
     Raises SubmissionError.
     """
-    outputs = {each.name: given[each.name] for each in case.checked}
+    outputs = {each.name: given[each.name] for each in case.checked if each.role == "output"}
     if returned is None:
         return outputs
     for buffer, value in zip(*_paired(case, returned), strict=True):
         array = _array_of(buffer.name, value)
         _check(buffer, array)
-        if buffer.role == "inout" and array.address != given[buffer.name].address and buffer.bytes:
+        if buffer.role == "output":
+            shape = buffer.shape if buffer.strides is None else ()
+            outputs[buffer.name] = Memory(array.address, buffer.bytes, buffer.dtype, shape)
+        elif buffer.bytes and array.address != given[buffer.name].address:
             raise SubmissionError(
-                f"{buffer.name} is changed in place, but other memory was returned for it; write to it"
+                f"{buffer.name} is changed in place, but other memory was returned for it; write to what is given"
             )
-        outputs[buffer.name] = Memory(
-            array.address, buffer.bytes, buffer.dtype, buffer.shape if buffer.strides is None else ()
-        )
     _check_apart(case, given, outputs)
     return outputs
 
@@ -123,7 +123,7 @@ def _check(buffer: Buffer, array: _Array) -> None:
 
 def _check_apart(case: CaseSpec, given: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:
     """An output may be no part of another, nor of what is read."""
-    read = {each.name: given[each.name] for each in case.read if each.role != "inout"}
+    read = {each.name: given[each.name] for each in case.read}
     for name, memory in outputs.items():
         for other, place in [*read.items(), *outputs.items()]:
             if other != name and _meet(memory, place):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Mapping
 
-from ...problem.spec import CaseSpec
+from ...problem.spec import CaseSpec, Role
 from ...region import Memory, RegionError, region, region_range
 from .case_memory import CaseMemory
 from .driver import Driver
@@ -24,14 +25,18 @@ class Rounds:
         self._memory, self._call = memory, call
         self._given: Mapping[str, Memory] = {each.name: memory.given(each.name) for each in case.buffers}
 
-    def warm_up(self, calls: int) -> None:
-        """So that what is compiled, tuned and allocated at first is done."""
+    def warm_up(self, calls: int) -> float:
+        """So that what is compiled, tuned and allocated at first is done. Returns the last call's seconds."""
+        seconds = 0.0
         for _ in range(calls):
             self._memory.prepare(0)
+            began = time.monotonic()
             returned = self._call()
             self._settle()
+            seconds = time.monotonic() - began
             outputs_of(self._case, self._given, returned)
             del returned  # its memory is for the next call
+        return seconds
 
     def record(self) -> None:
         """Regions CASE/0 and CASE/1, on throw-away set 0 and 1."""
@@ -52,11 +57,17 @@ class Rounds:
         with region(name, inputs=self._named("input", "inout"), state=self._named("constant"), required=True):
             returned = self._call()
             for output, memory in outputs_of(self._case, self._given, returned).items():
-                region_range(output, memory, "output")
+                if memory.bytes:
+                    region_range(output, memory, "output")
         del returned
 
-    def _named(self, *roles: str) -> dict[str, Memory]:
-        return {each.name: self._given[each.name] for each in self._case.buffers if each.role in roles}
+    def _named(self, *roles: Role) -> dict[str, Memory]:
+        """What is in place is named once, as an input (grade/specification.py)."""
+        return {
+            each.name: self._given[each.name]
+            for each in self._case.buffers
+            if each.role in roles and each.bytes
+        }
 
     def _settle(self) -> None:
         """The device is done, in the context that is ours; what a kernel did wrong is said now."""
