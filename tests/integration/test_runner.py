@@ -371,3 +371,94 @@ def test_host_functions_that_break(tmp_path: Path, case: Case, submission: str, 
     broke = call(tmp_path, submission, case, language="cuda").broke
     assert broke.phase == "compile"
     assert text in broke.text
+
+
+CONVENTIONS = {
+    "output_first": "def solution(y, x, z, n):\n    copy(y, x)",
+    "tuple": "def solution(data):\n    x, z, n, y = data\n    copy(y, x)\n    return y",
+    "module": """
+class solution:
+    def __init__(self, scale):
+        assert scale == 3
+        self.calls = 0
+
+    def __call__(self, x, z, n):
+        address = ctypes.c_uint64()
+        assert cuda.cuMemAllocAsync(ctypes.byref(address), ctypes.c_size_t(x.nbytes), None) == 0
+        y = Given(address.value, x)
+        copy(y, x)
+        return y
+
+class Given:
+    def __init__(self, address, like):
+        self.address, self.nbytes = address, like.nbytes
+        self.__cuda_array_interface__ = {**like.__cuda_array_interface__, "data": (address, False)}
+
+    def data_ptr(self):
+        return self.address
+
+    def __del__(self):
+        cuda.cuMemFreeAsync(ctypes.c_uint64(self.address), None)
+""",
+}
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_conventions(tmp_path: Path, case: Case, convention: str) -> None:
+    submission = DRIVER + CONVENTIONS[convention]
+    ran = call(tmp_path, submission, case, convention=convention, init=(3,)).assert_finished()
+    assert sorted(range_list(ran.captures[1])) == sorted(RANGES)
+    fresh = case.sets[2]
+    assert [ran.replayed(number, fresh) for number in (0, 1)] == [fresh["x"].tobytes()] * 2
+
+
+CUDA_CORE = '''
+from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+
+KERNEL = r"""%s"""
+device = Device()
+device.set_current()
+stream = device.create_stream()
+options = ProgramOptions(arch=f"sm_{device.arch}")
+kernel = Program(KERNEL.replace("__global__", 'extern "C" __global__'), "c++", options=options).compile("ptx")
+kernel = kernel.get_kernel("solution")
+
+def solution(x, z, y, n):
+    import numpy as np
+    launch(stream, LaunchConfig(grid=(n + 63) // 64, block=64), kernel, *(a.data_ptr() for a in (x, z, y)), np.int32(n))
+'''
+
+
+def test_cuda_core_on_a_stream_of_its_own(tmp_path: Path, case: Case) -> None:
+    """And a context that the submission made before ours was asked for."""
+    pytest.importorskip("cuda.core", reason="comes with the extra examples")
+    assert_right(call(tmp_path, CUDA_CORE % KERNEL, case), case)
+
+
+def test_a_program_s_files_and_its_output(tmp_path: Path, case: Case) -> None:
+    """Its folder is where modules come from, and nothing is written there; what it prints last is not lost."""
+    submission = (
+        "import sys, beside\nassert sys.argv == [__file__]\nsolution = beside.work\nprint('called', end='')"
+    )
+    ran = call(tmp_path, submission, case, beside={"beside.py": "def work(*values): pass"}).assert_finished()
+    assert len(ran.captures) == 2
+    assert sorted(path.name for path in (tmp_path / "submitted").iterdir()) == ["beside.py", "submission.py"]
+
+
+def test_a_call_that_leaves_no_context(tmp_path: Path, case: Case) -> None:
+    submission = (
+        f"{DRIVER}\ndef solution(x, z, y, n):\n    copy(y, x)\n    assert cuda.cuCtxSetCurrent(None) == 0\n"
+    )
+    broke = call(tmp_path, submission, case).broke
+    assert "the call cannot be recorded: " in broke.text
+
+
+def test_a_region_that_is_ended_by_the_submission(tmp_path: Path, case: Case) -> None:
+    submission = """
+import ctypes
+def solution(*_):
+    ctypes.CDLL(None).neutrino_region_end()
+"""
+    broke = call(tmp_path, submission, case).broke
+    assert broke.phase == "record"
+    assert "no region is open" in broke.text
