@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .region import RegionError, region
+from .region import RegionError, region, region_range
 
 if TYPE_CHECKING:
     from .audit.log import LogError, Verified, read_log, verify_log
@@ -35,6 +35,7 @@ __all__ = [
     "__version__",
     "read_log",
     "region",
+    "region_range",
     "replay",
     "verify_log",
 ]

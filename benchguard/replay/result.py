@@ -182,21 +182,22 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wall_s: float
 
 
+def time_block(time: Summary) -> TimeBlock:
+    return TimeBlock(
+        median=time.median,
+        ci95=time.ci95,
+        mean=time.mean,
+        trimmed_mean=time.trimmed_mean,
+        min=time.min,
+        p5=time.p5,
+        p95=time.p95,
+        mad=time.mad,
+        n=time.n,
+    )
+
+
 def document(result: ReplayResult) -> Document:
-    time = result.time_us
-    block = None
-    if time is not None:
-        block = TimeBlock(
-            median=time.median,
-            ci95=time.ci95,
-            mean=time.mean,
-            trimmed_mean=time.trimmed_mean,
-            min=time.min,
-            p5=time.p5,
-            p95=time.p95,
-            mad=time.mad,
-            n=time.n,
-        )
+    block = time_block(result.time_us) if result.time_us is not None else None
     name = f"region {result.region}" if result.region else "region"
     case = Case(name, {}, block, None, None, None, None, result.samples)
     verification = None
