@@ -51,11 +51,7 @@ def main(arguments: list[str]) -> None:
         os._exit(STATUS_REFUSED)
     from .runner import main as run  # noqa: PLC0415 - from here on nothing is ours alone
 
-    run(order, events)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):  # whatever it has become
-            stream.flush()
-    os._exit(0)
+    run(order, events)  # to the end of the process
 
 
 def _confine(
