@@ -19,6 +19,7 @@ from .region import RegionError, region, region_range
 if TYPE_CHECKING:
     from .audit.log import LogError, Verified, read_log, verify_log
     from .capture import Capture, CaptureError
+    from .problem.problem import Problem
     from .replay.replay import replay
     from .replay.result import ReplayResult
 
@@ -27,6 +28,7 @@ __all__ = [
     "Capture",
     "CaptureError",
     "LogError",
+    "Problem",
     "RegionError",
     "ReplayResult",
     "Verified",
@@ -42,6 +44,7 @@ _HOMES = {
     "Capture": "capture",
     "CaptureError": "capture",
     "LogError": "audit.log",
+    "Problem": "problem.problem",
     "ReplayResult": "replay.result",
     "Verified": "audit.log",
     "read_log": "audit.log",
