@@ -12,6 +12,7 @@ from benchguard.capture.model import Launch
 from benchguard.problem.spec import Buffer, CaseSpec, Scalar
 from benchguard.quarantine.contract import Finished
 from benchguard.quarantine.runner.case_memory import POISON
+from benchguard.quarantine.runner.nvcc import find_nvcc
 from tests.integration.quarantined import Case, Ran, call, range_list, saxpy, saxpy_case
 from tests.kernels import SAXPY
 
@@ -321,3 +322,52 @@ def test_a_host_function_without_nvcc(tmp_path: Path, case: Case) -> None:
     host = 'extern "C" void solution(const float *, const float *, float *, int) {}'
     broke = call(tmp_path, host, case, language="cuda", nvcc=False).broke
     assert "solution of submission.cu is a function of the host, and to compile it takes nvcc" in broke.text
+
+
+HOST = """
+// nvcc: --use_fast_math -DTHREADS=128
+#include <cuda_runtime.h>
+
+__global__ void kernel(const float *x, const float *z, float *y, size_t n)
+{
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 2 * x[i] + z[i];
+}
+
+extern "C" void solution(const float *x, const float *z, float *y, int n)
+{
+    kernel<<<(n + THREADS - 1) / THREADS, THREADS>>>(x, z, y, n);
+}
+"""
+
+
+@pytest.fixture
+def cudart(native: Path) -> None:
+    if find_nvcc() is None:
+        pytest.skip("there is no nvcc")
+    if not (native / "sim" / "libcudart.so.13").is_file():
+        pytest.skip("the CPU driver has no CUDA runtime library")
+
+
+@pytest.mark.usefixtures("cudart")
+def test_a_host_function_in_cuda(tmp_path: Path, case: Case) -> None:
+    assert_right(call(tmp_path, HOST, case, language="cuda"), case)
+
+
+@pytest.mark.usefixtures("cudart")
+@pytest.mark.parametrize(
+    ("submission", "text"),
+    [
+        (HOST.replace("THREADS>>>", "THREADS>>>>"), "submission.cu(14): error: expected an expression"),
+        (
+            HOST.replace('extern "C" ', ""),
+            'submission.cu exports no solution; write extern "C" void solution(...)',
+        ),
+        ('extern "C" void no(); extern "C" void solution() { no(); }', "undefined symbol: no"),
+    ],
+)
+def test_host_functions_that_break(tmp_path: Path, case: Case, submission: str, text: str) -> None:
+    broke = call(tmp_path, submission, case, language="cuda").broke
+    assert broke.phase == "compile"
+    assert text in broke.text
