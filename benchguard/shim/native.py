@@ -23,37 +23,53 @@ from benchguard.codegen.parse import parse_headers
 from .abi import write_abi
 from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compiler
 from .errors import ShimError
-from .paths import ENGINE, NATIVE, PRELOAD_SONAME, REPLAY_ABI, REPLAY_SONAME, SONAME, SOURCE
-from .sources import fingerprint, preload_library, replay_library, shim_library, sim_library
+from .paths import (
+    ENGINE,
+    NATIVE,
+    PRELOAD_SONAME,
+    REPLAY_ABI,
+    REPLAY_SONAME,
+    RUNTIME_SONAME,
+    SONAME,
+    SOURCE,
+)
+from .sources import (
+    fingerprint,
+    preload_library,
+    replay_library,
+    runtime_library,
+    shim_library,
+    sim_library,
+)
 
 _STAMP = ".fingerprint"
 
 
-def _shim(headers: Headers, scratch: Path) -> Library:
+def _shim(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     write_files(emit_shim(generic_surface(headers)), scratch)
-    return shim_library(scratch, headers, SONAME)
+    return (shim_library(scratch, headers, SONAME),)
 
 
-def _preload(headers: Headers, scratch: Path) -> Library:  # noqa: ARG001 - one signature for all parts
-    return preload_library()
+def _preload(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: ARG001 - one signature for all
+    return (preload_library(),)
 
 
-def _sim(headers: Headers, scratch: Path) -> Library:
+def _sim(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     write_files(emit_sim(parse_headers(headers)), scratch)
-    return sim_library(scratch, headers)
+    return sim_library(scratch, headers), runtime_library(headers)
 
 
-def _replay(headers: Headers, scratch: Path) -> Library:
+def _replay(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     write_abi(ENGINE / "replay.h", scratch / REPLAY_ABI)
-    return replay_library(headers)
+    return (replay_library(headers),)
 
 
 class _Part:
-    """One library: which source folders it depends on, and which files of its build are kept."""
+    """Libraries of one folder: which sources they depend on, and which files of their build are kept."""
 
     def __init__(
         self,
-        prepare: Callable[[Headers, Path], Library],
+        prepare: Callable[[Headers, Path], tuple[Library, ...]],
         folders: tuple[Path, ...],
         products: tuple[str, ...],
     ) -> None:
@@ -65,7 +81,7 @@ class _Part:
 PARTS = {
     "shim": _Part(_shim, (SOURCE / "hook",), (SONAME, "surface.json")),
     "preload": _Part(_preload, (SOURCE / "preload", SOURCE / "hook" / "core"), (PRELOAD_SONAME,)),
-    "sim": _Part(_sim, (SOURCE / "sim",), (SONAME,)),
+    "sim": _Part(_sim, (SOURCE / "sim",), (SONAME, RUNTIME_SONAME)),
     "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
 }
 
@@ -96,8 +112,8 @@ def _build(name: str, compiler: Compiler, headers: Headers, folder: Path, saniti
     folder.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=folder.parent))
     try:
-        library = part.prepare(headers, scratch)
-        compile_library(compiler, library, scratch / part.products[0], scratch, sanitize)
+        for library in part.prepare(headers, scratch):
+            compile_library(compiler, library, scratch / library.soname, scratch, sanitize)
         for product in part.products:  # renamed one by one: a program that has the old one mapped keeps it
             (scratch / product).rename(folder / product)
         (folder / _STAMP).write_text(stamp)

@@ -12,6 +12,9 @@ ENGINE = PACKAGE / "replay" / "engine"
 
 SONAME = "libcuda.so.1"
 SIM = NATIVE / "sim" / SONAME
+RUNTIME_SONAME = "libcudart.so.13"
+SIM_RUNTIME = NATIVE / "sim" / RUNTIME_SONAME
+"""The CUDA runtime that works on the CPU driver, and on any other."""
 GENERIC_SHIM = NATIVE / "shim" / SONAME
 GENERIC_SURFACE = NATIVE / "shim" / "surface.json"
 PRELOAD_SONAME = "libneutrino_preload.so"

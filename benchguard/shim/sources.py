@@ -11,7 +11,7 @@ from benchguard.codegen.preprocess import INTERNAL
 
 from .compiler import COMPILE_FLAGS, LINK_FLAGS, Compiler, Library
 from .errors import ShimError
-from .paths import ENGINE, PACKAGE, PRELOAD_SONAME, REPLAY_SONAME, SONAME, SOURCE
+from .paths import ENGINE, PACKAGE, PRELOAD_SONAME, REPLAY_SONAME, RUNTIME_SONAME, SONAME, SOURCE
 
 HEADERS_MINIMUM = 12050
 """hook/cuda calls cuKernelGetLibrary, which cuda.h has from 12.5 on."""
@@ -48,14 +48,28 @@ def preload_library() -> Library:
 def sim_library(generated: Path, headers: Headers) -> Library:
     """The CPU driver."""
     sim = SOURCE / "sim"
+    written = [*_sources(sim / "driver", "*.c"), *_sources(sim / "ptx", "*.c")]
     return Library(
-        sources=(*_sources(sim, "**/*.c"), generated / "stubs.c", generated / "procaddr.c"),
+        sources=(*written, generated / "stubs.c", generated / "procaddr.c"),
         soname=SONAME,
         version_script=generated / "sim.map",
         includes=(sim, sim / "driver", sim / "ptx", generated),
         system_includes=(headers.folder,),
         defines=(INTERNAL,),
         libraries=("-lm", "-pthread", "-ldl"),
+    )
+
+
+def runtime_library(headers: Headers) -> Library:
+    """The CUDA runtime over whatever driver the process finds."""
+    runtime = SOURCE / "sim" / "runtime"
+    return Library(
+        sources=tuple(_sources(runtime, "*.c")),
+        soname=RUNTIME_SONAME,
+        version_script=runtime / "cudart.map",
+        includes=(runtime,),
+        system_includes=(headers.folder,),
+        libraries=("-pthread", "-ldl"),
     )
 
 

@@ -1,0 +1,118 @@
+/* Which device and context a thread uses. */
+#include "cudart.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define DEVICES_MAX 64
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static CUcontext primary[DEVICES_MAX]; /* retained once a process */
+static _Thread_local int chosen;       /* what cudaSetDevice said */
+
+static CUresult primary_context(int device, CUcontext *context)
+{
+    if (device < 0 || device >= DEVICES_MAX)
+        return CUDA_ERROR_INVALID_DEVICE;
+    (void)pthread_mutex_lock(&mutex);
+    CUresult result = CUDA_SUCCESS;
+    if (primary[device] == NULL)
+        result = DRIVER(cuDevicePrimaryCtxRetain)(&primary[device], device);
+    *context = primary[device];
+    (void)pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+static CUresult use(int device)
+{
+    CUcontext context;
+    CUresult result = DRIVER(cuInit)(0);
+    if (result == CUDA_SUCCESS)
+        result = primary_context(device, &context);
+    return result == CUDA_SUCCESS ? DRIVER(cuCtxSetCurrent)(context) : result;
+}
+
+cudaError_t runtime_ready(void)
+{
+    CUcontext context = NULL; /* a program that mixes both interfaces may have made its own */
+    if (DRIVER(cuCtxGetCurrent)(&context) == CUDA_SUCCESS && context != NULL)
+        return cudaSuccess;
+    return runtime_result(use(chosen));
+}
+
+CUdevice runtime_device(void)
+{
+    CUcontext context = NULL;
+    CUdevice device;
+    if (DRIVER(cuCtxGetCurrent)(&context) == CUDA_SUCCESS && context != NULL &&
+        DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS)
+        return device;
+    return chosen;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    if (device == NULL)
+        return runtime_error(cudaErrorInvalidValue);
+    const CUresult result = DRIVER(cuInit)(0);
+    if (result == CUDA_SUCCESS)
+        *device = runtime_device();
+    return runtime_result(result);
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    const CUresult result = use(device);
+    if (result == CUDA_SUCCESS)
+        chosen = device;
+    return runtime_result(result);
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
+{
+    CUcontext context;
+    (void)deviceFlags;
+    if (flags != 0 && flags != cudaInitDeviceFlagsAreValid)
+        return runtime_error(cudaErrorInvalidValue);
+    const CUresult result = DRIVER(cuInit)(0);
+    return runtime_result(result == CUDA_SUCCESS ? primary_context(device, &context) : result);
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags)
+{
+    const CUresult result = DRIVER(cuInit)(0);
+    if (result != CUDA_SUCCESS)
+        return runtime_result(result);
+    return runtime_result(DRIVER(cuDevicePrimaryCtxSetFlags)(runtime_device(), flags));
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int *flags)
+{
+    int active;
+    const CUresult result = DRIVER(cuInit)(0);
+    if (result != CUDA_SUCCESS)
+        return runtime_result(result);
+    return runtime_result(DRIVER(cuDevicePrimaryCtxGetState)(runtime_device(), flags, &active));
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+    READY();
+    const CUdevice device = runtime_device();
+    (void)pthread_mutex_lock(&mutex);
+    CUresult result = CUDA_SUCCESS;
+    if (device < DEVICES_MAX && primary[device] != NULL) {
+        primary[device] = NULL;
+        result = DRIVER(cuDevicePrimaryCtxReset)(device);
+        if (result == CUDA_SUCCESS)
+            result = DRIVER(cuCtxSetCurrent)(NULL);
+    }
+    (void)pthread_mutex_unlock(&mutex);
+    return runtime_result(result);
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    READY();
+    return runtime_result(DRIVER(cuCtxSynchronize)());
+}

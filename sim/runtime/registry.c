@@ -1,0 +1,181 @@
+#include "registry.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS   1024u
+#define LOG_BYTES 1024u
+
+struct symbol {
+    const void *host;
+    const char *name;
+    struct runtime_binary *binary;
+    enum runtime_symbol_kind kind;
+    CUkernel kernel; /* of a kernel, once asked for */
+    struct symbol *next, *next_of_binary;
+};
+
+struct runtime_binary {
+    const void *wrapper;
+    CUlibrary library;
+    bool tried;
+    CUresult result; /* of loading, once tried */
+    struct symbol *symbols;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows, and of every binary */
+static struct symbol *buckets[BUCKETS];
+
+static struct symbol **bucket_of(const void *host)
+{
+    return &buckets[((uintptr_t)host * 0x9e3779b97f4a7c15u >> 32) % BUCKETS];
+}
+
+struct runtime_binary *runtime_binary_add(const void *wrapper)
+{
+    struct runtime_binary *binary = calloc(1, sizeof *binary);
+    if (binary != NULL)
+        binary->wrapper = wrapper;
+    return binary;
+}
+
+static void forget(struct symbol *symbol)
+{
+    struct symbol **link = bucket_of(symbol->host);
+    while (*link != symbol)
+        link = &(*link)->next;
+    *link = symbol->next;
+    free(symbol);
+}
+
+void runtime_binary_remove(struct runtime_binary *binary)
+{
+    (void)pthread_mutex_lock(&mutex);
+    for (struct symbol *symbol = binary->symbols, *next; symbol != NULL; symbol = next) {
+        next = symbol->next_of_binary;
+        forget(symbol);
+    }
+    (void)pthread_mutex_unlock(&mutex);
+    if (binary->library != NULL)
+        (void)DRIVER(cuLibraryUnload)(binary->library); /* at exit the driver may be gone already */
+    free(binary);
+}
+
+void runtime_symbol_add(struct runtime_binary *binary, enum runtime_symbol_kind kind, const void *host,
+                        const char *name)
+{
+    struct symbol *symbol = malloc(sizeof *symbol);
+    if (symbol == NULL)
+        return; /* not found when it is used */
+    (void)pthread_mutex_lock(&mutex);
+    struct symbol **bucket = bucket_of(host);
+    *symbol = (struct symbol){host, name, binary, kind, NULL, *bucket, binary->symbols};
+    *bucket = binary->symbols = symbol;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+static struct symbol *find(const void *host, bool kernel)
+{
+    struct symbol *symbol = *bucket_of(host);
+    while (symbol != NULL && (symbol->host != host || (symbol->kind == RUNTIME_KERNEL) != kernel))
+        symbol = symbol->next;
+    return symbol;
+}
+
+/* The caller hears a number only, so the reason goes to stderr, once an image. */
+static void explain(const struct symbol *symbol, CUresult result, const char *log)
+{
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
+        (void)fprintf(stderr,
+                      "CUDA runtime (neutrino): %s: the program has no PTX for this device; compile it with "
+                      "-gencode arch=compute_75,code=compute_75 (nvcc -arch=sm_90 alone keeps PTX, too)\n",
+                      symbol->name);
+    else
+        (void)fprintf(stderr, "CUDA runtime (neutrino): %s: its code does not load (%d)%s%.*s\n",
+                      symbol->name, (int)result, log[0] == '\0' ? "" : ": ", (int)strcspn(log, "\n"), log);
+}
+
+/* Of the binary that `symbol` is in. With the mutex. */
+static CUresult load(const struct symbol *symbol)
+{
+    struct runtime_binary *binary = symbol->binary;
+    if (binary->tried)
+        return binary->result;
+    char log[LOG_BYTES] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log};
+    binary->result =
+        DRIVER(cuLibraryLoadData)(&binary->library, binary->wrapper, options, values, 2, NULL, NULL, 0);
+    binary->tried = true;
+    log[sizeof log - 1] = '\0';
+    if (binary->result != CUDA_SUCCESS) {
+        binary->library = NULL;
+        explain(symbol, binary->result, log);
+    }
+    return binary->result;
+}
+
+static CUresult kernel_of(struct symbol *symbol, CUkernel *kernel)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (symbol->kernel == NULL)
+        result = load(symbol);
+    if (result == CUDA_SUCCESS && symbol->kernel == NULL)
+        result = DRIVER(cuLibraryGetKernel)(&symbol->kernel, symbol->binary->library, symbol->name);
+    *kernel = symbol->kernel;
+    return result == CUDA_ERROR_NOT_FOUND ? (CUresult)cudaErrorInvalidDeviceFunction : result;
+}
+
+cudaError_t runtime_kernel(const void *host, CUkernel *kernel)
+{
+    READY();
+    (void)pthread_mutex_lock(&mutex);
+    struct symbol *symbol = find(host, true);
+    const CUresult result =
+        symbol == NULL ? (CUresult)cudaErrorInvalidDeviceFunction : kernel_of(symbol, kernel);
+    (void)pthread_mutex_unlock(&mutex);
+    return runtime_result(result);
+}
+
+static CUresult variable_of(const struct symbol *symbol, CUdeviceptr *address, size_t *bytes)
+{
+    CUresult result = load(symbol);
+    if (result == CUDA_SUCCESS)
+        result = symbol->kind == RUNTIME_MANAGED
+                     ? DRIVER(cuLibraryGetManaged)(address, bytes, symbol->binary->library, symbol->name)
+                     : DRIVER(cuLibraryGetGlobal)(address, bytes, symbol->binary->library, symbol->name);
+    return result == CUDA_ERROR_NOT_FOUND ? (CUresult)cudaErrorInvalidSymbol : result;
+}
+
+cudaError_t runtime_variable(const void *host, CUdeviceptr *address, size_t *bytes)
+{
+    READY();
+    (void)pthread_mutex_lock(&mutex);
+    const struct symbol *symbol = find(host, false);
+    const CUresult result =
+        symbol == NULL ? (CUresult)cudaErrorInvalidSymbol : variable_of(symbol, address, bytes);
+    (void)pthread_mutex_unlock(&mutex);
+    return runtime_result(result);
+}
+
+cudaError_t runtime_managed(struct runtime_binary *binary)
+{
+    READY();
+    CUresult result = CUDA_SUCCESS;
+    (void)pthread_mutex_lock(&mutex);
+    for (struct symbol *symbol = binary->symbols; symbol != NULL && result == CUDA_SUCCESS;
+         symbol = symbol->next_of_binary) {
+        CUdeviceptr address;
+        size_t bytes;
+        if (symbol->kind != RUNTIME_MANAGED)
+            continue;
+        result = variable_of(symbol, &address, &bytes);
+        if (result == CUDA_SUCCESS)
+            memcpy((void *)(uintptr_t)symbol->host, &address, sizeof address);
+    }
+    (void)pthread_mutex_unlock(&mutex);
+    return runtime_result(result);
+}
