@@ -12,9 +12,9 @@ import numpy as np
 from ..errors import UsageError
 from ..problem.spec import Layout, layout_of
 from ..problem.suite import TestCase
-from .arrays import device_for, elements_of, to_bytes
+from .arrays import as_numbers, elements_of, memory_of
 from .contract import Ask, Checked, Expected, Mismatch, Secrets
-from .formats import Array, is_float, numpy_dtype
+from .formats import Array, is_float
 from .inputs import Inputs, chance_for, write_set
 from .plan import Plan, Sizes, available_bytes, check_room, plan, spread
 from .precision import errors_of, note
@@ -177,14 +177,12 @@ class CaseJudge:
         distributions = tuple(spread(self._case.distributions, counts, chance))
         pool = Shared("neutrino-secrets", chosen.sets * self._read.stride)
         expected: list[dict[str, Array]] = []
-        device = ""
         try:
             for number, name in enumerate(distributions):
                 with self._tools.problem:
                     drawn = self._inputs.draw(name, chance)
                     write_set(pool, self._read, number, drawn.memory)
-                    device = device or device_for(self._ask.device, drawn.arrays)
-                    expected.append(expected_of(self._case, drawn.arrays, device, spill))
+                    expected.append(expected_of(self._case, drawn.arrays, spill))
             if not self._case.own_verdict:
                 check_answers(self._spec, expected)
             pool.seal(READ_ONLY)
@@ -199,13 +197,12 @@ class CaseJudge:
         inputs = self._arrays_of(of_set)
         expected, actual = {}, {}
         for buffer in self._spec.checked:
-            values = self._made.expected[of_set][buffer.name].reshape(buffer.shape).copy()
+            values = self._made.expected[of_set][buffer.name]
+            floats = is_float(buffer.dtype)
             expected[buffer.name] = (
-                values if is_float(buffer.dtype) else values.view(numpy_dtype(buffer.dtype))
+                values.reshape(buffer.shape).copy() if floats else as_numbers(buffer, values)
             )
-            actual[buffer.name] = (
-                copy[buffer.name].reshape(buffer.shape).copy().view(numpy_dtype(buffer.dtype))
-            )
+            actual[buffer.name] = as_numbers(buffer, copy[buffer.name])
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)
 
@@ -215,8 +212,8 @@ class CaseJudge:
         found = {}
         for buffer in self._spec.read:
             offset, size = self._read.place(buffer.name, of_set)
-            elements = elements_of(buffer, self._made.memory[offset : offset + size])
-            found[buffer.name] = elements.copy().view(numpy_dtype(buffer.dtype))
+            stored = elements_of(buffer, self._made.memory[offset : offset + size])
+            found[buffer.name] = as_numbers(buffer, stored)
         return found
 
     def _summary(self, samples: Samples, by_set: list[int]) -> Checked:
@@ -276,5 +273,5 @@ class CaseJudge:
             given = baseline(self._arrays_of(of_set))
         buffers = [each for each in self._spec.checked if each.name in given]
         return {
-            each.name: elements_of(each, to_bytes(each, given[each.name])).reshape(-1) for each in buffers
+            each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1) for each in buffers
         }

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..problem.spec import Buffer, Layout
 from ..problem.suite import TestCase
-from .arrays import to_bytes
+from .arrays import memory_of
 from .shared import Bytes, Shared
 from .troubles import FaultError
 
@@ -68,7 +68,7 @@ class Inputs:
         wanted = [buffer.name for buffer in self._read]
         if set(arrays) != set(wanted):
             raise FaultError(f"inputs() gives {_names(arrays)}; the case reads {_names(wanted)}")
-        return {buffer.name: to_bytes(buffer, arrays[buffer.name]) for buffer in self._read}
+        return {buffer.name: memory_of(buffer, arrays[buffer.name]) for buffer in self._read}
 
     def _is_known(self, buffer: Buffer, digest: bytes) -> bool:
         seen = self._seen[buffer.name]

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..problem.arrays import to_numpy
 from ..problem.spec import Buffer, CaseSpec, Tolerance
 from ..problem.suite import TestCase
-from .arrays import check_shape, on_device, to_numpy
+from .arrays import check_shape
 from .formats import FLOATS, Array, is_float, numpy_dtype, rounded, stored_dtype
 from .troubles import FaultError
 
@@ -30,9 +31,9 @@ Expected = Mapping[str, Array]
 """By buffer, row-major and flat: floats in float64 or float32, others as stored."""
 
 
-def expected_of(case: TestCase, arrays: Mapping[str, Any], device: str, spill: bool) -> dict[str, Array]:
+def expected_of(case: TestCase, arrays: Mapping[str, Any], spill: bool) -> dict[str, Array]:
     """Raises FaultError for what is not as the case says, SpillError."""
-    given = case.expected(on_device(arrays, device))
+    given = case.expected(arrays)
     buffers = case.spec.checked
     if set(given) != {buffer.name for buffer in buffers}:
         wanted = ", ".join(buffer.name for buffer in buffers)

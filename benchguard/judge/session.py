@@ -77,7 +77,8 @@ class Session:
     def _open(self, ask: Ask) -> Opened:
         if self._suite is not None:
             raise UsageError("a problem is open; this process judges one")
-        suite = self._load(ask.problem, ask.adapter, ask.adapter_options)
+        wish = {} if ask.device == "auto" else {"device": ask.device}
+        suite = self._load(ask.problem, ask.adapter, {**ask.adapter_options, **wish})
         cases = _chosen(suite, ask.cases)
         for case in cases:
             _check_case(case)

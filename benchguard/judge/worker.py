@@ -46,10 +46,10 @@ def main(descriptor: int, parent: int, load: Load | None = None) -> None:
 
 def open_suite(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
     """Imported late: an adapter may bring much with it."""
-    module, name = ("..adapters", "load_suite")
-    load = getattr(importlib.import_module(module, __package__), name)
-    suite: Suite = load(problem, adapter, options)
-    return suite
+    adapters = importlib.import_module("..adapters", __package__)
+    problems = importlib.import_module("..problem.load", __package__)
+    load: Load = getattr(adapters, "load_suite", problems.load)
+    return load(problem, adapter, options)
 
 
 def _listen(end: socket.socket, questions: queue.SimpleQueue[Question]) -> None:
