@@ -41,8 +41,11 @@ _START = (
 class ThrowAway(Protocol):
     """judge.contract.Throwaway."""
 
-    layouts: tuple[Layout, ...]
-    offsets: tuple[int, ...]
+    @property
+    def layouts(self) -> tuple[Layout, ...]: ...
+
+    @property
+    def offsets(self) -> tuple[int, ...]: ...
 
 
 def command(events: int, require_full: bool, group: Group) -> list[str]:
@@ -139,7 +142,9 @@ class _Run:
             version=__version__,
             recorded=Recorded(self._where.scratch / environment.CAPTURES, ByProgram()),
             options=ChildOptions(
-                environment=environment.quarantine_environment(os.environ, self._where.scratch),
+                environment=environment.quarantine_environment(
+                    os.environ, self._where.scratch, self._interposer.driver
+                ),
                 cwd=self._where.scratch,
                 stdin=self._stack.enter_context(_request(self._order)),
                 output=output_theirs,

@@ -117,7 +117,10 @@ def scratch_bytes(folder: Path, forgetful_driver: Path) -> int:
         environment={"CALL_LOG": str(log)},
         cold="flush",
     )
-    return int([line for line in log.read_text().splitlines() if line.startswith("allocated")][1].split()[2]) // 2
+    return (
+        int([line for line in log.read_text().splitlines() if line.startswith("allocated")][1].split()[2])
+        // 2
+    )
 
 
 def upload_capture(path: Path) -> Path:
@@ -156,7 +159,9 @@ def test_uploads_are_written_anew(tmp_path: Path, forgetful_driver: Path) -> Non
 @pytest.mark.parametrize("cold", MODES)
 def test_a_strict_replay_leaves_what_the_program_left(tmp_path: Path, name: str, cold: str) -> None:
     capture = CAPTURES[name](tmp_path / "x.ncap")
-    results = replayed(capture, ["verify"], ["measure", 3], ["once", NOTHING], ["verify"], cold=cold, **STRICT)
+    results = replayed(
+        capture, ["verify"], ["measure", 3], ["once", NOTHING], ["verify"], cold=cold, **STRICT
+    )
     assert_exact(results[1])
     assert_exact(results[4])
 
@@ -266,7 +271,9 @@ def test_attributes_that_reach_beyond_the_region_are_left_out(tmp_path: Path, fo
             environment={"CALL_LOG": str(log)},
             **options,
         )
-        words = " ".join(line.split(" 0x")[0] + "".join(line.split()[1:2]) for line in log.read_text().splitlines())
+        words = " ".join(
+            line.split(" 0x")[0] + "".join(line.split()[1:2]) for line in log.read_text().splitlines()
+        )
         at = words.rindex("record add_one")
         return words[at : words.index("nb_stamp", at)].split()[1:-1], results[2]
 
