@@ -14,11 +14,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .region import RegionError, region
+from .region import RegionError, region, region_range
 
 if TYPE_CHECKING:
     from .audit.log import LogError, Verified, read_log, verify_log
     from .capture import Capture, CaptureError
+    from .problem.problem import Problem
     from .replay.replay import replay
     from .replay.result import ReplayResult
 
@@ -27,12 +28,14 @@ __all__ = [
     "Capture",
     "CaptureError",
     "LogError",
+    "Problem",
     "RegionError",
     "ReplayResult",
     "Verified",
     "__version__",
     "read_log",
     "region",
+    "region_range",
     "replay",
     "verify_log",
 ]
@@ -41,6 +44,7 @@ _HOMES = {
     "Capture": "capture",
     "CaptureError": "capture",
     "LogError": "audit.log",
+    "Problem": "problem.problem",
     "ReplayResult": "replay.result",
     "Verified": "audit.log",
     "read_log": "audit.log",

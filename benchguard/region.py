@@ -3,6 +3,8 @@
     with benchguard.region("forward", inputs={"x": x}, outputs={"y": y}):
         model(x, out=y)
 
+Memory that is made in the block gets its name there: benchguard.region_range("y", y, "output").
+
 Nothing is imported for this but ctypes: the functions are the shim's (hook/core/region.h), which stands preloaded
 in a program that `neutrino-bench record` runs. Elsewhere a region is nothing.
 """
@@ -15,12 +17,15 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from .errors import BenchguardError
 
 INPUT, OUTPUT, STATE = 1, 2, 3
 """enum nb_capture_role of hook/core/capture_format.h."""
+
+Role = Literal["input", "output", "state"]
+_ROLES: dict[Role, int] = {"input": INPUT, "output": OUTPUT, "state": STATE}
 
 _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
 
@@ -51,8 +56,8 @@ def region(
     """Record what the device does in this block, as `name`; true in the block if it is recorded.
 
     The values are device memory that a replay may speak of by name: torch tensors, anything with
-    `__cuda_array_interface__`, or (address, bytes). Outside `neutrino-bench record`, or where that chooses the region
-    itself, this does nothing; with `required` it raises RegionError.
+    `__cuda_array_interface__`, (address, bytes), or Memory. Outside `neutrino-bench record`, or where that chooses
+    the region itself, this does nothing; with `required` it raises RegionError.
     """
     shim = _shim()
     if shim is None:
@@ -63,29 +68,43 @@ def region(
             )
         yield False
         return
+    what = f'region "{name}"'
     ranges = [
-        (_encoded(label), role, memory_of(label, value))
+        (label, role, memory_of(label, value))
         for role, values in ((INPUT, inputs), (OUTPUT, outputs), (STATE, state))
         for label, value in (values or {}).items()
     ]
-    _check(shim, name, shim.neutrino_region_begin(_encoded(name)))
+    _check(shim, what, shim.neutrino_region_begin(_encoded(name)))
     failed = True
     try:
-        for label, role, memory in ranges:
-            shape = (ctypes.c_uint64 * len(memory.shape))(*memory.shape)
-            arguments = (label, role, memory.address, memory.bytes, _encoded(memory.type), shape, len(shape))
-            _check(shim, name, shim.neutrino_region_range(*arguments))
+        for each in ranges:
+            _offer(shim, *each)
         yield True
         failed = False
     finally:
         status = shim.neutrino_region_end()
         if not failed:  # else the block's own exception is the one to see
-            _check(shim, name, status)
+            _check(shim, what, status)
+
+
+def region_range(name: str, value: object, role: Role) -> None:
+    """Name memory in the region that is open now: what the block itself has made. `value` is as `region` has it.
+
+    Nothing where `region` is nothing. Raises RegionError if no region is open, or the memory is not device memory
+    that this program allocated and still has.
+    """
+    if role not in _ROLES:
+        raise RegionError(f"{name}: a role cannot be {role!r}; give {', '.join(_ROLES)}")
+    shim = _shim()
+    if shim is not None:
+        _offer(shim, name, _ROLES[role], memory_of(name, value))
 
 
 def memory_of(name: str, value: object) -> Memory:
     """Where a value's elements are on the device. Raises RegionError."""
-    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(number, int) for number in value):
+    if isinstance(value, Memory):
+        memory = value
+    elif isinstance(value, tuple) and len(value) == 2 and all(isinstance(number, int) for number in value):
         memory = Memory(*value)
     elif all(hasattr(value, attribute) for attribute in ("data_ptr", "element_size", "stride", "dtype")):
         memory = _of_tensor(name, value)
@@ -154,9 +173,15 @@ def _shim() -> ctypes.CDLL | None:
     return shim
 
 
-def _check(shim: ctypes.CDLL, name: str, status: int) -> None:
+def _offer(shim: ctypes.CDLL, label: str, role: int, memory: Memory) -> None:
+    shape = (ctypes.c_uint64 * len(memory.shape))(*memory.shape)
+    arguments = (memory.address, memory.bytes, _encoded(memory.type), shape, len(shape))
+    _check(shim, f'range "{label}"', shim.neutrino_region_range(_encoded(label), role, *arguments))
+
+
+def _check(shim: ctypes.CDLL, what: str, status: int) -> None:
     if status != 0:
-        raise RegionError(f'region "{name}": {shim.neutrino_region_error().decode(errors="replace")}')
+        raise RegionError(f"{what}: {shim.neutrino_region_error().decode(errors='replace')}")
 
 
 def _encoded(text: str) -> bytes:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
 import click
+
+from ..errors import BenchguardError, UsageError
 
 driver_option = click.option(
     "--driver",
@@ -18,3 +24,33 @@ timeout_option = click.option(
     metavar="SECONDS",
     help="Kill the command and what it started after so long; exit with 124.",
 )
+
+_SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE = re.compile(r"([0-9]{1,12})([KMGT]?)(?:i?B)?", re.IGNORECASE)
+
+
+def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE, several times. Raises UsageError."""
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals):
+            raise UsageError(f"{option} {word!r} is no NAME=VALUE; give a name and what it is")
+        found[name] = value
+    return found
+
+
+def size_of(option: str, text: str) -> int:
+    """Bytes, as 512M or 16G. Raises UsageError."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"{option} {text!r} is no size; give bytes, or a number with K, M, G or T")
+    return int(found[1]) * _SIZES[found[2].upper()]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Raises BenchguardError."""
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise BenchguardError(f"cannot write {path}: {error.strerror}; give another path") from error

@@ -86,7 +86,7 @@ def _spread(spread: Spread | None) -> str:
     return f"{spread.median:.0f} ({spread.min:.0f} to {spread.max:.0f})"
 
 
-def _us(value: float) -> str:
+def us(value: float) -> str:
     """Five digits or so: a tick is 0.03 us."""
     return f"{value:.3f}" if value < 100 else f"{value:.2f}" if value < 10_000 else f"{value:.1f}"
 
@@ -103,10 +103,10 @@ def _time_row(result: ReplayResult) -> list[str]:
     interval, width = "too few", ""
     if time.ci95 is not None:
         low, high = time.ci95
-        interval = f"{_us(low)} to {_us(high)}"
+        interval = f"{us(low)} to {us(high)}"
         width = f"±{(high - low) / 2 / time.median:.2%}" if time.median > 0 else ""
     rest = (time.min, time.p5, time.p95, time.trimmed_mean, time.mad)
-    return [_us(time.median), interval, width, *map(_us, rest), str(time.n)]
+    return [us(time.median), interval, width, *map(us, rest), str(time.n)]
 
 
 _KERNEL_COLUMNS = (

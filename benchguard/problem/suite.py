@@ -15,11 +15,28 @@ Array: TypeAlias = Any
 class TestCase(Protocol):
     """One case. Raises ProblemError for what its author wrote wrong."""
 
-    spec: CaseSpec
-    tolerances: Mapping[str, Tolerance]
-    """By checked buffer."""
-    distributions: tuple[str, ...]
-    """That inputs may be drawn from, at least one; the first is the problem's own."""
+    @property
+    def name(self) -> str:
+        """Its specification's: known before that is, which may take a run of the reference."""
+        ...
+
+    @property
+    def spec(self) -> CaseSpec: ...
+
+    @property
+    def tolerances(self) -> Mapping[str, Tolerance]:
+        """By checked buffer."""
+        ...
+
+    @property
+    def distributions(self) -> tuple[str, ...]:
+        """That inputs may be drawn from, at least one; the first is the problem's own."""
+        ...
+
+    @property
+    def own_verdict(self) -> bool:
+        """Whether `verify` alone decides: the problem does not compare element by element."""
+        ...
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
         """The buffers that are read, of the spec's shapes and dtypes; another seed, other values. Constants do not
@@ -36,9 +53,6 @@ class TestCase(Protocol):
     ) -> str | None:
         """The problem's own test, beside the tolerances or instead of them (`own_verdict`): why it is wrong."""
         ...
-
-    own_verdict: bool
-    """Whether `verify` alone decides: the problem does not compare element by element."""
 
 
 @dataclass(frozen=True)

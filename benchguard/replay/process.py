@@ -15,7 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import BenchguardError
+from ..lines import LineError, Splitter
 from .protocol import LINE_MAX, LINES_MAX
+
+__all__ = ["Ended", "LineError", "converse", "end_group"]
 
 READ_BYTES = 1 << 16
 STDERR_BYTES = 4096
@@ -24,10 +27,6 @@ POLL_SECONDS = 0.05
 
 GRACE_SECONDS = 1.0
 """For the child to end by itself after its last line."""
-
-
-class LineError(Exception):
-    """A line that does not belong there. The text is for people."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def _listen(
 ) -> Ended:
     assert child.stderr is not None
     errors = child.stderr.fileno()
-    splitter = _Splitter(handle)
+    splitter = Splitter(handle, LINE_MAX, LINES_MAX)
     tail = b""
     with selectors.DefaultSelector() as selector:
         for descriptor in (lines, errors):
@@ -127,35 +126,6 @@ def _listen(
     status = _status(child, grace)
     tail = (tail + (_read(errors) or b""))[-STDERR_BYTES:]
     return Ended(status, timed_out, splitter.trouble, tail.decode("utf-8", "replace"))
-
-
-class _Splitter:
-    """Bytes to lines, none longer than LINE_MAX, no more than LINES_MAX."""
-
-    def __init__(self, handle: Callable[[bytes], bool]) -> None:
-        self._handle = handle
-        self._rest = b""
-        self._count = 0
-        self.trouble = ""
-
-    def feed(self, data: bytes) -> bool:
-        """Whether to go on."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for text in lines:
-            self._count += 1
-            if self._count > LINES_MAX:
-                self.trouble = f"it wrote more than {LINES_MAX} lines"
-                return False
-            try:
-                if not self._handle(text):
-                    return False
-            except LineError as error:
-                self.trouble = str(error)
-                return False
-        if len(self._rest) > LINE_MAX:
-            self.trouble = f"it wrote a line of more than {LINE_MAX} bytes"
-            return False
-        return True
 
 
 def _read(descriptor: int) -> bytes | None:

@@ -216,6 +216,7 @@ address = memory.value
 try:
     with benchguard.region("sets", inputs={"x": Array(address)}, outputs={"y": (address + 4096, 64)}) as recorded:
         check(cuda.cuMemsetD32_v2(memory, 7, ctypes.c_size_t(1024)))
+        benchguard.region_range("z", (address + 4224, 32), "output")
         if len(sys.argv) > 1:
             raise KeyError("the program's own")
 except KeyError as error:
@@ -236,6 +237,7 @@ def test_benchguard_region_names_memory(record: Record, tmp_path: Path) -> None:
     assert ranges == [
         ("x", Role.INPUT, int(address), 4096, "float32", (16, 64)),
         ("y", Role.OUTPUT, int(address) + 4096, 64, "", ()),
+        ("z", Role.OUTPUT, int(address) + 4224, 32, "", ()),
     ]
     assert recorded.kinds() == [SET]
 

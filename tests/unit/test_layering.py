@@ -18,6 +18,7 @@ PACKAGE = ROOT / "benchguard"
 MAY_IMPORT = {
     "codegen": set(),
     "errors": set(),
+    "lines": set(),
     "audit": {"errors"},
     "capture": {"errors"},
     "region": {"errors"},
@@ -39,8 +40,18 @@ MAY_IMPORT = {
     "interpose": {"audit", "errors", "shim"},
     "judge": {"adapters", "errors", "problem"},
     "problem": {"errors"},
-    "quarantine": {"audit", "capture", "errors", "inline", "interpose", "problem", "region", "shim"},
-    "replay": {"capture", "errors", "shim"},
+    "quarantine": {
+        "audit",
+        "capture",
+        "errors",
+        "inline",
+        "interpose",
+        "lines",
+        "problem",
+        "region",
+        "shim",
+    },
+    "replay": {"capture", "errors", "lines", "shim"},
     "shim": {"codegen"},
     "report": {"audit", "errors"},
     "cli": {

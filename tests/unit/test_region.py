@@ -55,6 +55,7 @@ class Array:
     ("value", "memory"),
     [
         ((0x1000, 64), Memory(0x1000, 64)),
+        (Memory(0x1000, 64, "float32", (16,)), Memory(0x1000, 64, "float32", (16,))),
         (Tensor((4, 8), (8, 1)), Memory(0x1000, 64, "bfloat16", (4, 8))),
         (Tensor((4, 1, 8), (8, 99, 1)), Memory(0x1000, 64, "bfloat16", (4, 1, 8))),
         (Tensor((8, 4), (1, 8)), Memory(0x1000, 64, "bfloat16")),  # transposed
@@ -96,6 +97,13 @@ def test_a_process_that_is_not_recorded(monkeypatch: pytest.MonkeyPatch, choice:
         benchguard.region("r", required=True),
     ):
         pass
+
+
+def test_a_range_where_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NEUTRINO_CAPTURE", raising=False)
+    benchguard.region_range("y", None, "output")
+    with pytest.raises(benchguard.RegionError, match="a role cannot be 'result'; give input, output, state"):
+        benchguard.region_range("y", (0x1000, 4), "result")  # type: ignore[arg-type]
 
 
 def test_a_process_without_the_shim(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,47 @@
+"""How far a grade is: one line that changes on a terminal, a line for every phase where it is piped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from ..grade.progress import GradeProgress
+from ..report.table import printable
+
+
+@contextmanager
+def progress_on(output: TextIO, quiet: bool) -> Iterator[Callable[[GradeProgress], None] | None]:
+    """What grade() is to call."""
+    if quiet:
+        yield None
+    elif output.isatty():
+        with Console(file=output).status("opening the problem") as status:
+            yield lambda progress: status.update(Text(text_of(progress)))
+    else:
+        yield _Lines(output)
+
+
+def text_of(progress: GradeProgress) -> str:
+    where = f"{printable(progress.case)}: " if progress.case else ""
+    if progress.median_us is None:
+        return f"{where}{printable(progress.phase)}"
+    return (
+        f"{where}{printable(progress.phase)}: {progress.samples} samples, median {progress.median_us:.3f} us"
+    )
+
+
+class _Lines:
+    """A phase once for each case."""
+
+    def __init__(self, output: TextIO) -> None:
+        self._output = output
+        self._last = ("", "")
+
+    def __call__(self, progress: GradeProgress) -> None:
+        if (progress.case, progress.phase) != self._last:
+            self._last = progress.case, progress.phase
+            print(f"neutrino-bench: {text_of(progress)}", file=self._output, flush=True)

@@ -1,0 +1,122 @@
+"""A grade's result as tables and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from rich.text import Text
+
+from ..grade.result import GradedCase, GradeResult
+from ..report.table import Column, console_for, printable, table
+from .replay_text import clock_text, us
+
+KERNELS_MAX = 12
+OUTPUT_LINES = 12
+
+
+def render(result: GradeResult, output: TextIO) -> None:
+    """Print what there is of it to `output`."""
+    console, terminal = console_for(output), output.isatty()
+    if result.cases:
+        title = f"{printable(result.problem)}: {printable(result.submission.path)}"
+        rows = [_case_row(case) for case in result.cases]
+        console.print(table(title, _CASE_COLUMNS, rows, console.width, terminal))
+    if result.kernels:
+        console.print(table("kernels", _KERNEL_COLUMNS, _kernel_rows(result), console.width, terminal))
+    for line in closing_lines(result):
+        console.print(Text(printable(line)), soft_wrap=True)
+
+
+def closing_lines(result: GradeResult) -> Iterator[str]:
+    """What is said below the tables."""
+    if result.verdict != "pass" and result.output:
+        yield "the submission's last words:"
+        yield from (f"  {line}" for line in result.output.splitlines()[-OUTPUT_LINES:])
+    if result.device is not None:
+        device = result.device
+        yield (
+            f"device {device.name}, compute {device.compute_major}.{device.compute_minor}, "
+            f"CUDA {device.driver_version}; {clock_text(result.clocks)}"
+        )
+    for case in result.cases:
+        if case.checks is not None and case.inputs is not None:
+            kinds = ", ".join(f"{count} {name}" for name, count in sorted(case.inputs.distributions.items()))
+            yield (
+                f"{case.name}: {case.checks.samples} outputs checked in full, {case.checks.wrong} wrong; "
+                f"{case.inputs.sets} secret input sets ({kinds}), {case.inputs.one_use} of them used once"
+            )
+    features = result.sandbox.features
+    missing = ", ".join(f"{name} ({why})" for name, why in features.items() if why != "on")
+    yield "quarantine: full" if result.sandbox.full else f"quarantine: not {missing or 'begun'}"
+    if result.audit is not None:
+        yield f"audit log {result.audit.path}, {result.audit.records} records, head {result.audit.head}"
+    yield from (f"note: {note}" for note in result.notes)
+    parts = ", ".join(f"{name} {took:.2f}" for name, took in result.seconds.items())
+    yield f"{result.verdict} in {result.wall_s:.2f} s ({parts}); trust {result.trust}"
+
+
+_CASE_COLUMNS = (
+    Column("case", rest=True),
+    Column("verdict"),
+    Column("median, us", right=True),
+    Column("95 % interval"),
+    Column("n", right=True),
+    Column("GFLOP/s", right=True),
+    Column("GB/s", right=True),
+    Column("of ceiling", right=True),
+    Column("error", right=True),
+)
+
+
+def _case_row(case: GradedCase) -> list[str]:
+    time = case.time_us
+    interval = f"{us(time.ci95[0])} to {us(time.ci95[1])}" if time is not None and time.ci95 else ""
+    shares = [share for share in (case.share_of_compute, case.share_of_memory) if share is not None]
+    return [
+        printable(case.name),
+        case.verdict,
+        us(time.median) if time is not None else "",
+        interval,
+        str(time.n) if time is not None else "",
+        _number(case.gflops),
+        _number(case.gbytes_per_s),
+        f"{max(shares):.0%}" if shares else "",
+        f"{case.max_abs_error:.2g}" if case.max_abs_error is not None else "",
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}" if value < 10_000 else f"{value:.0f}"
+
+
+_KERNEL_COLUMNS = (
+    Column("kernel", rest=True),
+    Column("launches", right=True),
+    Column("grid"),
+    Column("block"),
+    Column("registers", right=True),
+    Column("image"),
+    Column("loaded by"),
+)
+
+
+def _kernel_rows(result: GradeResult) -> list[list[str]]:
+    rows = []
+    for use in result.kernels[:KERNELS_MAX]:
+        shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
+        origin = use.origin.rpartition("/")[2]
+        rows.append(
+            [
+                printable(use.name),
+                str(use.launches),
+                *shape,
+                str(use.registers),
+                use.image_sha256[:12],
+                printable(origin),
+            ]
+        )
+    more = len(result.kernels) - KERNELS_MAX
+    if more > 0:
+        rows.append([f"... {more} more kernels", "", "", "", "", "", ""])
+    return rows

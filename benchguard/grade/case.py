@@ -1,0 +1,189 @@
+"""One test case of a submission that has been recorded: validated, replayed on secret inputs, judged."""
+
+from __future__ import annotations
+
+import secrets as system_random
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..capture import Capture, CaptureError
+from ..judge.ceilings import rates_of
+from ..judge.contract import AskChecked, Checked, Secrets
+from ..judge.process import JudgeProcess
+from ..problem.spec import CaseSpec
+from ..quarantine.contract import Quarantined
+from ..replay.buffers import Ring, SharedInputs
+from ..replay.collect import Progress
+from ..replay.protocol import Device
+from ..replay.replay import replay
+from ..replay.result import ReplayResult, Settings, time_block
+from .device_launch import graph_launcher
+from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
+from .options import GradeOptions
+from .outcome import Findings, first_use_of, longest_tail, outcome_of
+from .result import Checks, GradedCase, Inputs, Times, Verdict
+from .specification import Finding, check_capture
+from .traces import first_difference
+
+REPLAY_SECONDS_MIN = 1.0
+
+Report = Callable[[str, int, float | None], None]
+
+
+@dataclass(frozen=True)
+class CaseWork:
+    """`ends`: the pool, the ring, the announcing and the releasing descriptor. `seconds` is what is left of the
+    time."""
+
+    index: int
+    spec: CaseSpec
+    found: Quarantined
+    secrets: Secrets
+    ends: tuple[int, int, int, int]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Replayed:
+    case: GradedCase
+    device: Device | None = None
+    settings: Settings | None = None
+
+
+def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> Replayed:
+    """Raises UsageError for what cannot be asked of a replay; all that a capture holds is a verdict."""
+    began = time.monotonic()
+    pair = work.found.captures[work.index]
+    chosen = pair[system_random.randbelow(2)]  # who prepares for one of them has prepared for half
+    try:
+        with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
+            finding = _finding(first, second, work.spec)
+            capture = first if chosen == pair[0] else second
+            kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
+    except CaptureError as error:
+        return _refused(work, Finding("error", f"the recording cannot be used: {error}"), began)
+    if finding is None and (library := forbidden(kernels, options.forbid_library)):
+        finding = Finding("violation", library)
+    if finding is not None:
+        return _refused(work, finding, began, kernels)
+    result = _replay(chosen, work, options, report)
+    judge.ask(AskChecked(work.index))
+    checked, _ = judge.answer(Checked)
+    return _judged(work, result, checked, (kernels, uploaded, name), began)
+
+
+def _finding(first: Capture, second: Capture, spec: CaseSpec) -> Finding | None:
+    for capture in (first, second):
+        finding = check_capture(capture, spec)
+        if finding is not None:
+            return finding
+        launcher = graph_launcher(capture)
+        if launcher:
+            return Finding(
+                "unreplayable",
+                f"a kernel's code launches graphs from the device ({launcher}), which may go on after the call has "
+                "ended; launch them from the host",
+            )
+    difference = first_difference(first, second)
+    if not difference:
+        return None
+    return Finding(
+        "unreplayable",
+        f"two calls on different inputs are not the same work, so the host looks at the inputs or counts its calls: "
+        f"{difference}; decide on the device, or grade with --inline",
+    )
+
+
+def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -> ReplayResult:
+    pool, ring, announce, release = work.ends
+    known = work.secrets
+    return replay(
+        path,
+        inputs=SharedInputs(pool, known.sets, known.fresh, known.inputs.stride, known.inputs.places),
+        ring=Ring(ring, known.slots, known.outputs.stride, known.outputs.places, announce, release),
+        strict=True,
+        cold=options.cold,
+        samples=options.samples,
+        until=options.until,
+        timeout=max(REPLAY_SECONDS_MIN, work.seconds),
+        driver=options.driver,
+        device=options.device,
+        progress=lambda each: _tell(report, each),
+    )
+
+
+def _tell(report: Report, progress: Progress) -> None:
+    report(progress.phase, progress.samples, progress.median_us)
+
+
+def _refused(
+    work: CaseWork, finding: Finding, began: float, kernels: tuple[KernelEvidence, ...] = ()
+) -> Replayed:
+    case = GradedCase(
+        name=work.spec.name,
+        params=work.spec.params,
+        verdict=finding.verdict,
+        reason=finding.text,
+        kernels=kernels,
+        wall_s=time.monotonic() - began,
+    )
+    return Replayed(case)
+
+
+def _judged(
+    work: CaseWork,
+    result: ReplayResult,
+    checked: Checked,
+    evidence: tuple[tuple[KernelEvidence, ...], int, str],
+    began: float,
+) -> Replayed:
+    spec, known = work.spec, work.secrets
+    kernels, uploaded, name = evidence
+    median = result.time_us.median if result.time_us else None
+    device = result.device.name if result.device else ""
+    rates = rates_of(median, spec.flops, spec.moved_bytes, device)
+    first_use = first_use_of(result.table)
+    outcome = outcome_of(Findings(result, checked if result.table else None, rates, first_use))
+    looked_at = checked.samples > 0
+    case = GradedCase(
+        name=spec.name,
+        params=spec.params,
+        verdict=outcome.verdict,
+        reason=outcome.reason,
+        time_us=time_block(result.time_us) if result.time_us else None,
+        gflops=rates.gflops,
+        gbytes_per_s=rates.gbytes_per_s,
+        share_of_compute=rates.share_of_compute,
+        share_of_memory=rates.share_of_memory,
+        max_abs_error=checked.max_absolute_error if looked_at else None,
+        max_rel_error=checked.max_relative_error if looked_at else None,
+        inputs=Inputs(known.sets, known.fresh, dict(Counter(known.distributions))),
+        checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
+        times=Times(
+            recorded=_recorded_us(work),
+            one_use=first_use.one_use_us if first_use else None,
+            repeated=first_use.repeated_us if first_use else None,
+            tail=longest_tail(result.table),
+            floor=rates.floor_us,
+        ),
+        overhead=result.overhead,
+        clocks=result.clocks,
+        kernels=kernels,
+        uploaded_bytes=uploaded,
+        capture=name,
+        notes=result.notes,
+        samples=tuple(result.samples),
+        wall_s=time.monotonic() - began,
+    )
+    return Replayed(case, result.device, result.settings)
+
+
+def _recorded_us(work: CaseWork) -> float | None:
+    seconds = work.found.seconds.get(f"call {work.index}")
+    return None if seconds is None else 1e6 * seconds
+
+
+__all__ = ["CaseWork", "Replayed", "Verdict", "grade_case"]

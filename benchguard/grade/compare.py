@@ -1,0 +1,202 @@
+"""Two submissions to one problem: both graded, then timed in turn on the same secret inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ..capture import Capture, CaptureError
+from ..errors import BenchguardError, UsageError
+from ..judge.contract import Ask, AskSecrets, Opened, Secrets
+from ..judge.process import JudgeProcess
+from ..replay.buffers import SharedInputs
+from ..replay.replay import replay
+from .comparison import BLOCKS_MIN, Block, Call, Comparison, compare_blocks, overall
+from .grade import POOL_BYTES, grade
+from .options import GradeOptions
+from .progress import GradeProgress, Report
+from .result import GradedCase, GradeResult
+
+BLOCKS = 6
+SAMPLES = 100
+SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
+
+
+class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`blocks`: medians of A, B, B, A, in microseconds."""
+
+    name: str
+    call: Call
+    ratio: float
+    ratio95: tuple[float, float]
+    floor: float
+    median_a_us: float
+    median_b_us: float
+    blocks: tuple[tuple[float, float, float, float], ...]
+
+
+class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`call` is of B against A; None, with a reason, where one of the two did not pass."""
+
+    schema: Literal["neutrino-bench/compare/1"]
+    call: Call | None
+    reason: str
+    cases: tuple[ComparedCase, ...]
+    a: GradeResult
+    b: GradeResult
+    wall_s: float
+
+    def to_json(self, indent: int = 1) -> str:
+        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+
+
+def compare(
+    problem: str | os.PathLike[str],
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    options: GradeOptions | None = None,
+    *,
+    version: str,
+    blocks: int = BLOCKS,
+    progress: Report | None = None,
+) -> CompareResult:
+    """Grade both; if both pass, replay them in blocks A B B A, each replay a new process with `options.samples`
+    samples (SAMPLES), all on the same inputs. Raises as grade does."""
+    options = options or GradeOptions()
+    if blocks < BLOCKS_MIN:
+        raise UsageError(f"{blocks} blocks say nothing; give at least {BLOCKS_MIN}")
+    began = time.monotonic()
+    with ExitStack() as stack:
+        folder = options.keep or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-compare-"))
+        )
+        graded = []
+        for label, path in (("a", a), ("b", b)):
+            own = dataclasses.replace(options, keep=folder / label, samples=None)
+            graded.append(grade(problem, path, own, version=version, progress=progress))
+            if graded[-1].verdict != "pass":
+                break
+        if len(graded) < 2 or graded[-1].verdict != "pass":
+            return _not_compared(graded, began)
+        first, second = graded
+        captures = [_captures(folder / label, result) for label, result in (("a", first), ("b", second))]
+        compared = tuple(
+            _compared_case(case, medians)
+            for case, medians in _blocks(
+                str(problem), options, first.cases, captures, blocks, progress, stack
+            )
+        )
+    call = overall([case.call for case in compared])
+    return CompareResult(SCHEMA, call, "", compared, first, second, time.monotonic() - began)
+
+
+def _not_compared(graded: list[GradeResult], began: float) -> CompareResult:
+    failed = graded[-1]
+    which = "A" if len(graded) == 1 else "B"
+    reason = f"{which} ({failed.submission.path}) did not pass: {failed.verdict}: {failed.reason}"
+    return CompareResult(SCHEMA, None, reason, (), graded[0], failed, time.monotonic() - began)
+
+
+def _captures(folder: Path, result: GradeResult) -> list[Path]:
+    """For each case the capture that was graded, by its name."""
+    by_name = {}
+    for path in folder.glob("*.ncap"):
+        try:
+            with Capture.open(path) as capture:
+                by_name[capture.name] = path
+        except CaptureError:
+            continue
+    missing = [case.name for case in result.cases if case.capture not in by_name]
+    if missing:
+        raise BenchguardError(f"the capture of case {missing[0]} is not in {folder} any more; compare again")
+    return [by_name[case.capture] for case in result.cases]
+
+
+def _blocks(
+    problem: str,
+    options: GradeOptions,
+    cases: tuple[GradedCase, ...],
+    captures: list[list[Path]],
+    blocks: int,
+    progress: Report | None,
+    stack: ExitStack,
+) -> Iterator[tuple[GradedCase, list[Block]]]:
+    judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
+    judge.ask(_ask(problem, options))
+    judge.answer(Opened)
+    for index, case in enumerate(cases):
+        judge.ask(AskSecrets(index))
+        secrets, ends = judge.answer(Secrets)
+        for each in ends:
+            stack.callback(os.close, each)
+        # No set is kept for one use: there is no judgement here, and every set should weigh the same.
+        pool = SharedInputs(ends[0], secrets.sets, 0, secrets.inputs.stride, secrets.inputs.places)
+        taken = []
+        for number in range(blocks):
+            times = []
+            for which in (0, 1, 1, 0):
+                if progress is not None:
+                    progress(GradeProgress(f"block {number + 1} of {blocks}", case.name))
+                times.append(_median(captures[which][index], pool, options))
+            taken.append(Block(*times))
+        yield case, taken
+
+
+def _ask(problem: str, options: GradeOptions) -> Ask:
+    return Ask(
+        problem=problem,
+        adapter=options.adapter,
+        cases=options.cases,
+        sets_max=options.sets,
+        fresh=0,
+        pool_bytes=POOL_BYTES,
+        device=options.reference_device,
+        adapter_options=options.adapter_options,
+    )
+
+
+def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
+    result = replay(
+        path,
+        inputs=pool,
+        outputs=[],
+        strict=True,
+        cold=options.cold,
+        samples=options.samples or SAMPLES,
+        timeout=options.timeout,
+        driver=options.driver,
+        device=options.device,
+        keep_outputs="none",
+    )
+    if result.time_us is None or result.verdict != "pass":
+        raise BenchguardError(
+            f"a replay of {path.name} ended with {result.verdict}: {result.reason}; compare again"
+        )
+    return result.time_us.median
+
+
+def _compared_case(case: GradedCase, blocks: list[Block]) -> ComparedCase:
+    found: Comparison = compare_blocks(blocks)
+    return ComparedCase(
+        name=case.name,
+        call=found.call,
+        ratio=found.ratio,
+        ratio95=(found.low, found.high),
+        floor=found.floor,
+        median_a_us=_middle([time for block in blocks for time in (block.a1, block.a2)]),
+        median_b_us=_middle([time for block in blocks for time in (block.b1, block.b2)]),
+        blocks=tuple((block.a1, block.b1, block.b2, block.a2) for block in blocks),
+    )
+
+
+def _middle(values: list[float]) -> float:
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

@@ -1,0 +1,127 @@
+"""From what a replay and the judge found to the verdict of a case. Pure functions; the first reason wins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..judge.carried import FirstUse, first_use
+from ..judge.ceilings import Rates
+from ..judge.contract import Checked
+from ..replay.result import ReplayResult, SampleRow
+from .result import Verdict
+
+TAIL_US = 100.0
+"""The device may go on for so long after the end event: waiting for it to be idle takes the host some microseconds."""
+
+TAIL_SHARE = 0.25
+"""Or for such a share of the time, if that is more."""
+
+HOST_SLACK = 0.98
+"""By the host's clock a batch of samples takes at least this share of what their events say: clocks differ by less."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`reason` is empty for a pass."""
+
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that is known of a case that was replayed. `checked` is None if the judge did not come to it."""
+
+    replay: ReplayResult
+    checked: Checked | None
+    rates: Rates
+    first_use: FirstUse | None
+
+
+def outcome_of(found: Findings) -> Outcome:
+    return next(_outcomes(found), Outcome("pass", ""))
+
+
+def _outcomes(found: Findings) -> Iterator[Outcome]:
+    """Why it is not a pass, what is most telling first: a wrong answer before a doubtful time."""
+    replay, checked = found.replay, found.checked
+    if replay.verdict not in ("pass", "unconverged"):
+        yield Outcome(replay.verdict, replay.reason)
+        return
+    if checked is None:
+        yield Outcome("error", "the judge did not look at the outputs; grade again")
+        return
+    if checked.first is not None:
+        first = checked.first
+        yield Outcome(
+            "wrong",
+            f"{checked.wrong} of {checked.samples} timed outputs are wrong; first {first.buffer!r} of sample "
+            f"{first.sample} ({first.distribution} inputs): {first.count} of {first.elements} elements, {first.text}",
+        )
+    if mismatch := _count_mismatch(replay.table, checked):
+        yield Outcome("error", mismatch)
+    if tail := tail_reason(replay.table):
+        yield Outcome("violation", tail)
+    if disagreement := host_reason(replay.table):
+        yield Outcome("violation", disagreement)
+    if found.first_use is not None and found.first_use.remembered:
+        yield Outcome("violation", found.first_use.text)
+    if found.rates.impossible:
+        yield Outcome("violation", found.rates.impossible)
+    if replay.verdict == "unconverged":
+        yield Outcome("unconverged", replay.reason)
+
+
+def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
+    """None where no set was kept for one use."""
+    rows = [(row.device_us, row.fresh) for row in table if not row.unprimed]
+    return first_use(rows) if any(fresh for _, fresh in rows) else None
+
+
+def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
+    """Every timed sample was checked, on the set that it ran on."""
+    timed = Counter(row.input_set for row in table)
+    seen = dict(checked.counts)
+    if checked.samples == len(table) and all(
+        seen.get(number, 0) == n for number, n in timed.items() if number is not None
+    ):
+        return ""
+    return (
+        f"{len(table)} samples were timed and {checked.samples} checked, or on other inputs; this is ours, please "
+        "report it"
+    )
+
+
+def longest_tail(table: Sequence[SampleRow]) -> float | None:
+    """The median of how long the device went on after the end event, in microseconds: one late wake-up is the
+    host's."""
+    tails = sorted(row.tail_us for row in table)
+    return tails[len(tails) // 2] if tails else None
+
+
+def tail_reason(table: Sequence[SampleRow]) -> str:
+    tail = longest_tail(table)
+    if tail is None:
+        return ""
+    times = sorted(row.device_us for row in table)
+    allowed = max(TAIL_US, TAIL_SHARE * times[len(times) // 2])
+    if tail <= allowed:
+        return ""
+    return (
+        f"the device went on for {tail:.0f} us after the end event (median of {len(table)} samples): work outlives "
+        "the call; join what is launched from the device or on other streams"
+    )
+
+
+def host_reason(table: Sequence[SampleRow]) -> str:
+    """The host saw a sample from its release to its end event, so it cannot have taken less than the events say."""
+    rows = [row for row in table if not row.unprimed]
+    device, host = sum(row.device_us for row in rows), sum(row.host_us for row in rows)
+    if not rows or host >= HOST_SLACK * device:
+        return ""
+    return (
+        f"events say {device / 1000:.2f} ms for {len(rows)} samples, the host's clock {host / 1000:.2f} ms: one of "
+        "them was tampered with"
+    )

@@ -1,0 +1,115 @@
+"""Two recordings of one case, on different inputs: do they ask the device for the same?
+
+Where they do not, the host looked at the inputs (or counted its calls), and a replay on other inputs would not be
+what the submission does. Addresses may differ, as temporary memory does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+from ..capture import Capture
+from ..capture.extents import Joined
+from ..capture.model import Attribute, Copy, Launch, Operation, Set, Upload
+
+WORD = 8
+
+
+def first_difference(one: Capture, two: Capture) -> str:
+    """Where the second asks for something else; empty if it nowhere does."""
+    return next(_Pair(one, two).differences(), "")
+
+
+class _Pair:
+    def __init__(self, one: Capture, two: Capture) -> None:
+        self._one, self._two = one, two
+        self._held = tuple(_addresses(capture) for capture in (one, two))
+
+    def differences(self) -> Iterator[str]:
+        for number, (a, b) in enumerate(zip_longest(self._one.operations, self._two.operations)):
+            if a is None or b is None:
+                more, count = ("first", len(self._one.operations)), len(self._two.operations)
+                if a is None:
+                    more, count = ("second", len(self._two.operations)), len(self._one.operations)
+                yield f"the {more[0]} recording has {more[1]} operations, the other {count}"
+                return
+            difference = self._operation(a, b)
+            if difference:
+                yield f"operation {number} ({self._label(a)}): {difference}"
+
+    def _label(self, operation: Operation) -> str:
+        name = operation.kind.name.lower().replace("_", " ")
+        return (
+            f"{name} of {self._one.kernels[operation.kernel].name}" if isinstance(operation, Launch) else name
+        )
+
+    def _operation(self, a: Operation, b: Operation) -> str:
+        if a.kind is not b.kind:
+            return f"the other recording has a {b.kind.name.lower().replace('_', ' ')} there"
+        if a.graph != b.graph or a.flags != b.flags:
+            return "it is in another graph, or has other flags"
+        if isinstance(a, Launch) and isinstance(b, Launch):
+            return self._launch(a, b)
+        if isinstance(a, Upload) and isinstance(b, Upload) and self._bytes(a, b) is False:
+            return f"the host uploads {a.content.bytes} bytes that depend on the inputs"
+        for field in _PLAIN.get(type(a), ()):
+            if getattr(a, field) != getattr(b, field):
+                return f"{field} is {getattr(a, field)} and {getattr(b, field)}"
+        return ""
+
+    def _launch(self, a: Launch, b: Launch) -> str:
+        kernels = [self._kernel(self._one, a), self._kernel(self._two, b)]
+        if kernels[0] != kernels[1]:
+            return f"the other recording launches {kernels[1][1]}"
+        for field in ("grid", "block", "shared_bytes"):
+            if getattr(a, field) != getattr(b, field):
+                return f"{field.replace('_', ' ')} is {getattr(a, field)} and {getattr(b, field)}"
+        if _attributes(a.attributes) != _attributes(b.attributes):
+            return "launch attributes differ"
+        return self._parameters(a.parameters, b.parameters)
+
+    def _parameters(self, a: bytes, b: bytes) -> str:
+        if len(a) != len(b):
+            return f"{len(a)} and {len(b)} bytes of parameters"
+        for at in range(0, len(a), WORD):
+            words = a[at : at + WORD], b[at : at + WORD]
+            if words[0] != words[1] and not self._are_addresses(*words):
+                return f"parameter bytes {at} to {at + len(words[0]) - 1} are {words[0].hex()} and {words[1].hex()}"
+        return ""
+
+    def _are_addresses(self, a: bytes, b: bytes) -> bool:
+        """Whether each is an address in the memory of its own recording."""
+        return len(a) == WORD and all(
+            held.hold(int.from_bytes(word, "little"), 0)
+            for held, word in zip(self._held, (a, b), strict=True)
+        )
+
+    @staticmethod
+    def _kernel(capture: Capture, launch: Launch) -> tuple[str, str]:
+        kernel = capture.kernels[launch.kernel]
+        return capture.images[capture.modules[kernel.module].image].sha256, kernel.name
+
+    def _bytes(self, a: Upload, b: Upload) -> bool:
+        if a.content.bytes != b.content.bytes:
+            return False
+        chunks = self._one.chunks(a.content), self._two.chunks(b.content)
+        return all(x == y for x, y in zip(*chunks, strict=True))
+
+
+def _addresses(capture: Capture) -> Joined:
+    allocations = [(each.address, each.address + each.bytes) for each in capture.allocations]
+    return Joined([*allocations, *((each.address, each.address + each.bytes) for each in capture.globals)])
+
+
+def _attributes(attributes: tuple[Attribute, ...]) -> list[tuple[int, bytes]]:
+    """Without order; an attribute's value may hold an address or a handle, so only short ones are compared."""
+    return sorted((each.id, each.value[:4]) for each in attributes)
+
+
+_PLAIN: dict[type[Any], tuple[str, ...]] = {
+    Set: ("width", "height", "value", "element_bytes"),
+    Copy: ("width", "height", "depth"),
+    Upload: ("width", "height", "depth"),
+}

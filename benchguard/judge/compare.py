@@ -1,0 +1,203 @@
+"""Whether an output is right, element by element. Pure functions; this is the one place where it is decided.
+
+An element is right if, in float64,
+
+    |actual - expected| <= absolute + relative * |expected|
+
+and these come first, in this order:
+
+    expected NaN          NaN alone is right, whatever its payload
+    expected +Inf, -Inf   the same Inf alone is right
+    actual NaN or Inf     wrong, where a finite number is expected that the dtype can hold
+    expected overflows    when rounded to the output's dtype: Inf of its sign is right, and the largest number of
+                          its sign (saturating conversions give that), and what the formula allows. float8_e4m3
+                          has no Inf: there NaN takes its place, and an expected Inf is an overflow like any other
+    correctly rounded     what the expected value becomes when rounded to nearest in the output's dtype is right,
+                          however tight the tolerance: no output could be nearer
+    zeros                 -0.0 and 0.0 are equal
+    integers              with a tolerance of 0, which is what they have unless their problem says otherwise, equal;
+                          else by the formula, the difference taken in whole numbers
+    bool                  bytes 0 and 1, equal; any other byte is wrong, and no tolerance counts
+
+A bound that overflows is the largest float64; a difference that overflows is wrong. Only elements are compared: what
+is between them in an output with gaps is the padding of its rows, which a kernel may fill or leave as it likes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem.spec import DType, Tolerance
+from .formats import FLOATS, Array, Doubles, FloatFormat, decode, decoded, is_float, rounded
+
+CHUNK = 1 << 16
+"""Elements at a time: what is computed from them stays in a core's cache."""
+
+PART_MIN = 1 << 20
+"""Elements below which another thread costs more than it gives."""
+
+LARGEST = FLOATS["float64"].largest
+Number: TypeAlias = float | int
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`first` is the first wrong element: index in row-major order, expected, actual. The errors are the largest
+    among pairs of finite numbers; the relative one where |expected| is over the absolute tolerance, and normal."""
+
+    elements: int
+    wrong: int = 0
+    first: tuple[int, Number, Number] | None = None
+    max_absolute: float = 0.0
+    max_relative: float = 0.0
+
+    def __add__(self, later: Comparison) -> Comparison:
+        """Of two parts of an output, this one before the other."""
+        first = self.first
+        if first is None and later.first is not None:
+            index, *values = later.first
+            first = (self.elements + index, values[0], values[1])
+        return Comparison(
+            self.elements + later.elements,
+            self.wrong + later.wrong,
+            first,
+            max(self.max_absolute, later.max_absolute),
+            max(self.max_relative, later.max_relative),
+        )
+
+
+def compare(
+    actual: Array,
+    expected: Array,
+    dtype: DType,
+    tolerance: Tolerance,
+    *,
+    pool: Executor | None = None,
+    threads: int = 1,
+) -> Comparison:
+    """One output, both row-major and of one dimension: `actual` as stored (formats.stored_dtype), `expected` in
+    float64 or float32 for a float dtype, else stored too. `pool` may run as many as `threads` parts of it."""
+    assert actual.shape == expected.shape and actual.ndim == 1
+    work: Callable[[Array, Array], Comparison]
+    if is_float(dtype):
+        work = partial(_floats, dtype=dtype, tolerance=tolerance)
+    else:
+        work = partial(_integers, tolerance=Tolerance(0.0, 0.0) if dtype == "bool" else tolerance)
+    count = min(threads, -(-len(actual) // PART_MIN)) if pool is not None else 1
+    if pool is None or count <= 1:
+        return work(actual, expected)
+    size = -(-len(actual) // count)
+    parts = [slice(at, at + size) for at in range(0, len(actual), size)]
+    return sum(pool.map(lambda part: work(actual[part], expected[part]), parts), Comparison(0))
+
+
+def _floats(actual: Array, expected: Array, *, dtype: DType, tolerance: Tolerance) -> Comparison:
+    """Chunk by chunk. An element within its bound is right by any of the rules: bounds are finite, so neither Inf
+    nor NaN is within one. The others are looked at again."""
+    size = min(CHUNK, max(1, len(actual)))
+    numbers, wanted, bounds = np.empty(size), np.empty(size), np.empty(size)
+    within = np.empty(size, np.bool_)
+    total = Comparison(0)
+    with np.errstate(all="ignore"):
+        for start in range(0, len(actual), size):
+            stored, given = actual[start : start + size], expected[start : start + size]
+            n = len(stored)
+            a, e, b, ok = numbers[:n], wanted[:n], bounds[:n], within[:n]
+            decode(dtype, stored, a)
+            np.copyto(e, given)
+            np.subtract(a, e, out=a)
+            np.abs(a, out=a)
+            np.abs(e, out=e)
+            np.multiply(e, tolerance.relative, out=b)
+            np.add(b, tolerance.absolute, out=b)
+            np.minimum(b, LARGEST, out=b)
+            np.less_equal(a, b, out=ok)
+            if ok.all():
+                total += Comparison(n, 0, None, *_errors(a, e, b, ok, dtype, tolerance))
+            else:
+                total += _again(stored, given, ok, dtype, tolerance)
+    return total
+
+
+def _errors(
+    differences: Doubles, sizes: Doubles, scratch: Doubles, mask: Mask, dtype: DType, tolerance: Tolerance
+) -> tuple[float, float]:
+    """The largest absolute and relative one; `scratch` and `mask` are overwritten."""
+    absolute = float(differences.max())
+    if absolute == 0.0:
+        return 0.0, 0.0
+    np.divide(differences, sizes, out=scratch)
+    np.less_equal(sizes, max(tolerance.absolute, FLOATS[dtype].smallest_normal), out=mask)
+    np.copyto(scratch, 0.0, where=mask)
+    return absolute, float(scratch.max())
+
+
+def _again(stored: Array, given: Array, within: Mask, dtype: DType, tolerance: Tolerance) -> Comparison:
+    """A chunk with elements that are not within their bounds."""
+    numbers, wanted = decoded(dtype, stored), given.astype(np.float64)
+    at = np.flatnonzero(~within)
+    wrong = at[~_right_beyond_bounds(numbers[at], wanted[at], FLOATS[dtype])]
+    first = None
+    if len(wrong):
+        first = (int(wrong[0]), float(wanted[wrong[0]]), float(numbers[wrong[0]]))
+    differences, sizes = np.abs(numbers - wanted), np.abs(wanted)
+    differences[~np.isfinite(differences)] = 0.0
+    sizes[~np.isfinite(sizes)] = 0.0
+    errors = _errors(
+        differences, sizes, np.empty_like(sizes), np.empty(len(sizes), np.bool_), dtype, tolerance
+    )
+    return Comparison(len(stored), len(wrong), first, *errors)
+
+
+def _right_beyond_bounds(numbers: Doubles, wanted: Doubles, form: FloatFormat) -> Mask:
+    """Of elements that the formula does not allow, those that the other rules do."""
+    nearest = rounded(wanted, form)
+    over = np.abs(nearest) > form.largest
+    right = numbers == nearest  # an Inf is its own nearest, too
+    right |= np.isnan(wanted) & np.isnan(numbers)
+    right |= over & np.isfinite(wanted) & (numbers == np.copysign(np.inf, wanted))
+    saturates = over & (np.isfinite(wanted) | (not form.infinities))
+    right |= saturates & (numbers == np.copysign(form.largest, wanted))
+    if not form.infinities:
+        right |= over & np.isnan(numbers)
+    return np.asarray(right, np.bool_)
+
+
+def _integers(actual: Array, expected: Array, *, tolerance: Tolerance) -> Comparison:
+    total = Comparison(0)
+    exact = tolerance.absolute == 0 and tolerance.relative == 0
+    unsigned = np.dtype(f"u{actual.dtype.itemsize}")
+    for start in range(0, len(actual), CHUNK):
+        a, e = actual[start : start + CHUNK], expected[start : start + CHUNK]
+        bad = a != e
+        if not bad.any():
+            total += Comparison(len(a))
+            continue
+        # Between two numbers of n bits lies one of n bits without a sign, and wrapping around leaves it right.
+        apart = np.maximum(a, e).view(unsigned) - np.minimum(a, e).view(unsigned)
+        differences, sizes = apart.astype(np.float64), np.abs(e.astype(np.float64))
+        if not exact:
+            bad = ~(differences <= np.minimum(tolerance.absolute + tolerance.relative * sizes, LARGEST))
+        wrong = np.flatnonzero(bad)
+        first = (int(wrong[0]), int(e[wrong[0]]), int(a[wrong[0]])) if len(wrong) else None
+        large = sizes > tolerance.absolute
+        relative = float((differences[large] / sizes[large]).max()) if large.any() else 0.0
+        total += Comparison(len(a), len(wrong), first, float(differences.max()), relative)
+    return total
+
+
+def check_tolerance(tolerance: Tolerance) -> str:
+    """Empty, or why it is none."""
+    for name, value in (("absolute", tolerance.absolute), ("relative", tolerance.relative)):
+        if not (math.isfinite(value) and value >= 0):
+            return f"its {name} tolerance is {value}; give a finite number of at least 0"
+    return ""

@@ -1,0 +1,123 @@
+"""The arguments of one test case's call: what its problem declares, joined with what it gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .arrays import NUMPY_DTYPES, dtype_of, is_array, shape_of, strides_of
+from .errors import ProblemError
+from .problem import Problem
+from .signature import Parameter
+from .spec import Argument, Buffer, DType, Role, Scalar
+
+Output = tuple[tuple[int, ...], "DType | None"]
+"""Shape, and dtype if something says it."""
+
+
+def arguments_of(
+    problem: Problem,
+    where: str,
+    parameters: Sequence[Parameter],
+    inputs: Sequence[Any],
+    outputs: Sequence[Output],
+    extras: Sequence[Any],
+) -> tuple[Argument, ...]:
+    """In the order of the call. Raises ProblemError for what does not fit together."""
+    given = len(inputs) + len(outputs) + len(extras)
+    if given != len(parameters):
+        raise ProblemError(
+            f"{where}: the kernel has {len(parameters)} parameters ({', '.join(p.name for p in parameters)}), but "
+            f"{len(inputs)} inputs, {len(outputs)} outputs and {len(extras)} extra parameters are {given}; "
+            "create_inputs, reference_solution, get_extra_params and the signature have to agree"
+        )
+    first_output, first_extra = len(inputs), len(inputs) + len(outputs)
+    named = tuple(p.name for p in parameters[first_output:first_extra])
+    if problem.outputs and tuple(problem.outputs) != named:
+        raise ProblemError(
+            f"{where}: outputs = {list(problem.outputs)}, but the parameters after the inputs are {list(named)}; "
+            "give the same names in the same order"
+        )
+    _check_names(problem, where, [p.name for p in parameters[:first_output]])
+    found: list[Argument] = []
+    for place, (parameter, value) in enumerate(zip(parameters[:first_output], inputs, strict=True)):
+        role: Role = "input"
+        if parameter.name in problem.inplace:
+            role = "inout"
+        elif parameter.name in problem.constants:
+            role = "constant"
+        found.append(_given(parameter, value, role, f"{where}: input {place}"))
+    for parameter, output in zip(parameters[first_output:first_extra], outputs, strict=True):
+        found.append(_output(parameter, output, where))
+    for place, (parameter, value) in enumerate(zip(parameters[first_extra:], extras, strict=True)):
+        found.append(_given(parameter, value, "constant", f"{where}: extra parameter {place}"))
+    return tuple(found)
+
+
+def _check_names(problem: Problem, where: str, inputs: Sequence[str]) -> None:
+    for attribute in ("inplace", "constants"):
+        for name in getattr(problem, attribute):
+            if name not in inputs:
+                raise ProblemError(
+                    f"{where}: {attribute} names {name!r}, which is no input; there are {', '.join(inputs)}"
+                )
+    both = set(problem.inplace) & set(problem.constants)
+    if both:
+        raise ProblemError(f"{where}: {both.pop()!r} is in place and constant; it can be one of them")
+
+
+def _given(parameter: Parameter, value: Any, role: Role, what: str) -> Argument:
+    name = f"{what}, {parameter.name},"
+    if not parameter.pointer:
+        return Scalar(parameter.name, parameter.type.name, _number(parameter, value, name))
+    if not is_array(value):
+        raise ProblemError(
+            f"{name} is a {type(value).__name__}, its parameter a {parameter.type.name}*; "
+            "give an array of numpy or torch"
+        )
+    dtype = _dtype(parameter, value, name)
+    if role == "inout" and parameter.const:
+        raise ProblemError(f"{name} is in place, but its parameter is const; say const: False")
+    shape, strides = shape_of(value), strides_of(value)
+    return Buffer(parameter.name, dtype, shape, role, strides)
+
+
+def _dtype(parameter: Parameter, value: Any, name: str) -> DType:
+    try:
+        dtype = dtype_of(value)
+    except TypeError as error:
+        raise ProblemError(f"{name} is {error}") from None
+    if not parameter.type.takes(dtype):
+        raise ProblemError(
+            f"{name} is an array of {dtype}, its parameter a {parameter.type.name}*; make them agree"
+        )
+    return dtype
+
+
+def _output(parameter: Parameter, output: Output, where: str) -> Buffer:
+    shape, dtype = output
+    name = f"{where}: output {parameter.name}"
+    if not parameter.pointer:
+        raise ProblemError(f"{name} is no pointer; its parameter has to be one")
+    if parameter.const:
+        raise ProblemError(f"{name} is const; say const: False")
+    # What the reference gives says more than C does (int64 where C has uint64_t) only if it is the same memory.
+    agreed = dtype if dtype is not None and parameter.type.takes(dtype) else parameter.type.dtype
+    return Buffer(parameter.name, agreed, shape, "output")
+
+
+def _number(parameter: Parameter, value: Any, name: str) -> int | float:
+    if is_array(value) and math.prod(shape_of(value)) == 1:
+        value = value.item()
+    if not isinstance(value, (int, float)):
+        raise ProblemError(
+            f"{name} is a {type(value).__name__}, its parameter a {parameter.type.name}; give a number"
+        )
+    if parameter.type.is_float:
+        return float(
+            NUMPY_DTYPES[parameter.type.dtype].type(value)
+        )  # the reference is given what the kernel gets
+    if value != int(value):
+        raise ProblemError(f"{name} is {value}, its parameter a {parameter.type.name}; give a whole number")
+    return int(value)

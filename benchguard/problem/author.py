@@ -1,0 +1,120 @@
+"""What a Problem's author wrote, called: every method of it is called here, and blamed for what it raises."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .arrays import Array, copied, is_array, to_numpy, to_torch
+from .errors import ProblemError, blaming, one_line
+from .problem import Problem, TestCaseDict
+from .seeding import seeded
+from .spec import DType
+
+Given = TypeVar("Given")
+
+
+@dataclass(frozen=True)
+class Author:
+    """`path` is the file of it, `device` torch's name of where references are computed, `dtype` what problems in the
+    seed form are asked for. `sample`: generate_sample's case is the only one."""
+
+    problem: Problem
+    path: Path
+    device: str = "cpu"
+    dtype: DType = "float32"
+    sample: bool = False
+
+    def test_cases(self) -> list[TestCaseDict]:
+        maker = self.problem.generate_sample if self.sample else self.problem.generate_test_cases
+        with blaming(self.path, maker.__name__), seeded(None):
+            return self._cases_of(maker)
+
+    def create(self, number: int, secret: int | None) -> list[Any]:
+        """What create_inputs gives. Test cases are made anew: Tensara's take their seed when they are made."""
+        maker = self.problem.generate_sample if self.sample else self.problem.generate_test_cases
+        with blaming(self.path, "create_inputs"), seeded(secret), _without_gradients():
+            given = self._cases_of(maker)[number]["create_inputs"]()
+        return listed(given)
+
+    def draw(self, test_case: TestCaseDict, seed: int, distribution: str) -> list[Any] | None:
+        with blaming(self.path, "draw"), seeded(seed), _without_gradients():
+            given = self.problem.draw(test_case, seed, distribution)
+        return None if given is None else listed(given)
+
+    def reference(self, given: Sequence[Any], inplace: Sequence[int], *, wide: bool) -> list[Array]:
+        """The outputs; what is given are copies, floats in float64 if `wide`. `inplace` are the places of inputs that
+        are the outputs where nothing is returned."""
+        in_torch = self.problem.uses_torch()
+        arguments = [
+            copied(to_torch(each, self.device) if in_torch else to_numpy(each), wide=wide)
+            if is_array(each)
+            else each
+            for each in given
+        ]
+        doing = "reference_solution"
+        doing += " on float64 (reference_dtype = 'native' gives it what kernels get)" if wide else ""
+        with blaming(self.path, doing), np.errstate(all="ignore"), _without_gradients():
+            result = self.problem.reference_solution(*arguments)
+        results = [arguments[place] for place in inplace] if result is None else listed(result)
+        if not results:
+            raise ProblemError(f"{self.path}: reference_solution returned nothing; return the output")
+        return [self._output(each, place) for place, each in enumerate(results)]
+
+    def verify(self, expected: Sequence[Array], actual: Sequence[Array]) -> str | None:
+        """Why verify_result says no."""
+        takes = len(inspect.signature(self.problem.verify_result).parameters)
+        dtype = [self.problem.library_dtype(self.dtype)] if takes > 2 else []
+        with blaming(self.path, "verify_result"):
+            right, said = self.problem.verify_result(self._theirs(expected), self._theirs(actual), *dtype)
+            return None if bool(right) else f"verify_result: {one_line(str(said))}"
+
+    def _theirs(self, arrays: Sequence[Array]) -> Any:
+        """One output as it is, several as a tuple; of the library that the problem is written in."""
+        in_torch = self.problem.uses_torch()
+        found = tuple(to_torch(each, self.device) if in_torch else to_numpy(each) for each in arrays)
+        return found[0] if len(found) == 1 else found
+
+    def _cases_of(self, maker: Any) -> list[TestCaseDict]:
+        """The seed form's methods ask for a dtype. Raises ProblemError for what is no list of test cases."""
+        needed = [
+            p for p in inspect.signature(maker).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD
+        ]
+        cases = maker(*([self.problem.library_dtype(self.dtype)] if needed else []))
+        cases = [cases] if isinstance(cases, Mapping) else cases
+        if not isinstance(cases, (list, tuple)) or not cases:
+            raise ProblemError(
+                f"{self.path}: {maker.__name__} gave no test case; return a list of at least one"
+            )
+        for each in cases:
+            if not isinstance(each, Mapping) or not callable(each.get("create_inputs")) or "name" not in each:
+                raise ProblemError(
+                    f"{self.path}: {maker.__name__} gave {one_line(str(each))[:80]}; a test case is "
+                    "{'name': ..., 'create_inputs': a callable, ...}"
+                )
+        return [dict(each) for each in cases]
+
+    def _output(self, result: Any, place: int) -> Array:
+        if isinstance(result, (int, float)):
+            return np.asarray(result)
+        if not is_array(result):
+            raise ProblemError(
+                f"{self.path}: output {place} of reference_solution is a {type(result).__name__}; return arrays"
+            )
+        return result
+
+
+def listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, (tuple, list)) else [given]
+
+
+def _without_gradients() -> AbstractContextManager[Any]:
+    torch = sys.modules.get("torch")
+    return nullcontext() if torch is None else torch.no_grad()

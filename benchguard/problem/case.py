@@ -1,0 +1,231 @@
+"""A test case of a Problem: its specification, its inputs for a seed, what is expected of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import distributions
+from .arguments import Output, arguments_of
+from .arrays import Array, Numbers, cast, dtype_of, is_array, shape_of, to_numpy
+from .author import Author
+from .c_types import FLOATS
+from .errors import ProblemError, blaming
+from .outputs import as_declared, outputs_of
+from .problem import Problem, TestCaseDict
+from .seeding import generator
+from .signature import Parameter
+from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Tolerance
+from .tolerances import tolerance_of
+
+MARK_ELEMENTS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Template:
+    """What the problem draws from its own seed, which everyone can know. Of inputs that a secret seed changes only
+    `marks` are kept, by which it is seen whether it does; numbers and constants are used as they are here."""
+
+    arguments: tuple[Argument, ...]
+    values: tuple[Any, ...]
+    marks: tuple[bytes | None, ...]
+    extras: dict[str, Numbers]
+
+
+class ProblemCase:
+    """suite.TestCase for a Problem. What an author's mistake is found by is done when it is first asked for."""
+
+    def __init__(
+        self, author: Author, parameters: tuple[Parameter, ...], number: int, test_case: TestCaseDict
+    ) -> None:
+        self.author, self.parameters, self.number, self.test_case = author, parameters, number, test_case
+        self.problem = author.problem
+        self.name = str(test_case["name"])[:200]
+        self.where = f"{author.path}: case {self.name!r}"
+        self._verifies = type(self.problem).verify_result is not Problem.verify_result
+        own = self.problem.own_verdict
+        self.own_verdict = self._verifies and self.problem.tolerances is None if own is None else own
+
+    @cached_property
+    def spec(self) -> CaseSpec:
+        with blaming(self.author.path, "get_flops or get_bytes"):
+            flops = self.problem.get_flops(self.test_case)
+            moved = self.problem.get_bytes(self.test_case)
+        return CaseSpec(
+            self.name,
+            self._template.arguments,
+            params={
+                key: str(value)
+                for key, value in self.test_case.items()
+                if key != "name" and isinstance(value, (bool, int, float, str, tuple))
+            },
+            flops=None if flops is None else int(flops),
+            moved_bytes=None if moved is None else int(moved),
+        )
+
+    @cached_property
+    def tolerances(self) -> Mapping[str, Tolerance]:
+        with blaming(self.author.path, "get_tolerances"):
+            written = self.problem.get_tolerances(self.test_case)
+        names = {each.name for each in self.spec.checked}
+        if isinstance(written, Mapping):
+            unknown = written.keys() - names - ELEMENT_BYTES.keys() - {"absolute", "relative"}
+            if unknown:
+                raise ProblemError(
+                    f"{self.where}: tolerances has {sorted(map(str, unknown))}; give names of dtypes, or of the "
+                    f"outputs {sorted(names)}"
+                )
+        with blaming(self.author.path, "tolerances"):
+            return {each.name: tolerance_of(written, each.name, each.dtype) for each in self.spec.checked}
+
+    @cached_property
+    def distributions(self) -> tuple[str, ...]:
+        chosen = self.problem.distributions
+        if chosen is None:
+            return distributions.NAMES
+        draws = type(self.problem).draw is not Problem.draw
+        if isinstance(chosen, str) or not chosen or not (draws or set(chosen) <= set(distributions.NAMES)):
+            raise ProblemError(
+                f"{self.author.path}: distributions = {chosen!r}; give some of {', '.join(distributions.NAMES)}, or "
+                "define draw(test_case, seed, distribution) for others"
+            )
+        return tuple(chosen)
+
+    def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
+        drawn = self.author.draw(self.test_case, seed, distribution)
+        if drawn is not None:
+            return self._named(self._checked(drawn, "draw"))
+        if distribution not in distributions.NAMES:
+            raise ProblemError(
+                f"{self.where}: draw gave nothing for the distribution {distribution!r}; return inputs"
+            )
+        values = self._checked(self.author.create(self.number, seed), "create_inputs")
+        varies = False
+        for place, mark in enumerate(self._template.marks):
+            if mark is None:
+                continue
+            random = generator(seed, self._template.arguments[place].name, distribution)
+            if _mark_of(values[place]) == mark:
+                values[place] = distributions.fresh(to_numpy(values[place]), random)
+            elif distribution != distributions.OWN:
+                values[place] = distributions.transformed(to_numpy(values[place]), distribution, random)
+            varies = varies or values[place].shape.count(0) > 0 or _mark_of(values[place]) != mark
+        if not varies and any(mark is not None for mark in self._template.marks):
+            raise ProblemError(
+                f"{self.where}: its inputs are the same whatever the seed, and all values of each are alike; draw "
+                "them from Problem.get_seed, or define draw(test_case, seed, distribution)"
+            )
+        return self._named(values)
+
+    def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        checked = self.spec.checked
+        results = self._reference(
+            [
+                inputs[each.name] if isinstance(each, Buffer) else each.value
+                for each in self._template.arguments[: len(self._template.values)]
+            ]
+        )
+        if len(results) != len(checked):
+            raise ProblemError(
+                f"{self.where}: reference_solution gave {len(results)} outputs, not the {len(checked)} that are "
+                f"checked ({', '.join(each.name for each in checked)}); return all of them"
+            )
+        return {
+            each.name: as_declared(result, each, self.where)
+            for each, result in zip(checked, results, strict=True)
+        }
+
+    def verify(
+        self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
+    ) -> str | None:
+        del inputs
+        if not self._verifies:
+            return None
+        checked = self.spec.checked
+        rounded = [cast(expected[each.name], each.dtype) for each in checked]
+        return self.author.verify(rounded, [actual[each.name] for each in checked])
+
+    @cached_property
+    def _template(self) -> Template:
+        values = self.author.create(self.number, None)
+        with blaming(self.author.path, "get_extra_params"):
+            extras = list(self.problem.get_extra_params(self.test_case))
+        arguments = arguments_of(
+            self.problem, self.where, self.parameters, values, self._outputs(values), extras
+        )
+        marks = [
+            _mark_of(value) if isinstance(each, Buffer) and each.role != "constant" else None
+            for each, value in zip(arguments, values, strict=False)
+        ]
+        return Template(
+            arguments,
+            tuple(value if mark is None else None for value, mark in zip(values, marks, strict=True)),
+            tuple(marks),
+            {
+                each.name: to_numpy(value)
+                for each, value in zip(arguments[len(arguments) - len(extras) :], extras, strict=True)
+                if isinstance(each, Buffer)
+            },
+        )
+
+    def _outputs(self, values: Sequence[Any]) -> list[Output]:
+        """Of those that are not in place: told, or seen from the reference."""
+        with blaming(self.author.path, "get_outputs"):
+            told = self.problem.get_outputs(self.test_case)
+        if told is not None:
+            return outputs_of(told, self.where)
+        skipped = len(self.problem.inplace)
+        results = self._reference(values)[skipped:]
+        declared = self.parameters[len(values) : len(values) + len(results)]
+        wide = self.problem.reference_dtype == "float64"
+        if wide and any(
+            dtype_of(result) in FLOATS and not each.type.is_float
+            for result, each in zip(results, declared, strict=False)
+        ):  # C has no name for its dtype, so only a native run tells it
+            results, wide = self._reference(values, wide=False)[skipped:], False
+        return [
+            (shape_of(each), None if wide and dtype_of(each) in FLOATS else dtype_of(each))
+            for each in results
+        ]
+
+    def _reference(self, given: Sequence[Any], *, wide: bool | None = None) -> list[Array]:
+        names = [each.name for each in self.parameters]
+        inplace = [names.index(name) for name in self.problem.inplace if name in names[: len(given)]]
+        native = self.problem.reference_dtype == "native"
+        return self.author.reference(given, inplace, wide=not native if wide is None else wide)
+
+    def _checked(self, values: list[Any], maker: str) -> list[Any]:
+        """Of the shapes and dtypes that the specification says."""
+        found = [f"{dtype_of(v)}{list(shape_of(v))}" if is_array(v) else "number" for v in values]
+        said = [
+            f"{a.dtype}{list(a.shape)}" if isinstance(a, Buffer) else "number"
+            for a in self._template.arguments[: len(self._template.values)]
+        ]
+        if found != said:
+            raise ProblemError(
+                f"{self.where}: {maker} gave {', '.join(said)} for one seed and {', '.join(found)} for another; "
+                "shapes and dtypes may not depend on it"
+            )
+        return values
+
+    def _named(self, values: Sequence[Any]) -> dict[str, Array]:
+        """Constants are the template's, whatever was drawn."""
+        template = self._template
+        found = {
+            each.name: value if mark is not None else own
+            for each, value, own, mark in zip(
+                template.arguments, values, template.values, template.marks, strict=False
+            )
+            if isinstance(each, Buffer)
+        }
+        return found | template.extras
+
+
+def _mark_of(array: Array) -> bytes:
+    """The bytes of some of its elements, evenly spread: two that differ are of arrays that do."""
+    flat = to_numpy(array.reshape(-1)[:: max(1, int(np.prod(shape_of(array))) // MARK_ELEMENTS)])
+    return flat.tobytes()

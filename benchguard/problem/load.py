@@ -1,0 +1,158 @@
+"""Open a problem: a Python file with a subclass of benchguard.Problem, which is trusted code."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import UsageError
+from . import problem as problem_module
+from .author import Author
+from .case import ProblemCase
+from .errors import ProblemError, blaming
+from .problem import Problem
+from .signature import Parameter, parameters_of
+from .spec import ELEMENT_BYTES
+from .suite import Suite
+
+OPTIONS = {
+    "device": "where references are computed: auto, cpu, cuda",
+    "dtype": "what problems in the seed form are asked for: float32, ...",
+    "sample": "yes: the sample is the only case",
+}
+
+
+def load(spec: str, adapter: str = "problem", options: Mapping[str, str] = {}) -> Suite:
+    """`spec` is PATH[:CLASS]. Raises ProblemError for what is wrong in the file, UsageError for what was asked."""
+    if adapter != "problem":
+        raise UsageError(f"there is no adapter {adapter!r} here; give 'problem'")
+    return suite_of(*opened(spec), options)
+
+
+def opened(spec: str) -> tuple[Problem, Path]:
+    """The problem and its file."""
+    path, name = _path_and_name(spec)
+    module = _module_of(path)
+    classes = {
+        each.__name__: each
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, Problem) and each.__module__ == module.__name__
+    }
+    if name:
+        if name not in classes:
+            raise UsageError(f"{path} has no problem {name}; there are {', '.join(classes) or 'none'}")
+        chosen = classes[name]
+    else:
+        concrete = [each for each in classes.values() if not inspect.isabstract(each)] or list(
+            classes.values()
+        )
+        if len(concrete) != 1:
+            names = ", ".join(each.__name__ for each in concrete) or "none"
+            raise UsageError(f"{path} has {len(concrete)} problems ({names}); name one as {path}:CLASS")
+        chosen = concrete[0]
+    missing = sorted(getattr(chosen, "__abstractmethods__", ()))
+    if missing:
+        line = inspect.getsourcelines(chosen)[1]
+        raise ProblemError(
+            f"{path}:{line}: class {chosen.__name__} has no {' and no '.join(missing)}; define it"
+        )
+    with blaming(path, f"{chosen.__name__}()"):
+        found = chosen()  # type: ignore[call-arg]
+        if not isinstance(getattr(found, "name", None), str):
+            raise ProblemError(f"{path}: {chosen.__name__} has no name; call super().__init__(name)")
+    return found, path
+
+
+def suite_of(problem: Problem, path: Path | None = None, options: Mapping[str, str] = {}) -> Suite:
+    """A problem that is at hand, as what the judge asks."""
+    for key in options:
+        if key not in OPTIONS:
+            raise UsageError(f"a problem has no option {key!r}; there are {', '.join(OPTIONS)}")
+    dtype = options.get("dtype", "float32")
+    if dtype not in ELEMENT_BYTES:
+        raise UsageError(f"dtype cannot be {dtype!r}; give {', '.join(ELEMENT_BYTES)}")
+    path = path or Path(inspect.getfile(type(problem)))
+    sample = options.get("sample", "no") == "yes"
+    author = Author(problem, path, _device(problem, options.get("device", "auto")), dtype, sample)
+    parameters = signature_of(problem, path, dtype)
+    test_cases = author.test_cases()
+    names = [str(each["name"]) for each in test_cases]
+    for each in names:
+        if not each or names.count(each) > 1:
+            raise ProblemError(
+                f"{path}: two test cases are named {each!r}, or it is empty; give each its own"
+            )
+    return Suite(
+        problem.name,
+        tuple(ProblemCase(author, parameters, number, each) for number, each in enumerate(test_cases)),
+    )
+
+
+def signature_of(problem: Problem, path: Path, dtype: str = "") -> tuple[Parameter, ...]:
+    with blaming(path, "get_function_signature"):
+        return parameters_of(problem, str(path), dtype)
+
+
+def _path_and_name(spec: str) -> tuple[Path, str]:
+    path, colon, name = spec.rpartition(":")
+    if not colon or not name.isidentifier():
+        path, name = spec, ""
+    found = Path(path)
+    if not found.is_file():
+        raise UsageError(f"there is no problem {path}; give the path of a Python file, or PATH:CLASS")
+    return found.resolve(), name
+
+
+def _module_of(path: Path) -> ModuleType:
+    """Imported under a name of its own: twice the same path is once the same module."""
+    name = f"benchguard_problem_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    specification = importlib.util.spec_from_file_location(name, path)
+    if specification is None or specification.loader is None:
+        raise UsageError(f"{path} is no Python file; give one that ends in .py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    try:
+        with blaming(path, "importing it"), _importable(path.parent):
+            specification.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Beside modules in its own folder a file may import `problem`: Tensara's have their base class from there."""
+    kept: Any = sys.modules.get("problem")
+    sys.path.insert(0, str(folder))
+    if not (folder / "problem.py").exists():
+        sys.modules["problem"] = problem_module
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        if kept is None:
+            sys.modules.pop("problem", None)
+        else:
+            sys.modules["problem"] = kept
+
+
+def _device(problem: Problem, wanted: str) -> str:
+    """torch's name of it."""
+    if wanted not in ("auto", "cpu", "cuda"):
+        raise UsageError(f"device cannot be {wanted!r}; give auto, cpu or cuda")
+    if not problem.uses_torch() or wanted == "cpu":
+        return "cpu"
+    available = sys.modules["torch"].cuda.is_available()
+    if wanted == "cuda" and not available:
+        raise UsageError("device is cuda, but torch sees no GPU here; give auto or cpu")
+    return "cuda" if available else "cpu"

@@ -1,0 +1,107 @@
+"""From how a problem declares its kernel to the arguments of a test case's call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+from .c_types import C_TYPES, CType, from_ctypes
+from .errors import ProblemError
+from .names import unfit
+from .problem import Problem
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One of the kernel's. `const` None: the problem does not say."""
+
+    name: str
+    type: CType
+    pointer: bool
+    const: bool | None = None
+
+
+def parameters_of(problem: Problem, where: str, dtype: str = "") -> tuple[Parameter, ...]:
+    """In the order of the call. `dtype` is what Tensara's type [VAR] stands for. Raises ProblemError."""
+    if problem.parameters:
+        found = tuple(_declared(each, where, dtype) for each in problem.parameters)
+    else:
+        found = _of_ctypes(problem, where)
+    names = [each.name for each in found]
+    for name in names:
+        if unfit(name):
+            raise ProblemError(f"{where}: parameter {name!r} {unfit(name)}")
+        if names.count(name) > 1:
+            raise ProblemError(f"{where}: two parameters are named {name}; give each its own name")
+    return found
+
+
+def output_names(problem: Problem, count: int) -> tuple[str, ...]:
+    """Of outputs that `parameters` does not name."""
+    if problem.outputs:
+        return tuple(problem.outputs)
+    return ("output",) if count == 1 else tuple(f"output{n}" for n in range(count))
+
+
+def _declared(written: Mapping[str, Any], where: str, dtype: str) -> Parameter:
+    try:
+        name, type_name = str(written["name"]), str(written["type"])
+    except (KeyError, TypeError):
+        raise ProblemError(
+            f"{where}: the parameter {written!r} is no {{'name', 'type', 'pointer', 'const'}}; give them"
+        ) from None
+    type_name = (dtype or "float") if type_name == "[VAR]" else type_name
+    if type_name not in C_TYPES:
+        raise ProblemError(f"{where}: parameter {name} has the type {type_name!r}; give {_TYPES}")
+    const = written.get("const")
+    return Parameter(
+        name, C_TYPES[type_name], _truth(written.get("pointer")), None if const is None else _truth(const)
+    )
+
+
+def _truth(written: Any) -> bool:
+    """Tensara's front matter has text."""
+    return written is True or str(written).lower() == "true"
+
+
+def _of_ctypes(problem: Problem, where: str) -> tuple[Parameter, ...]:
+    """The seed form has no names: inputs are named as the reference's parameters, outputs by the problem."""
+    try:
+        argtypes = list(problem.get_function_signature()["argtypes"])
+    except NotImplementedError:
+        raise ProblemError(
+            f"{where}: {type(problem).__name__} has neither parameters nor get_function_signature; "
+            "define parameters = [{'name', 'type', 'pointer', 'const'}, ...]"
+        ) from None
+    except (KeyError, TypeError) as error:
+        raise ProblemError(
+            f"{where}: get_function_signature gave no {{'argtypes': [...], 'restype': None}}; return that"
+        ) from error
+    types = []
+    for place, each in enumerate(argtypes):
+        found = from_ctypes(each)
+        if found is None:
+            raise ProblemError(
+                f"{where}: argument {place} of get_function_signature is {each!r}; give a number of ctypes, or a "
+                "POINTER to one"
+            )
+        types.append(found)
+    names = _names(problem, [pointer for _, pointer in types])
+    return tuple(Parameter(name, *found) for name, found in zip(names, types, strict=True))
+
+
+def _names(problem: Problem, pointers: Sequence[bool]) -> list[str]:
+    inputs = []
+    for each in inspect.signature(problem.reference_solution).parameters.values():
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD):
+            inputs.append(each.name)
+    inputs = inputs[: len(pointers)]
+    outputs = len(problem.outputs or list(takewhile(bool, pointers[len(inputs) :])))
+    extras = len(pointers) - len(inputs) - outputs
+    return [*inputs, *output_names(problem, outputs), *(f"extra{n}" for n in range(extras))][: len(pointers)]
+
+
+_TYPES = "float, double, half, bfloat16, float8_e4m3, int, size_t, uint8_t, ..."

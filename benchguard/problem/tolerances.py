@@ -1,0 +1,64 @@
+"""How far an output may be from what is expected, where its problem does not say.
+
+    |actual - expected| <= absolute + relative * |expected|
+
+A float's relative tolerance is a few units in its last place, and below the rounding error of the next format down:
+results that were computed in less precision than the output has do not pass. For sums of many terms with both signs
+the error grows with the terms, not with what is left of them: such a problem names its own absolute tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from .errors import ProblemError
+from .spec import DType, Tolerance
+
+EXACT = Tolerance(0.0, 0.0)
+
+DEFAULTS: dict[DType, Tolerance] = {
+    "float64": Tolerance(1e-10, 1e-9),
+    "float32": Tolerance(1e-5, 1e-4),
+    "float16": Tolerance(1e-3, 2e-3),
+    "bfloat16": Tolerance(1e-2, 1.6e-2),
+    "float8_e4m3": Tolerance(2.0**-6, 3 * 2.0**-5),
+    "float8_e5m2": Tolerance(2.0**-5, 2.0**-2),
+}
+"""Integers and bool are not in it: they are exact."""
+
+Written: TypeAlias = "Tolerance | tuple[float, float] | Mapping[str, Any]"
+"""As a problem writes one: Tolerance, (absolute, relative), or {"absolute": ..., "relative": ...}."""
+
+
+def default(dtype: DType) -> Tolerance:
+    return DEFAULTS.get(dtype, EXACT)
+
+
+def tolerance_of(written: Any, name: str, dtype: DType) -> Tolerance:
+    """Of output `name`. `written` is one for all, or by name of an output or of a dtype; None: the table's."""
+    if isinstance(written, Mapping) and not written.keys() <= {"absolute", "relative"}:
+        written = written.get(name, written.get(dtype))
+    if written is None:
+        return default(dtype)
+    if isinstance(written, Tolerance):
+        found = written
+    elif isinstance(written, Mapping):
+        found = _numbers(written.get("absolute", 0.0), written.get("relative", 0.0), name)
+    elif isinstance(written, (tuple, list)) and len(written) == 2:
+        found = _numbers(written[0], written[1], name)
+    else:
+        raise ProblemError(f"the tolerance of {name} is {written!r}; give (absolute, relative)")
+    bounds = (found.absolute, found.relative)
+    if not all(0 <= bound < float("inf") for bound in bounds):
+        raise ProblemError(f"the tolerance of {name} is {bounds}; give finite numbers of at least 0")
+    return found
+
+
+def _numbers(absolute: Any, relative: Any, name: str) -> Tolerance:
+    try:
+        return Tolerance(float(absolute), float(relative))
+    except (TypeError, ValueError):
+        raise ProblemError(
+            f"the tolerance of {name} is ({absolute!r}, {relative!r}); give two numbers"
+        ) from None

@@ -1,0 +1,48 @@
+"""Tensara's verify_result for problems that do not write one: by tolerance, with what it says about differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import dtype_of, to_numpy
+from .c_types import FLOATS
+from .tolerances import tolerance_of
+
+SAMPLES = 5
+
+
+def verify_by_tolerance(expected: Any, actual: Any, written: Any = None) -> tuple[bool, dict[str, Any]]:
+    """Of one output, or of tuples of them. What is said is of the first that is wrong; {} if all are right.
+
+    For authors who call it. A grade compares by judge/compare.py, which also says what NaN and Inf are.
+    """
+    if isinstance(expected, (tuple, list)):
+        for place, (each, got) in enumerate(zip(expected, actual, strict=True)):
+            right, said = verify_by_tolerance(each, got, written)
+            if not right:
+                return False, {"output": place, **said}
+        return True, {}
+    dtype = dtype_of(actual)
+    tolerance = tolerance_of(written, "output", dtype)
+    number = np.float64 if dtype in FLOATS else object  # whole numbers of Python do not overflow
+    a, e = to_numpy(actual).astype(number), to_numpy(expected).astype(number)
+    if a.shape != e.shape:
+        return False, {"message": f"shape {a.shape}, expected {e.shape}"}
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = abs(a - e)
+        right = (a == e) | (difference <= tolerance.absolute + tolerance.relative * abs(e))
+    if number is np.float64:
+        right = (right & np.isfinite(e)) | (a == e) | (np.isnan(a) & np.isnan(e))
+    if bool(np.all(right)):
+        return True, {}
+    samples = {
+        str(number): {"expected": e[at], "actual": a[at], "diff": difference[at]}
+        for number, at in enumerate(map(tuple, np.argwhere(~right.astype(bool))[:SAMPLES]))
+    }
+    return False, {
+        "max_difference": float(np.max(difference)),
+        "mean_difference": float(np.mean(difference)),
+        "sample_differences": samples,
+    }

@@ -1,0 +1,97 @@
+"""Another user than root, where we are root; decided before the process is made that becomes it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+USERS = range(61184, 65520)
+"""Where a user without an entry in passwd is taken from: what systemd gives to services for the length of their run
+(https://systemd.io/UIDS-GIDS/)."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """`user` is the uid and gid to become, None to stay; `feature` is "on", or why not."""
+
+    user: int | None
+    feature: str
+
+
+def free_user() -> int | None:
+    """A user whom no process and no entry of passwd has, if we are root: all of its processes are one quarantine's.
+
+    None if we are not, or if there is no such user.
+    """
+    if os.geteuid() != 0:
+        return None
+    taken = {entry.pw_uid for entry in pwd.getpwall()}
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            taken.add(place.stat().st_uid)
+        except OSError:
+            continue
+    free = [user for user in USERS if user not in taken]
+    return random.SystemRandom().choice(free) if free else None
+
+
+def decide(user: int | None, readable: Sequence[str], reachable: str) -> Identity:
+    """Whether that user can run Python at all: `readable` are the files and folders it needs, `reachable` one whose
+    parents it must be able to enter."""
+    if os.geteuid() != 0:
+        return Identity(None, "on")
+    if user is None:
+        return Identity(None, "it runs as root: no free user was found")
+    lacking = _lacking(user, [*readable, *_devices()], str(Path(reachable).parent))
+    if lacking is None:
+        return Identity(user, "on")
+    return Identity(None, f"it runs as root: {lacking}")
+
+
+def become(user: int) -> None:
+    """Raises OSError."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+_DEVICES = ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm")
+
+
+def _devices() -> list[str]:
+    return [str(path) for name in _DEVICES for path in Path("/dev").glob(name)]
+
+
+def _lacking(user: int, readable: Sequence[str], enterable: str) -> str | None:
+    """Asked as that user, in a process of its own: access() looks at the real user, and only the kernel knows every
+    rule."""
+    folders = {place for place in readable if Path(place).is_dir()}
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        answer = b""
+        try:
+            become(user)
+            for place in readable:
+                device = place.startswith("/dev/")
+                mode = os.R_OK | (os.W_OK if device else os.X_OK if place in folders else 0)
+                if not os.access(place, mode):
+                    raise PermissionError(f"user {user} cannot {'use' if device else 'read'} {place}")
+            if not os.access(enterable, os.X_OK):
+                raise PermissionError(f"user {user} cannot enter {enterable}")
+        except OSError as error:
+            answer = str(error).encode()[:1000]
+        finally:
+            os.write(theirs, answer)
+            os._exit(0)
+    os.close(theirs)
+    try:
+        with os.fdopen(ours, "rb") as stream:
+            said = stream.read()
+    finally:
+        os.waitpid(child, 0)
+    return said.decode("utf-8", "replace") or None

@@ -1,0 +1,71 @@
+"""Called in the confined process: opens a submission, calls it for each case and has two calls recorded.
+
+Honest code in a process that is the submission's own: nothing that it says or leaves counts (docs/threat-model.md).
+It is here so that honest submissions get every chance, and a reason when they fail.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+from ..contract import Order
+from .case_memory import CaseMemory
+from .cuda_entry import load_cuda, load_ptx
+from .driver import Driver
+from .entry import Entry
+from .failure import broke
+from .inputs import Inputs
+from .python_entry import load_python
+from .reporter import Reporter
+from .rounds import Rounds
+
+STATUS_BROKE = 1
+
+
+def main(order: Order, events: int) -> NoReturn:
+    """Do what `order` asks; `events` is the descriptor that is told of it. Ends the process."""
+    reporter, status = Reporter(events), 0
+    try:
+        _run(order, reporter)
+    except BaseException as error:  # whatever a submission raises, SystemExit too
+        status = STATUS_BROKE
+        reporter.send(broke(error, reporter.phase, Path(order.submission).parent))
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:  # the submission's own stream, perhaps
+                continue
+        # At once: what a submission does at its end is nobody's matter, and frameworks may hang there.
+        os._exit(status)
+
+
+def _run(order: Order, reporter: Reporter) -> None:
+    entry, driver = _load(order, reporter)
+    inputs = Inputs(order.inputs)
+    if order.inline:
+        import_module("...inline.run", __name__).run(order, entry, driver, inputs, reporter)
+        return
+    for number, case in enumerate(order.cases):
+        reporter.begin("warm-up", number)
+        memory = CaseMemory(driver, case, inputs, order.layouts[number], order.offsets[number])
+        rounds = Rounds(driver, number, case, memory, entry.bind(case, memory))
+        reporter.called(number, rounds.warm_up(order.warm_up))
+        reporter.begin("record", number)
+        rounds.record()
+        memory.release()
+    reporter.finish()
+
+
+def _load(order: Order, reporter: Reporter) -> tuple[Entry, Driver]:
+    if order.language == "python":
+        reporter.begin("import")
+        entry = load_python(order)
+        return entry, Driver()  # not before: a submission may set what the driver reads at its start
+    reporter.begin("compile")
+    driver = Driver()
+    return (load_cuda if order.language == "cuda" else load_ptx)(order, driver), driver

@@ -1,0 +1,131 @@
+"""A submission in Python: a function, or a class of modules, of a file."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ...problem.spec import Argument, Buffer, CaseSpec, Scalar
+from ..contract import Convention, Order
+from . import module_entry
+from .case_memory import CaseMemory
+from .convention import constants, ordered
+from .entry import Call, Entry
+from .failure import SubmissionError
+from .scalars import python_value
+from .tensors import tensor_of, torch_in_use
+
+NAMES_SHOWN = 8
+
+
+class PythonEntry:
+    def __init__(self, function: Callable[..., object], order: Order) -> None:
+        self._function, self._order = function, order
+        self._convention: Convention = order.convention
+        self._built: Callable[..., object] | None = None
+
+    def bind(self, case: CaseSpec, memory: CaseMemory) -> Call:
+        torch = torch_in_use()
+
+        def value(argument: Argument) -> Any:
+            if isinstance(argument, Scalar):
+                return python_value(argument)
+            array = memory.arrays[argument.name]
+            return array if torch is None else tensor_of(torch, array, argument)
+
+        if torch is not None:
+            torch.cuda.empty_cache()  # what earlier cases left would be in this one's recording
+        arguments = ordered(case, self._convention)
+        values = [value(each) for each in arguments]
+        function = self._function
+        if self._convention == "tuple":
+            whole = tuple(values)
+            return lambda: function(whole)
+        if self._convention == "module":
+            state = {each.name: value(each) for each in constants(case)}
+            self._built = self._built or module_entry.build(function, self._order.init, torch)
+            module_entry.load_state(self._built, state)
+            built, quietly = self._built, nullcontext if torch is None else torch.no_grad
+
+            def forward() -> object:
+                with quietly():
+                    return built(*values)
+
+            return forward
+        if not _takes(function, len(values)):
+            inputs = [each for each, kind in zip(values, arguments, strict=True) if not _is_output(kind)]
+            if _takes(function, len(inputs)):
+                values = inputs
+        return lambda: function(*values)
+
+
+def load_python(order: Order) -> Entry:
+    """Imports the submission. Raises SubmissionError, or whatever the submission raises."""
+    function = getattr(_import(Path(order.submission)), order.entry, None)
+    if function is None:
+        raise SubmissionError(_no_entry(order))
+    if not callable(function):
+        raise SubmissionError(
+            f"{order.entry} in {Path(order.submission).name} cannot be called; make it a function"
+        )
+    return PythonEntry(function, order)
+
+
+def _import(path: Path) -> ModuleType:
+    """As a module of its own file's name, unless that hides another; its folder comes first, as for a script."""
+    sys.dont_write_bytecode = True
+    sys.argv = [str(path)]
+    sys.path.insert(0, str(path.parent))
+    free = (
+        path.stem.isidentifier() and path.stem not in sys.modules and path.stem not in sys.stdlib_module_names
+    )
+    name = path.stem if free else "submission"
+    loader = SourceFileLoader(name, str(path))  # whatever the file's suffix is
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader.exec_module(module)
+    return module
+
+
+def _no_entry(order: Order) -> str:
+    path = Path(order.submission)
+    module = next(
+        (each for each in list(sys.modules.values()) if getattr(each, "__file__", None) == str(path)), None
+    )
+    names = (
+        [
+            name
+            for name, value in vars(module).items()
+            if callable(value)
+            and not name.startswith("_")
+            and getattr(value, "__module__", None) == module.__name__
+        ]
+        if module
+        else []
+    )
+    has = f"it has {', '.join(names[:NAMES_SHOWN])}" if names else "it has no function at all"
+    return f"{path.name} has no {order.entry}; {has}; name one {order.entry}, or ask for another entry"
+
+
+def _takes(function: Callable[..., object], count: int) -> bool:
+    """Whether it can be called with so many values; where nothing says so, it is tried."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except Exception:  # no signature, or one that a hostile object computes
+        return True
+    return True
+
+
+def _is_output(argument: Argument) -> bool:
+    return isinstance(argument, Buffer) and argument.role == "output"

@@ -1,0 +1,142 @@
+"""What a call returned, as memory: what is right of it is named as outputs, the rest is told to the submitter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...problem.spec import ELEMENT_BYTES, Buffer, CaseSpec
+from ...region import Memory
+from .device_array import DeviceArray, packed
+from .failure import SubmissionError
+from .tensors import kind_of
+
+_KINDS = {"f": "float", "i": "int", "u": "uint", "b": "bool"}
+_WITHOUT_TYPESTR = ("bfloat16", "float8_e4m3", "float8_e5m2")
+"""Arrays of these say integers, or nothing but how many bytes."""
+
+
+@dataclass(frozen=True)
+class _Array:
+    """`strides` count elements."""
+
+    address: int
+    kind: str
+    item_bytes: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def outputs_of(case: CaseSpec, given: Mapping[str, Memory], returned: object) -> dict[str, Memory]:
+    """The memory of each output after a call: what was given, unless something was returned.
+
+    Raises SubmissionError.
+    """
+    outputs = {each.name: given[each.name] for each in case.checked if each.role == "output"}
+    if returned is None:
+        return outputs
+    for buffer, value in zip(*_paired(case, returned), strict=True):
+        array = _array_of(buffer.name, value)
+        _check(buffer, array)
+        if buffer.role == "output":
+            shape = buffer.shape if buffer.strides is None else ()
+            outputs[buffer.name] = Memory(array.address, buffer.bytes, buffer.dtype, shape)
+        elif buffer.bytes and array.address != given[buffer.name].address:
+            raise SubmissionError(
+                f"{buffer.name} is changed in place, but other memory was returned for it; write to what is given"
+            )
+    _check_apart(case, given, outputs)
+    return outputs
+
+
+def _paired(case: CaseSpec, returned: object) -> tuple[Sequence[Buffer], Sequence[object]]:
+    """Which buffer each returned value is: the outputs, or with what is changed in place all that is checked."""
+    values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+    outputs = [each for each in case.checked if each.role == "output"]
+    for buffers in (outputs, case.checked):
+        if len(buffers) == len(values):
+            return buffers, values
+    names = ", ".join(each.name for each in outputs or case.checked)
+    raise SubmissionError(
+        f"{len(values)} values were returned; return {names}, or None if they are written in place"
+    )
+
+
+def _array_of(name: str, value: Any) -> _Array:
+    if isinstance(value, DeviceArray):
+        return _Array(value.data_ptr(), value.kind, value.itemsize, value.shape, value.stride())
+    if all(hasattr(value, attribute) for attribute in ("data_ptr", "element_size", "stride", "is_cuda")):
+        if not value.is_cuda:
+            raise _on_host(name, value)
+        return _Array(
+            value.data_ptr(), kind_of(value), value.element_size(), tuple(value.shape), tuple(value.stride())
+        )
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if isinstance(interface, Mapping):
+        return _of_interface(interface)
+    if isinstance(value, (bool, int, float, complex)) or hasattr(value, "__array_interface__"):
+        raise _on_host(name, value)
+    raise SubmissionError(
+        f"{name} was returned as {_type(value)}, which is no array; return one with __cuda_array_interface__"
+    )
+
+
+def _on_host(name: str, value: object) -> SubmissionError:
+    return SubmissionError(
+        f"{name} was returned in host memory, as {_type(value)}: what the host computes cannot be replayed; "
+        "compute it on the GPU and return it there",
+        unreplayable=True,
+    )
+
+
+def _of_interface(interface: Mapping[str, Any]) -> _Array:
+    typestr, shape = str(interface["typestr"]), tuple(map(int, interface["shape"]))
+    size = int(typestr[2:])
+    kind = "bool" if typestr[1] == "b" else f"{_KINDS.get(typestr[1], typestr[1])}{8 * size}"
+    steps = interface.get("strides")
+    strides = packed(shape) if steps is None else tuple(int(step) // size for step in steps)
+    return _Array(int(interface["data"][0] or 0), kind, size, shape, strides)
+
+
+def _check(buffer: Buffer, array: _Array) -> None:
+    what = f"{buffer.name} was returned"
+    size = ELEMENT_BYTES[buffer.dtype]
+    same_bits = buffer.dtype in _WITHOUT_TYPESTR and array.kind in (
+        f"uint{8 * size}",
+        f"int{8 * size}",
+        f"V{8 * size}",
+    )
+    if array.kind != buffer.dtype and not same_bits:
+        raise SubmissionError(f"{what} as {array.kind}; the problem wants {buffer.dtype}")
+    if array.shape != buffer.shape:
+        raise SubmissionError(f"{what} with shape {array.shape}; the problem wants {buffer.shape}")
+    wanted = buffer.strides if buffer.strides is not None else packed(buffer.shape)
+    fits = all(
+        have == want or extent == 1
+        for have, want, extent in zip(array.strides, wanted, buffer.shape, strict=True)
+    )
+    if not fits and buffer.bytes:
+        how = "row-major order without gaps" if buffer.strides is None else f"strides {wanted}"
+        raise SubmissionError(f"{what} with strides {array.strides} (in elements); the problem wants {how}")
+
+
+def _check_apart(case: CaseSpec, given: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:
+    """An output may be no part of another, nor of what is read."""
+    read = {each.name: given[each.name] for each in case.read}
+    for name, memory in outputs.items():
+        for other, place in [*read.items(), *outputs.items()]:
+            if other != name and _meet(memory, place):
+                raise SubmissionError(
+                    f"{name} was returned in the memory of {other}; return memory of its own"
+                )
+
+
+def _meet(one: Memory, other: Memory) -> bool:
+    if not one.bytes or not other.bytes:
+        return False
+    return one.address < other.address + other.bytes and other.address < one.address + one.bytes
+
+
+def _type(value: object) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

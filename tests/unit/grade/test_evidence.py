@@ -1,0 +1,40 @@
+"""What was timed is named, and a library that is forbidden is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchguard.grade.evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
+from tests.unit.grade.recorded import launch, record
+
+KERNEL = KernelEvidence(
+    "ampere_sgemm_128x64", "0" * 64, "/usr/lib/libcublasLt.so.13", (1, 1, 1), (1, 1, 1), 8, 0, 1, 1.0
+)
+
+
+def test_kernels_have_their_image_and_how_often_they_ran(tmp_path: Path) -> None:
+    capture = record(tmp_path / "x.ncap", operations=[launch(), launch(), launch(grid=(1, 1, 1))])
+    kernels = kernels_of(capture)
+    assert [(kernel.name, kernel.grid, kernel.launches) for kernel in kernels] == [
+        ("saxpy", (2, 1, 1), 2),
+        ("saxpy", (1, 1, 1), 1),
+    ]
+    assert kernels[0].share == pytest.approx(2 / 3)
+    assert kernels[0].image_sha256 == capture.images[0].sha256
+    assert kernels[0].origin == "/tests/captures.py"
+
+
+def test_host_data_is_counted(tmp_path: Path) -> None:
+    assert uploaded_bytes(record(tmp_path / "x.ncap", uploads=[bytes(12), bytes(4)])) == 16
+
+
+@pytest.mark.parametrize("pattern", ["libcublas*", "*sgemm*", "/usr/lib/*"])
+def test_a_forbidden_library_is_named(pattern: str) -> None:
+    assert pattern in forbidden([KERNEL], ["libcudnn*", pattern])
+
+
+def test_what_is_not_forbidden_is_allowed() -> None:
+    assert forbidden([KERNEL], ["libcudnn*", "cublas"]) == ""
+    assert forbidden([KERNEL], []) == ""

@@ -1,0 +1,74 @@
+"""Two recordings ask for the same, or it is said where they do not."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from benchguard.capture.model import Attribute, Operation
+from benchguard.grade.traces import first_difference
+from tests.captures import fill, saxpy_parameters
+from tests.unit.grade.recorded import SPARE, N, X, Y, launch, record
+
+
+def difference(tmp_path: Path, one: list[Operation], two: list[Operation]) -> str:
+    pair = record(tmp_path / "1.ncap", operations=one), record(tmp_path / "2.ncap", operations=two)
+    return first_difference(*pair)
+
+
+def test_equal_recordings_do_not_differ(tmp_path: Path) -> None:
+    assert difference(tmp_path, [launch()], [launch()]) == ""
+
+
+def test_another_address_of_its_own_memory_is_no_difference(tmp_path: Path) -> None:
+    """Temporary memory lies elsewhere from call to call."""
+    elsewhere = launch(parameters=saxpy_parameters(SPARE, Y, N))
+    assert difference(tmp_path, [launch()], [elsewhere]) == ""
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        pytest.param(launch(grid=(1, 1, 1)), "grid is (2, 1, 1) and (1, 1, 1)", id="a grid by the inputs"),
+        pytest.param(launch(block=(64, 1, 1)), "block is", id="a block"),
+        pytest.param(launch(shared_bytes=64), "shared bytes is 0 and 64", id="shared memory"),
+        pytest.param(
+            launch(parameters=saxpy_parameters(X, Y, N, 3.0)),
+            "parameter bytes 0 to 7",
+            id="a scalar of the inputs",
+        ),
+        pytest.param(
+            launch(parameters=saxpy_parameters(0x1234, Y, N)),
+            "parameter bytes 8 to 15",
+            id="no address",
+        ),
+        pytest.param(launch(attributes=(Attribute(2, b"\1" * 64),)), "attributes", id="an attribute"),
+        pytest.param(fill(0, Y, 0, 4), "has a set there", id="another operation"),
+    ],
+)
+def test_work_that_depends_on_the_inputs_is_named(tmp_path: Path, other: Operation, words: str) -> None:
+    text = difference(tmp_path, [launch()], [other])
+    assert text.startswith("operation 0 (launch of saxpy): ")
+    assert words in text
+
+
+def test_a_launch_that_only_one_has_is_named(tmp_path: Path) -> None:
+    text = difference(tmp_path, [launch(), launch()], [launch()])
+    assert text == "the first recording has 2 operations, the other 1"
+    text = difference(tmp_path, [launch()], [launch(), launch()])
+    assert text == "the second recording has 2 operations, the other 1"
+
+
+def test_bytes_that_the_host_brings_must_be_the_same(tmp_path: Path) -> None:
+    one = record(tmp_path / "1.ncap", uploads=[b"answers of one"])
+    two = record(tmp_path / "2.ncap", uploads=[b"answers of two"])
+    assert "14 bytes that depend on the inputs" in first_difference(one, two)
+    same = record(tmp_path / "3.ncap", uploads=[b"answers of one"])
+    assert first_difference(one, same) == ""
+
+
+def test_a_set_to_another_value_is_named(tmp_path: Path) -> None:
+    text = difference(tmp_path, [fill(0, Y, 1, 64)], [dataclasses.replace(fill(0, Y, 1, 64), value=2)])
+    assert "value is 1 and 2" in text

@@ -1,0 +1,219 @@
+"""The comparison against an oracle in plain Python, element by element, and each rule by an example."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchguard.judge.compare import CHUNK, Comparison, check_tolerance, compare
+from benchguard.judge.formats import FLOATS, decoded, numpy_dtype, rounded, stored_dtype
+from benchguard.problem.spec import DType, Tolerance
+
+EXACT = Tolerance(0.0, 0.0)
+LARGEST = float(np.finfo(np.float64).max)
+FLOAT_NAMES = tuple(FLOATS)
+INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
+
+
+def is_right(actual: float, expected: float, name: DType, tolerance: Tolerance) -> bool:  # noqa: PLR0911
+    """The docstring of compare.py, read by somebody else."""
+    form = FLOATS[name]
+    if math.isnan(expected):
+        return math.isnan(actual)
+    if math.isinf(expected) and form.infinities:
+        return actual == expected
+    with np.errstate(all="ignore"):
+        nearest = float(rounded(np.array([expected]), form)[0])
+    if abs(nearest) > form.largest:
+        sign = math.copysign(1.0, expected)
+        if actual == sign * form.largest or (actual == sign * math.inf and form.infinities):
+            return True
+        if math.isnan(actual):
+            return not form.infinities
+        if math.isinf(expected):
+            return False
+    if not math.isfinite(actual):
+        return False
+    if actual == nearest:
+        return True
+    bound = min(tolerance.absolute + tolerance.relative * abs(expected), LARGEST)
+    return abs(actual - expected) <= bound
+
+
+def stored(name: DType, values: object) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return np.array(values, np.float64).astype(numpy_dtype(name)).view(stored_dtype(name))
+
+
+ODD = [0.0, -0.0, math.nan, math.inf, -math.inf, 1e-320, 65504.0, 65520.0, 1e5, 448.0, 464.0, 480.0, 57344.0, 1e39,
+       -1e39, 3.4028234663852886e38, LARGEST, -LARGEST]  # fmt: skip
+VALUES = st.one_of(st.floats(-10, 10), st.sampled_from(ODD), st.floats())
+BOUNDS = st.one_of(st.just(0.0), st.floats(0, 1), st.sampled_from([1e-6, 1e-2, 1e300]))
+
+
+@st.composite
+def outputs(draw: st.DrawFn) -> tuple[DType, list[float], np.ndarray]:
+    """Expected values, and stored ones that are often near them."""
+    name = draw(st.sampled_from(FLOAT_NAMES))
+    expected = draw(st.lists(VALUES, min_size=1, max_size=12))
+    kind = stored_dtype(name)
+    bits = []
+    for value in expected:
+        pattern = stored(name, [value]).view(f"u{kind.itemsize}")[0]
+        change = draw(st.sampled_from(["same", "next", "any", "any value"]))
+        if change == "next":
+            pattern = int(pattern) + 1
+        elif change == "any":
+            pattern = draw(st.integers(0, (1 << (8 * kind.itemsize)) - 1))
+        elif change == "any value":
+            pattern = stored(name, [draw(VALUES)]).view(f"u{kind.itemsize}")[0]
+        bits.append(int(pattern) & ((1 << (8 * kind.itemsize)) - 1))
+    return name, expected, np.array(bits, f"u{kind.itemsize}").view(kind)
+
+
+@given(outputs(), BOUNDS, BOUNDS)
+def test_as_the_oracle_has_it(
+    case: tuple[DType, list[float], np.ndarray], absolute: float, relative: float
+) -> None:
+    name, expected, actual = case
+    tolerance = Tolerance(absolute, relative)
+    found = compare(actual, np.array(expected, np.float64), name, tolerance)
+    numbers = [float(each) for each in decoded(name, actual)]
+    with np.errstate(all="ignore"):
+        right = [is_right(a, e, name, tolerance) for a, e in zip(numbers, expected, strict=True)]
+    assert found.wrong == right.count(False)
+    assert found.elements == len(expected)
+    if found.wrong:
+        index = right.index(False)
+        assert found.first is not None and found.first[0] == index
+        np.testing.assert_array_equal(found.first[1:], [expected[index], numbers[index]])
+    differences = [abs(a - e) for a, e in zip(numbers, expected, strict=True)]
+    assert found.max_absolute == max((each for each in differences if math.isfinite(each)), default=0.0)
+
+
+@given(st.sampled_from(INTEGERS), st.data(), st.sampled_from([0.0, 1.0, 2.5]), st.sampled_from([0.0, 0.1]))
+def test_integers_as_whole_numbers(
+    name: DType, data: st.DataObject, absolute: float, relative: float
+) -> None:
+    info = np.iinfo(name)
+    values = st.integers(info.min, info.max)
+    expected = data.draw(st.lists(values, min_size=1, max_size=8))
+    moved = [
+        data.draw(
+            st.one_of(st.just(e), st.sampled_from([max(e - 1, info.min), min(e + 1, info.max)]), values)
+        )
+        for e in expected
+    ]
+    found = compare(np.array(moved, name), np.array(expected, name), name, Tolerance(absolute, relative))
+    exact = absolute == 0 and relative == 0
+    wrong = [
+        a != e if exact else float(abs(a - e)) > absolute + relative * abs(float(e))
+        for a, e in zip(moved, expected, strict=True)
+    ]
+    assert found.wrong == sum(wrong)
+    if found.wrong:
+        index = wrong.index(True)
+        assert found.first == (index, expected[index], moved[index])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "actual", "right"),
+    [
+        ("float32", math.nan, math.nan, True),
+        ("float32", math.nan, 0.0, False),
+        ("float32", 0.0, math.nan, False),
+        ("float32", math.inf, math.inf, True),
+        ("float32", math.inf, -math.inf, False),
+        ("float32", math.inf, 3.4028234663852886e38, False),
+        ("float32", 1.0, math.inf, False),
+        ("float32", -0.0, 0.0, True),
+        ("float16", 65519.0, 65504.0, True),  # the nearest
+        ("float16", 65519.0, math.inf, False),
+        ("float16", 65520.0, math.inf, True),  # rounds over the largest
+        ("float16", 1e6, math.inf, True),
+        ("float16", 1e6, 65504.0, True),
+        ("float16", 1e6, -math.inf, False),
+        ("float16", 1e6, -65504.0, False),
+        ("float16", 1e6, math.nan, False),
+        ("float16", 1e6, 65472.0, False),
+        ("float16", 1 + 2**-11, 1.0, True),  # a tie, to even
+        ("float16", 1 + 2**-11, 1 + 2**-10, False),  # as near, but not what rounding gives
+        ("float8_e4m3", 1e6, math.nan, True),
+        ("float8_e4m3", 1e6, 448.0, True),
+        ("float8_e4m3", math.inf, math.nan, True),
+        ("float8_e4m3", math.inf, 448.0, True),
+        ("float8_e4m3", -math.inf, 448.0, False),
+        ("float8_e4m3", 440.0, math.nan, False),
+        ("float8_e5m2", 1e6, math.inf, True),
+        ("bfloat16", 1.0 + 2**-10, 1.0, True),
+        ("float64", 1.0, 1.0 + 2**-52, False),
+    ],
+)
+def test_rules(name: DType, expected: float, actual: float, right: bool) -> None:
+    found = compare(stored(name, [actual]), np.array([expected]), name, EXACT)
+    assert (found.wrong == 0) is right
+
+
+@pytest.mark.parametrize("bits", [0x7F800001, 0x7FFFFFFF, 0xFFC00000])
+def test_any_nan_is_a_nan(bits: int) -> None:
+    actual = np.array([bits], np.uint32).view(np.float32)
+    assert compare(actual, np.array([math.nan]), "float32", EXACT).wrong == 0
+    assert compare(actual, np.array([1.0]), "float32", Tolerance(1e300, 1e300)).wrong == 1
+
+
+def test_an_infinite_bound_lets_no_infinity_through() -> None:
+    loose = Tolerance(1e308, 1e308)
+    actual = stored("float64", [math.inf, -math.inf, 5.0])
+    found = compare(actual, np.array([LARGEST, math.inf, LARGEST]), "float64", loose)
+    assert found.wrong == 2 and found.first == (0, LARGEST, math.inf)
+
+
+def test_bool_bytes_are_0_or_1() -> None:
+    actual = np.array([0, 1, 2, 255], np.uint8)
+    found = compare(actual, np.array([0, 1, 1, 1], np.uint8), "bool", Tolerance(300.0, 0.0))
+    assert found.wrong == 2 and found.first == (2, 1, 2)
+
+
+def test_difference_of_far_integers() -> None:
+    actual, expected = np.array([-(1 << 63)]), np.array([(1 << 63) - 1])
+    found = compare(actual, expected, "int64", EXACT)
+    assert found.wrong == 1 and found.max_absolute == 2.0**64
+
+
+def test_relative_errors_are_of_numbers_that_are_not_tiny() -> None:
+    actual = stored("float32", [1e-5, 2.002, 0.0])
+    found = compare(actual, np.array([2e-5, 2.0, 0.0]), "float32", Tolerance(1e-3, 1e-3))
+    assert found.wrong == 0
+    assert found.max_relative == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_nothing_is_right() -> None:
+    assert compare(np.empty(0, np.float32), np.empty(0), "float32", EXACT) == Comparison(0)
+
+
+@pytest.mark.parametrize("at", [0, CHUNK - 1, CHUNK, (1 << 21) + 5, (1 << 22) + 16])
+def test_threads_find_the_same(at: int) -> None:
+    n = (1 << 22) + 17
+    expected = np.random.default_rng(1).standard_normal(n)
+    actual = expected.astype(np.float32)
+    actual[at] += 1
+    actual[n - 1] = math.nan
+    tolerance = Tolerance(1e-6, 1e-6)
+    with ThreadPoolExecutor(3) as pool:
+        found = compare(actual, expected, "float32", tolerance, pool=pool, threads=3)
+    alone = compare(actual, expected, "float32", tolerance)
+    assert str(found) == str(alone)  # a NaN is not equal to itself
+    assert found.first is not None and found.first[:2] == (at, expected[at])
+    assert found.wrong == 2 - (at == n - 1) and found.elements == n
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1e-9])
+def test_what_no_tolerance_is(value: float) -> None:
+    assert "absolute" in check_tolerance(Tolerance(value, 0.0))
+    assert "relative" in check_tolerance(Tolerance(0.0, value))
+    assert check_tolerance(EXACT) == ""
