@@ -176,9 +176,8 @@ def test_a_library_is_loaded_unloaded_and_loaded(compile_cuda: Compile, environm
     assert (done.stdout, done.stderr) == ("598.0\n1196.0\n", "")
 
 
-def test_a_region_is_recorded_and_replayed(
-    compile_cuda: Compile, environment: dict[str, str], record: Record
-) -> None:
+@pytest.mark.usefixtures("environment")
+def test_a_region_is_recorded_and_replayed(compile_cuda: Compile, record: Record) -> None:
     """Symbols included: replayed from the recording alone, memory is the same to the byte."""
     recorded = record([compile_cuda("region")])
     assert recorded.status == 0, recorded.stderr
