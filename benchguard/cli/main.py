@@ -19,6 +19,7 @@ from .inspect import inspect
 from .observe import observe
 from .record import record
 from .replay import replay
+from .starter import starter
 from .verify_log import verify_log
 
 STATUS_USAGE = 2
@@ -64,7 +65,7 @@ def cli() -> None:
     """
 
 
-for command in (observe, record, inspect, replay, verify_log, doctor, build, completion):
+for command in (observe, record, inspect, replay, verify_log, starter, doctor, build, completion):
     cli.add_command(command)
 
 

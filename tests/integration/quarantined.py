@@ -95,9 +95,9 @@ class Ran:
         return found
 
 
-def call(folder: Path, submission: str | Path, case: Case | Sequence[Case], **options: Any) -> Ran:
-    """Write `submission` (a text, or a file to copy) down and have the runner call it; `options` are of the Order,
-    and `nvcc`: whether one may be found."""
+def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: Any) -> Ran:
+    """Write `submission` down and have the runner call it; `options` are of the Order,
+    `nvcc`: whether one may be found, `beside`: files in its folder."""
     environment = {} if options.pop("nvcc", True) else {"WITHOUT_NVCC": "1"}
     cases = [case] if isinstance(case, Case) else list(case)
     language = options.setdefault("language", "python")
@@ -106,10 +106,9 @@ def call(folder: Path, submission: str | Path, case: Case | Sequence[Case], **op
     for each in (path.parent, scratch, recordings):
         shutil.rmtree(each, ignore_errors=True)
         each.mkdir()
-    if isinstance(submission, Path):
-        shutil.copy(submission, path)
-    else:
-        path.write_text(submission)
+    path.write_text(submission)
+    for name, text in options.pop("beside", {}).items():
+        (path.parent / name).write_text(text)
     offsets, inputs = [], b""
     for each in cases:
         offsets.append(len(inputs))
