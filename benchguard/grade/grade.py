@@ -107,6 +107,7 @@ class _Grade:
                 progress=lambda phase, case: self._report(phase, _name(opened.cases, case)),
                 hidden=(_folder_of(self._problem),),
                 warm_up=options.warm_up,
+                init=opened.init,
             )
         finding = finding_of(found)
         if finding is not None:
