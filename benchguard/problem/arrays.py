@@ -152,8 +152,10 @@ def from_bytes(data: Any, buffer: Buffer) -> Numbers:
     flat = np.frombuffer(data, np.uint8)
     if len(flat) != buffer.bytes:
         raise ValueError(f"buffer {buffer.name} has {buffer.bytes} bytes, not {len(flat)}")
-    elements = flat.view(NUMPY_DTYPES[buffer.dtype])
+    dtype = NUMPY_DTYPES[buffer.dtype]
     if buffer.strides is None or 0 in buffer.shape:
-        return elements.reshape(buffer.shape)
-    steps = tuple(step * elements.itemsize for step in buffer.strides)
-    return np.lib.stride_tricks.as_strided(elements, buffer.shape, steps, writeable=flat.flags.writeable)
+        return flat.view(dtype).reshape(buffer.shape)
+    words = flat.view(f"u{dtype.itemsize}")  # as_strided knows numpy's own alone
+    steps = tuple(step * dtype.itemsize for step in buffer.strides)
+    writeable = flat.flags.writeable
+    return np.lib.stride_tricks.as_strided(words, buffer.shape, steps, writeable=writeable).view(dtype)

@@ -10,6 +10,7 @@ from typing import Any
 
 from .c_types import C_TYPES, CType, from_ctypes
 from .errors import ProblemError
+from .names import unfit
 from .problem import Problem
 
 
@@ -31,8 +32,8 @@ def parameters_of(problem: Problem, where: str, dtype: str = "") -> tuple[Parame
         found = _of_ctypes(problem, where)
     names = [each.name for each in found]
     for name in names:
-        if not (name.isascii() and name.isidentifier() and len(name) <= 64):
-            raise ProblemError(f"{where}: parameter {name!r} is no name in C; give letters, digits and _")
+        if unfit(name):
+            raise ProblemError(f"{where}: parameter {name!r} {unfit(name)}")
         if names.count(name) > 1:
             raise ProblemError(f"{where}: two parameters are named {name}; give each its own name")
     return found

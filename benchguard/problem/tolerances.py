@@ -22,7 +22,7 @@ DEFAULTS: dict[DType, Tolerance] = {
     "float32": Tolerance(1e-5, 1e-4),
     "float16": Tolerance(1e-3, 2e-3),
     "bfloat16": Tolerance(1e-2, 1.6e-2),
-    "float8_e4m3": Tolerance(2.0**-6, 2.0**-3),
+    "float8_e4m3": Tolerance(2.0**-6, 3 * 2.0**-5),
     "float8_e5m2": Tolerance(2.0**-5, 2.0**-2),
 }
 """Integers and bool are not in it: they are exact."""

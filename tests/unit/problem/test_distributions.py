@@ -1,0 +1,121 @@
+"""Other values, and nothing that the problem's own could not have been."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchguard.problem.arrays import NUMPY_DTYPES, Numbers
+from benchguard.problem.c_types import FLOATS
+from benchguard.problem.distributions import NAMES, fresh, transformed
+from benchguard.problem.seeding import generator
+from benchguard.problem.spec import ELEMENT_BYTES, DType
+
+OTHERS = NAMES[1:]
+RANGES = st.tuples(st.floats(-300, 300), st.floats(0, 100)).map(lambda r: (r[0], r[0] + r[1]))
+
+
+def drawn(dtype: DType, low: float, high: float, seed: int, size: int = 500) -> Numbers:
+    values = np.random.default_rng(seed).uniform(low, high, size)
+    if dtype not in FLOATS:
+        info = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        values = np.clip(np.rint(values), *info)
+    return values.astype(NUMPY_DTYPES[dtype])
+
+
+def of(own: Numbers, distribution: str, seed: int = 1) -> Numbers:
+    return transformed(own, distribution, generator(seed, distribution))
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(ELEMENT_BYTES)), st.sampled_from(OTHERS), RANGES, st.integers(0, 99))
+def test_nothing_leaves_the_range(
+    dtype: DType, distribution: str, limits: tuple[float, float], seed: int
+) -> None:
+    own = drawn(dtype, *limits, seed)
+    made = of(own, distribution, seed)
+    assert made.shape == own.shape and made.dtype == own.dtype
+    assert made.min() >= own.min() and made.max() <= own.max()
+    assert np.array_equal(made, of(own, distribution, seed))
+
+
+@pytest.mark.parametrize("distribution", OTHERS)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32", "uint8", "uint64"])
+def test_seeds_and_distributions_differ(dtype: DType, distribution: str) -> None:
+    own = drawn(dtype, 0, 200, 3)
+    assert not np.array_equal(of(own, distribution), own)
+    if distribution != "shifted":  # which follows from the problem's own draw alone
+        assert not np.array_equal(of(own, distribution, 1), of(own, distribution, 2))
+
+
+def test_what_each_is() -> None:
+    own = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
+    assert len(np.unique(of(own, "ties"))) <= 8
+    assert 0.9 < (of(own, "sparse") == 0).mean() < 0.97
+    assert of(own, "shifted").min() >= (own.min() + own.max()) / 2 - 1e-3
+    assert abs(of(own, "uniform").mean() - (own.min() + own.max()) / 2) < 0.1
+    assert abs(of(own, "normal").std() - 1) < 0.05
+    runs = np.abs(of(own, "scaled") / own).reshape(-1)[: 10_000 // 64 * 64].reshape(-1, 64)
+    assert np.allclose(runs, runs[:, :1]) and set(np.log2(runs[:, 0]).round()) == set(range(-7, 1))
+
+
+def test_nearest_to_zero_where_all_are_on_one_side() -> None:
+    own = np.random.default_rng(0).uniform(2, 3, 1000)
+    assert (of(own, "sparse") == own.min()).mean() > 0.9
+
+
+def test_infinities_stay_where_they_are() -> None:
+    own = np.array([1.0, -np.inf, 2.0, np.nan, 3.0] * 20, np.float32)
+    for distribution in OTHERS:
+        made = of(own, distribution)
+        assert np.array_equal(np.isfinite(made), np.isfinite(own))
+        assert np.array_equal(np.isneginf(made), np.isneginf(own))
+    nothing = np.full(4, np.nan)
+    assert np.isnan(of(nothing, "normal")).all()
+
+
+def test_offsets_of_rows_stay() -> None:
+    own = np.cumsum(np.random.default_rng(0).integers(0, 5, 100)).astype(np.int32)
+    for distribution in OTHERS:
+        assert np.array_equal(of(own, distribution), own)
+
+
+def test_a_permutation_stays_one() -> None:
+    own = np.random.default_rng(0).permutation(100).astype(np.int64)
+    for distribution in OTHERS:
+        made = of(own, distribution)
+        assert sorted(made) == list(range(100)) and not np.array_equal(made, own)
+
+
+def test_sorted_floats_stay_sorted() -> None:
+    own = np.sort(np.random.default_rng(0).standard_normal(100))
+    for distribution in OTHERS:
+        assert (np.diff(of(own, distribution)) >= 0).all()
+
+
+def test_all_of_int64() -> None:
+    limits: Any = np.iinfo(np.int64)
+    own = np.array([limits.min, limits.max, 0] * 50)
+    for distribution in OTHERS:
+        assert of(own, distribution).dtype == np.int64
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(ELEMENT_BYTES)), st.sampled_from(NAMES))
+def test_nothing_is_made_of_nothing(dtype: DType, distribution: str) -> None:
+    assert of(np.empty((0, 3), NUMPY_DTYPES[dtype]), distribution).shape == (0, 3)
+
+
+def test_fresh_values_for_the_same_inputs() -> None:
+    own = np.arange(7.0, 9.0, 0.01)[::-1]
+    made = fresh(own, generator(1, "x"))
+    assert not np.array_equal(made, own) and made.min() >= own.min() and made.max() <= own.max()
+
+
+def test_there_is_no_such_distribution() -> None:
+    with pytest.raises(KeyError):
+        of(np.ones(3), "cauchy")
