@@ -98,7 +98,9 @@ def _make_cgroup(processes: int) -> Path | None:
     try:
         mounts = Path("/proc/self/mounts").read_text().splitlines()
         root = next(words[1] for words in map(str.split, mounts) if words[2] == "cgroup2")
-        own = next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::")
+        own = next(
+            line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::"
+        )
         made = Path(root) / own.lstrip("/") / f"neutrino-{secrets.token_hex(8)}"
         made.mkdir()
     except (OSError, StopIteration, IndexError):

@@ -44,7 +44,9 @@ def main(arguments: list[str]) -> None:
     _send(events, Confined(features))
     missing = [f"{name}: {why}" for name, why in features.items() if why != "on"]
     if sandbox == "full" and missing:
-        _send(events, Broke("confine", f"not every feature of the sandbox is on: {'; '.join(missing)}"[:4096]))
+        _send(
+            events, Broke("confine", f"not every feature of the sandbox is on: {'; '.join(missing)}"[:4096])
+        )
         os._exit(STATUS_REFUSED)
     from .runner import main as run  # noqa: PLC0415 - from here on nothing is ours alone
 

@@ -56,7 +56,9 @@ def submission_of(
     if language is not None and language not in get_args(Language):
         raise UsageError(f"the language {language!r} is not known; give {', '.join(get_args(Language))}")
     if convention not in get_args(Convention):
-        raise UsageError(f"the convention {convention!r} is not known; give {', '.join(get_args(Convention))}")
+        raise UsageError(
+            f"the convention {convention!r} is not known; give {', '.join(get_args(Convention))}"
+        )
     if entry is not None and not entry.isidentifier():
         raise UsageError(f"the entry {entry!r} is no name; give that of a function, or of a class")
     whole = place.is_dir()
@@ -143,9 +145,7 @@ def copy_to(submission: Submission, target: Path) -> None:
 def is_altered(root: Path, submission: Submission) -> bool:
     """Whether the copy is not any more what was hashed."""
     try:
-        return (
-            files_of(root) != submission.files or hash_of(root, submission.files) != submission.sha256
-        )
+        return files_of(root) != submission.files or hash_of(root, submission.files) != submission.sha256
     except (UsageError, OSError):
         return True
 
@@ -158,7 +158,8 @@ def _main_of(folder: Path, files: tuple[str, ...], language: str | None) -> str:
     sources = [
         name
         for name in files
-        if "/" not in name and LANGUAGES.get(Path(name).suffix, "") in ({language} if language else set(LANGUAGES.values()))
+        if "/" not in name
+        and LANGUAGES.get(Path(name).suffix, "") in ({language} if language else set(LANGUAGES.values()))
     ]
     for wanted in MAIN_NAMES:
         named = [name for name in sources if Path(name).stem == wanted]

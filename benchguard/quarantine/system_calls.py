@@ -9,7 +9,15 @@ from __future__ import annotations
 import errno
 import socket
 
-_TRACING = ("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp", "pidfd_getfd")
+_TRACING = (
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "process_mrelease",
+    "kcmp",
+    "pidfd_getfd",
+)
 _KERNEL = (
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "uselib",
     "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load", "reboot",

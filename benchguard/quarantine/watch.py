@@ -59,7 +59,9 @@ def resident_bytes(pid: int) -> int:
 
 def machine_memory() -> tuple[int, int]:
     """Bytes there are and bytes there are left."""
-    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line)
+    fields = dict(
+        line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line
+    )
     return _kib(fields["MemTotal"].encode()), _kib(fields.get("MemAvailable", fields["MemFree"]).encode())
 
 
