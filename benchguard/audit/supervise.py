@@ -8,7 +8,8 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -55,6 +56,27 @@ class Recorded:
 
     folder: Path
     selection: Selection
+
+
+Attend = Callable[["subprocess.Popen[bytes]"], tuple[int, tuple[int, ...]]]
+"""Waits for a command to end, and for all that it started: its status as Run has it, and what is left of it."""
+
+
+@dataclass(frozen=True)
+class ChildOptions:
+    """How a command is started where it is not as from a shell. The defaults are a shell's: our environment, folder
+    and standard streams, our session, so that the terminal's signals reach both."""
+
+    environment: Mapping[str, str] | None = None
+    cwd: Path | None = None
+    stdin: int | None = None
+    output: int | None = None
+    """Standard output and standard error."""
+    descriptors: tuple[int, ...] = ()
+    own_session: bool = False
+    """No terminal, and none of the signals that we are sent."""
+    attend: Attend | None = None
+    """In place of waiting, for what must not touch our other children. It sees to the time-out itself."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +162,20 @@ class _Signals:
             self._child.send_signal(number)  # to a child that has ended already: nothing
 
 
-def _start(command: Sequence[str], environment: dict[str, str], session: Session) -> subprocess.Popen[bytes]:
+def _start(
+    command: Sequence[str], environment: dict[str, str], session: Session, options: ChildOptions
+) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(command, env=environment, pass_fds=[session.descriptor])
+        return subprocess.Popen(
+            command,
+            env=environment,
+            cwd=options.cwd,
+            stdin=options.stdin,
+            stdout=options.output,
+            stderr=options.output,
+            pass_fds=[session.descriptor, *options.descriptors],
+            start_new_session=options.own_session,
+        )
     except FileNotFoundError as error:
         status, why = STATUS_NOT_FOUND, "there is no such command; check its spelling and PATH"
         cause: OSError = error
@@ -209,12 +242,14 @@ def supervise(
     keep_images: Path | None = None,
     session: Session | None = None,
     recorded: Recorded | None = None,
+    options: ChildOptions | None = None,
 ) -> Run:
     """Run `command` to its end, and everything it started to `GRACE_SECONDS` after; times in seconds.
 
     Raises BenchguardError if the command cannot be started; the log then has its first and last line.
     """
     session = session or Session()
+    options = options or ChildOptions()
     started_ns = time.monotonic_ns()
     log.write(_session_line(command, interposer, version, started_ns))
     log.flush()
@@ -226,12 +261,17 @@ def supervise(
     drain.start()
     pump.start()
     try:
-        environment = command_environment(interposer, session, callers, dict(os.environ), recorded)
-        with _Signals() as signals, orphans_are_ours():
-            child = _start(command, environment, session)
-            signals.go_to(child)
-            status = _wait(child, timeout, interpreter)
-            outlived = _wait_for_others(interpreter)
+        base = dict(os.environ if options.environment is None else options.environment)
+        environment = command_environment(interposer, session, callers, base, recorded)
+        with nullcontext() if options.own_session else _Signals() as signals, orphans_are_ours():
+            child = _start(command, environment, session, options)
+            if signals is not None:
+                signals.go_to(child)
+            if options.attend is not None:
+                status, outlived = options.attend(child)
+            else:
+                status = _wait(child, timeout, interpreter)
+                outlived = _wait_for_others(interpreter)
     except BenchguardError as error:
         status = error.status
         raise

@@ -41,11 +41,13 @@ class PackSummary:
     seconds: float
 
 
-def pack(recording: Path, target: Path, calls: Sequence[str] = ()) -> PackSummary:
+def pack(
+    recording: Path, target: Path, calls: Sequence[str] = (), *, deadline: float | None = None
+) -> PackSummary:
     """Write the capture `target` of a recording. Raises CaptureError.
 
     `calls`: the driver's exports in the order of the shim's slots (surface.json), for allocations that name a
-    slot alone.
+    slot alone. `deadline`, by the monotonic clock: a recording may be of any size, and mostly holes.
     """
     began = time.monotonic()
     try:
@@ -55,7 +57,7 @@ def pack(recording: Path, target: Path, calls: Sequence[str] = ()) -> PackSummar
             f"cannot read the recording {recording}: {error.strerror}; check the path"
         ) from error
     try:
-        opened = Recording(descriptor)
+        opened = Recording(descriptor, deadline)
         gathered = gather(opened)
         with CaptureWriter(target, check=lambda written: _check(written, recording)) as writer:
             ElementPacker(gathered, writer, calls).pack()

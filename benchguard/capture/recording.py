@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,11 +47,13 @@ class Place:
 class Recording:
     """An open recording. Everything here raises MalformedError."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, deadline: float | None = None) -> None:
+        """`deadline` is by the monotonic clock."""
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise MalformedError("not a file")
         self.descriptor = descriptor
+        self._deadline = deadline
         self.bytes = status.st_size
         self.unknown = 0
         header = self.read(0, min(RECORDING.size, self.bytes))
@@ -111,6 +114,8 @@ class Recording:
         return Place(element.at + first, size)
 
     def read(self, at: int, size: int) -> bytes:
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise MalformedError(f"the recording, {self.bytes} bytes, takes too long to read")
         raw = os.pread(self.descriptor, size, at)
         if len(raw) != size:
             raise MalformedError("the recording became shorter")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import shutil
 import site
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import landlock
-from .landlock import DEVICE, READ, WRITE, Access, Ruleset
+from .landlock import DEVICE, READ, WRITE, Ruleset
 
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix/store", "/gnu/store")
 
@@ -71,9 +70,8 @@ def places(extra: Sequence[str], network: bool) -> Places:
     system = [*SYSTEM, *(f"/etc/{name}" for name in (*ETC, *(ETC_NETWORK if network else ())))]
     kernel = [*(f"/proc/{name}" for name in PROC), *(f"/sys/{name}" for name in SYS)]
     readable = [*system, *kernel, *_toolkits(), *_libraries(), *python, *extra]
-    devices = [f"/dev/{name}" for name in DEVICES] + [
-        path for pattern in GPU_DEVICES for path in glob.glob(f"/dev/{pattern}")
-    ]
+    devices = [f"/dev/{name}" for name in DEVICES]
+    devices += [str(path) for pattern in GPU_DEVICES for path in Path("/dev").glob(pattern)]
     found = dict.fromkeys(os.path.realpath(path) if path != "/proc/self" else path for path in readable)
     return Places(
         tuple(path for path in found if path != "/" and Path(path).exists()),
@@ -102,7 +100,10 @@ def confine(
     except OSError as error:
         return f"landlock refused its rules: {error.strerror}"
     if version < landlock.ABI_TRUNCATE:
-        return f"landlock ABI {version} of this kernel does not keep files from being truncated; it needs {landlock.ABI_TRUNCATE}"
+        return (
+            f"landlock ABI {version} of this kernel does not keep files from being truncated, "
+            f"{landlock.ABI_TRUNCATE} does"
+        )
     return "on"
 
 
@@ -146,7 +147,7 @@ _OF_TOOLKITS = ("nvvm", "lib/gcc", "lib/clang")
 def _toolkits() -> list[str]:
     """CUDA, and the compilers that are not in the system's folders."""
     found = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
-    found += glob.glob("/usr/local/cuda*")
+    found += map(str, Path("/usr/local").glob("cuda*"))
     for name in ("nvcc", "ptxas", os.environ.get("CC") or "cc", os.environ.get("CXX") or "c++"):
         path = shutil.which(name)
         if path:
@@ -158,6 +159,3 @@ def _toolkits() -> list[str]:
 
 def _libraries() -> list[str]:
     return [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path]
-
-
-__all__ = ["Access", "Places", "beside", "confine", "places"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import pwd
 import random
@@ -60,13 +59,17 @@ def become(user: int) -> None:
     os.setresuid(user, user, user)
 
 
+_DEVICES = ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm")
+
+
 def _devices() -> list[str]:
-    return glob.glob("/dev/nvidia[0-9]*") + glob.glob("/dev/nvidiactl") + glob.glob("/dev/nvidia-uvm")
+    return [str(path) for name in _DEVICES for path in Path("/dev").glob(name)]
 
 
 def _lacking(user: int, readable: Sequence[str], enterable: str) -> str | None:
     """Asked as that user, in a process of its own: access() looks at the real user, and only the kernel knows every
     rule."""
+    folders = {place for place in readable if Path(place).is_dir()}
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -75,14 +78,13 @@ def _lacking(user: int, readable: Sequence[str], enterable: str) -> str | None:
             become(user)
             for place in readable:
                 device = place.startswith("/dev/")
-                folder = Path(place).is_dir()
-                mode = os.R_OK | (os.W_OK if device else os.X_OK if folder else 0)
+                mode = os.R_OK | (os.W_OK if device else os.X_OK if place in folders else 0)
                 if not os.access(place, mode):
                     raise PermissionError(f"user {user} cannot {'use' if device else 'read'} {place}")
             if not os.access(enterable, os.X_OK):
                 raise PermissionError(f"user {user} cannot enter {enterable}")
         except OSError as error:
-            answer = f"{error.args[0] if len(error.args) == 1 else error}".encode()[:1000]
+            answer = str(error).encode()[:1000]
         finally:
             os.write(theirs, answer)
             os._exit(0)

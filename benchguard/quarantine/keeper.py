@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 from types import FrameType
 
 from ..audit.processes import kill_all, process_start, with_descendants
@@ -97,4 +98,4 @@ def _kill_user(user: int) -> None:
 
 
 def _highest() -> int:
-    return max((int(name) for name in os.listdir("/proc/self/fd")), default=0) + 1
+    return max((int(each.name) for each in Path("/proc/self/fd").iterdir()), default=0) + 1

@@ -5,6 +5,7 @@ No limit on the address space: CUDA reserves more of it than any machine has mem
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 from pathlib import Path
@@ -30,10 +31,8 @@ def confine(wanted: Confine, processes_bounded: bool) -> str:
         resource.RLIMIT_RTPRIO: 0,
         resource.RLIMIT_NICE: 0,
     }
-    try:
+    with contextlib.suppress(OSError):  # only which process the kernel chooses: the watcher comes first
         Path("/proc/self/oom_score_adj").write_text(_BADNESS)
-    except OSError:
-        pass  # only which process the kernel chooses: the watcher comes first
     for which, value in limits.items():
         _, hard = resource.getrlimit(which)
         lowered = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -52,7 +51,7 @@ def _tasks_of(user: int) -> int:
     for place in Path("/proc").glob("[0-9]*"):
         try:
             if place.stat().st_uid == user:
-                count += len(os.listdir(place / "task"))
+                count += sum(1 for _ in (place / "task").iterdir())
         except OSError:
             continue
     return count

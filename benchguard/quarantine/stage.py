@@ -8,6 +8,7 @@ parent, SANDBOX "full" to run nothing unless every feature is on, CGROUP a file 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from . import environment, filesystem, identity, keeper, kernel, limits, privileges, system_calls
+from . import environment, filesystem, identity, keeper, kernel, landlock, limits, privileges, system_calls
 from .contract import FEATURES, Broke, Confined, Event, Order
 
 ORDER_MAX = 64 << 20
@@ -50,8 +51,7 @@ def main(arguments: list[str]) -> None:
         os._exit(STATUS_REFUSED)
     from .runner import main as run  # noqa: PLC0415 - from here on nothing is ours alone
 
-    run(order, events)
-    os._exit(0)
+    run(order, events)  # to the end of the process
 
 
 def _confine(
@@ -82,8 +82,6 @@ def _confine(
 
 def _processes(who: identity.Identity) -> str:
     """Whether it can be ended for sure is whether it can end who ends it."""
-    from . import landlock  # noqa: PLC0415
-
     if who.user is not None or landlock.abi() >= landlock.ABI_SCOPES:
         return "on"
     return (
@@ -109,12 +107,10 @@ def _close_all_but(*kept: int) -> None:
     os.dup2(nothing, 0)
     ring = os.environ.get("NEUTRINO_RING", "").partition(":")[0]
     stay = {0, 1, 2, *kept, *([int(ring)] if ring.isdigit() else [])}
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) not in stay:
-            try:
-                os.close(int(name))
-            except OSError:
-                continue  # the listing's own
+    for number in [int(each.name) for each in Path("/proc/self/fd").iterdir()]:
+        if number not in stay:
+            with contextlib.suppress(OSError):  # the listing's own
+                os.close(number)
 
 
 def _send(events: int, event: Event) -> None:

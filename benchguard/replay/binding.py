@@ -53,6 +53,10 @@ class NativeEngine:
         found = self._library.nb_replay_refusal(self._replay, index)
         return self._text(found) if found else None
 
+    def note(self, index: int) -> str | None:
+        found = self._library.nb_replay_note(self._replay, index)
+        return self._text(found) if found else None
+
     def prepare(self, driver: str, options: Options) -> tuple[Device, Prepared]:
         wanted = self._ffi.new("struct nb_replay_options *", _fields(options))
         device = self._ffi.new("struct nb_replay_device *")
@@ -83,8 +87,8 @@ class NativeEngine:
         self._check(self._library.nb_replay_verify(self._replay, found, room, count, self._error))
         return count[0], [self._difference(each) for each in found[0 : min(room, count[0])]]
 
-    def measure(self) -> Sample:
-        self._check(self._library.nb_replay_measure(self._replay, self._sample, self._error))
+    def measure(self, number: int) -> Sample:
+        self._check(self._library.nb_replay_measure(self._replay, number, self._sample, self._error))
         return self._made(Sample, self._sample)
 
     def measure_overhead(self) -> Overhead:

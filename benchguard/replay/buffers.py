@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..errors import UsageError
-from .protocol import InputPart, OutputPart
+from .protocol import InputPart, OutputPart, RingPart, RingRequest
 from .subject import Subject
 
 Data: TypeAlias = Any
@@ -21,7 +21,42 @@ POOL_SETS = 8
 """How many sets a callable is asked for where no list says how many."""
 
 SETS_MAX = 4096
+RING_SLOTS_MAX = 64
 _ALIGNMENT = 64
+
+
+Places: TypeAlias = Mapping[str, tuple[int, int]]
+"""By the name of a range of the capture: offset in a set, and bytes."""
+
+
+@dataclass(frozen=True)
+class SharedInputs:
+    """Input sets that somebody else wrote into a memfd, `stride` bytes from one to the next.
+
+    The last `fresh` of the `sets` are used for one timed sample each. The descriptor stays the caller's.
+    """
+
+    descriptor: int
+    sets: int
+    fresh: int
+    stride: int
+    places: Places
+
+
+@dataclass(frozen=True)
+class Ring:
+    """A memfd of `slots` slots, `stride` bytes from one to the next, to which every timed sample's outputs are copied.
+
+    Each copy is told to the descriptor `announce` (ANNOUNCED in ring.py); a slot's number, one byte on `release`,
+    gives it back. All three descriptors stay the caller's.
+    """
+
+    descriptor: int
+    slots: int
+    stride: int
+    places: Places
+    announce: int
+    release: int
 
 
 @dataclass(frozen=True)
@@ -31,6 +66,7 @@ class Pool:
     descriptor: int = -1
     sets: int = 0
     parts: tuple[InputPart, ...] = ()
+    fresh: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,6 +116,57 @@ def make_pool(inputs: Mapping[str | int, Source] | None, subject: Subject) -> Po
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
+    """The caller's memory as a pool. Raises UsageError for what the capture, or the memory, has not."""
+    if not 0 <= shared.fresh < shared.sets <= SETS_MAX:
+        raise UsageError(
+            f"of {shared.sets} input sets {shared.fresh} cannot be for one sample each; give from 1 to "
+            f"{SETS_MAX} sets, one of them at least for any number of samples"
+        )
+    _check_shared("inputs", shared.descriptor, shared.sets, shared.stride, shared.places)
+    parts = [
+        InputPart(number, _place(subject, name, size), size, number * shared.stride + offset)
+        for number in range(shared.sets)
+        for name, (offset, size) in shared.places.items()
+        if size
+    ]
+    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.fresh)
+
+
+def ring_request(ring: Ring, given: Collection[str], subject: Subject) -> RingRequest:
+    """What the replay process is told of a ring. What is in `given` (names of inputs) is written in place, so it
+    begins as an input; all else is filled with a pattern. Raises UsageError."""
+    if not 1 <= ring.slots <= RING_SLOTS_MAX:
+        raise UsageError(f"a ring cannot have {ring.slots} slots; give from 1 to {RING_SLOTS_MAX}")
+    _check_shared("outputs", ring.descriptor, ring.slots, ring.stride, ring.places)
+    parts = [
+        RingPart(_place(subject, name, size), size, offset, name not in given)
+        for name, (offset, size) in ring.places.items()
+        if size
+    ]
+    return RingRequest(ring.descriptor, ring.slots, ring.stride, tuple(parts), ring.announce, ring.release)
+
+
+def _check_shared(what: str, descriptor: int, count: int, stride: int, places: Places) -> None:
+    if any(offset < 0 or size < 0 or offset + size > stride for offset, size in places.values()):
+        raise UsageError(f"shared {what} do not fit their stride of {stride} bytes; lay them out again")
+    there = os.fstat(descriptor).st_size
+    if there < count * stride:
+        raise UsageError(
+            f"shared {what} have {there} bytes, {count} times {stride} are needed; make their memory larger"
+        )
+
+
+def _place(subject: Subject, name: str, size: int) -> int:
+    place = subject.place(name, size)
+    if place.bytes != size:
+        raise UsageError(
+            f"buffer {name!r} has {size} bytes, its range in the capture {place.bytes}; "
+            "give as many as were recorded"
+        )
+    return place.address
 
 
 def make_outputs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from .contract import Engine, EngineError
@@ -12,6 +12,7 @@ from .protocol import (
     BATCH_MAX,
     DIFFERENCES_MAX,
     NO_SET,
+    NOTES_MAX,
     REFUSALS_MAX,
     Batch,
     Done,
@@ -27,6 +28,8 @@ from .protocol import (
     TimedSample,
     Verified,
 )
+from .ring import RingWriter
+from .schedule import Schedule
 from .statistics import quantile
 
 SEND_SECONDS = 0.1
@@ -51,10 +54,11 @@ Send: TypeAlias = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Buffers:
-    """The inherited memory: what the inputs' parts are in, and where the outputs' parts go."""
+    """The inherited memory: what the inputs' parts are in, and where the outputs' parts and the ring's go."""
 
     inputs: memoryview
     outputs: memoryview
+    ring: memoryview = field(default_factory=lambda: memoryview(b""))
 
 
 def run(
@@ -94,6 +98,9 @@ class _Loop:
         self._unsent: list[TimedSample] = []
         self._sent_at = 0.0
         self._kept: set[int] = set()  # input sets whose outputs have been kept
+        first = next_check(request.rule, 0)
+        self._schedule = Schedule(request.input_sets, request.fresh_sets, request.schedule_seed, first)
+        self._ring = RingWriter(request.ring, buffers.ring, request.deadline) if request.ring else None
         self.phase = ""
 
     def run(self) -> None:
@@ -103,7 +110,7 @@ class _Loop:
             return
         self._begin("prepare")
         device, prepared = self._engine.prepare(self._request.driver, self._request.options)
-        self._send(Ready(device, prepared))
+        self._send(Ready(device, prepared, self._notes()))
         if self._request.verify:  # of the recorded inputs, so before others take their place
             self._begin("verify")
             count, differences = self._engine.verify(DIFFERENCES_MAX)
@@ -129,13 +136,22 @@ class _Loop:
             found.append(line(text))
         return tuple(found)
 
+    def _notes(self) -> tuple[str, ...]:
+        found: list[str] = []
+        while len(found) < NOTES_MAX and (text := self._engine.note(len(found))) is not None:
+            found.append(line(text))
+        return tuple(found)
+
     def _give_inputs(self) -> None:
-        for part in self._request.inputs:
-            data = self._buffers.inputs[part.offset : part.offset + part.bytes]
-            self._engine.input(part.number, part.address, data)
+        for given in self._request.inputs:
+            data = self._buffers.inputs[given.offset : given.offset + given.bytes]
+            self._engine.input(given.number, given.address, data)
         for output in self._request.outputs:
             if output.written:
                 self._engine.output(output.address, output.bytes)
+        for part in self._request.ring.parts if self._request.ring else ():
+            if part.written:
+                self._engine.output(part.address, part.bytes)
 
     def _warm_up(self) -> int:
         """Samples that are thrown away, until their times have come to rest; how many."""
@@ -143,7 +159,7 @@ class _Loop:
         while True:
             times: list[float] = []
             while len(times) < WARM_UP_ROUND:
-                times.append(self._engine.measure().device_us)
+                times.append(self._engine.measure(self._schedule.warm_up()).device_us)
                 spent = self._clock() - started
                 if spent >= WARM_UP_MAX_SECONDS or self._clock() >= self._deadline:
                     return taken + len(times)
@@ -177,11 +193,13 @@ class _Loop:
             converged = decision.converged
 
     def _measure(self) -> Sample:
-        sample = self._engine.measure()
+        sample = self._engine.measure(self._schedule.next())
         now = self._clock()
         self._samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
         self._flush_if_due()
+        if self._ring is not None:
+            self._ring.put(sample.input_set, self._engine.read)
         if self._request.output_sets > 1 and sample.input_set < self._request.output_sets:
             self._keep(sample.input_set)
         return sample
@@ -238,4 +256,5 @@ class _Loop:
             wanted=decision.wanted,
             warm_up=warm_up,
             notes=tuple(map(line, notes)),
+            ring=self._ring.times if self._ring is not None else None,
         )

@@ -19,6 +19,7 @@ LINES_MAX = 1 << 17
 BATCH_MAX = 256
 DIFFERENCES_MAX = 64
 REFUSALS_MAX = 16
+NOTES_MAX = 8
 NO_SET = 0xFFFFFFFF
 """As input_set: the recorded inputs. As a difference's variable: it is an allocation."""
 
@@ -58,6 +59,13 @@ class Options(msgspec.Struct, frozen=True):
     step: bool = False
     """The host waits after each operation of an untimed run, so that an error names it."""
     seed: int = 0
+    """Of poison and scratch values, which kernels see."""
+    guard: bool = False
+    """What lasts from sample to sample is not mapped while the region runs."""
+    strict: bool = False
+    """The capture is an adversary's."""
+    input_bytes: int = 0
+    """Of all input sets together, which are given later."""
 
 
 class InputPart(msgspec.Struct, frozen=True):
@@ -81,10 +89,31 @@ class OutputPart(msgspec.Struct, frozen=True):
     written: bool
 
 
+class RingPart(msgspec.Struct, frozen=True):
+    """`bytes` bytes at `address` go to `offset` of a slot. `written` as an OutputPart's."""
+
+    address: int
+    bytes: int
+    offset: int
+    written: bool
+
+
+class RingRequest(msgspec.Struct, frozen=True):
+    """A ring of `slots` slots in shared memory, and the pipes that say which hold what (ring.py)."""
+
+    descriptor: int
+    slots: int
+    stride: int
+    parts: tuple[RingPart, ...]
+    announce: int
+    release: int
+
+
 class Request(msgspec.Struct, frozen=True):
     """What to replay and how, until when at the latest by the monotonic clock, in seconds.
 
-    `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set.
+    `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `fresh_sets` input
+    sets are used for one timed sample each; which set is whose is drawn from `schedule_seed`.
     """
 
     capture: int
@@ -103,6 +132,9 @@ class Request(msgspec.Struct, frozen=True):
     outputs_descriptor: int = -1
     outputs_stride: int = 0
     output_sets: int = 0
+    fresh_sets: int = 0
+    schedule_seed: int = 0
+    ring: RingRequest | None = None
 
 
 class Device(msgspec.Struct, frozen=True):
@@ -116,6 +148,8 @@ class Device(msgspec.Struct, frozen=True):
     memory_bytes: Long
     free_bytes: Long
     pci_bus: Annotated[str, Meta(max_length=32)]
+    pageable: Word = 0
+    """1: kernels reach pageable host memory, the replay process's own too (HMM)."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -137,6 +171,10 @@ class Overhead(msgspec.Struct, frozen=True):
     tick_us: Time
     empty_pair_us: Time
     empty_kernel_us: Time
+    empty_host_us: Time = 0.0
+    """host_us - device_us of a sample of an empty kernel: what preparing the caches and telling of the end takes."""
+    empty_tail_us: Time = 0.0
+    """tail_us of such a sample."""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -146,6 +184,10 @@ class Sample(msgspec.Struct, frozen=True):
     clock_mhz: Time
     input_set: Word
     flags: Word
+    guard_us: Time = 0.0
+    """Spent on unmapping and mapping what is guarded."""
+    tail_us: Time = 0.0
+    """From the end event, as seen, until the context was idle."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -182,6 +224,8 @@ class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
 
     device: Device
     prepared: Prepared
+    notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)] = ()
+    """What is not as it was recorded, and why."""
 
 
 class Verified(msgspec.Struct, frozen=True, tag_field="event", tag="verified"):
@@ -205,6 +249,13 @@ class Batch(msgspec.Struct, frozen=True, tag_field="event", tag="batch"):
     samples: Annotated[tuple[TimedSample, ...], Meta(min_length=1, max_length=BATCH_MAX)]
 
 
+class RingTimes(msgspec.Struct, frozen=True):
+    """In seconds: copying to the ring, and waiting for a slot of it, all samples together."""
+
+    copy_s: Time
+    wait_s: Time
+
+
 class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     """The last event of a replay that went to its end. `reason` says why it did not converge."""
 
@@ -213,7 +264,8 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     reached: Time | None
     wanted: Time | None
     warm_up: Word
-    notes: Annotated[tuple[Line, ...], Meta(max_length=8)]
+    notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
+    ring: RingTimes | None = None
 
 
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,17 @@ from contextlib import ExitStack
 from ..capture import Capture
 from ..errors import UsageError
 from ..shim.driver import discover
-from .buffers import Keep, Outputs, Source, make_outputs, make_pool
+from .buffers import (
+    Keep,
+    Outputs,
+    Ring,
+    SharedInputs,
+    Source,
+    make_outputs,
+    make_pool,
+    ring_request,
+    shared_pool,
+)
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
 from .convergence import TAGGED_MAX, rule_of, text_of
@@ -31,13 +42,16 @@ SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
 DEVICE_BYTES_MAX = 1 << 40
 OPERATIONS_MAX = 1 << 22
+DEVICE_ALIGNMENT = 256
+"""Of each input in the engine's memory."""
+
 SEED_MAX = (1 << 63) - 1
 
 
 def replay(
     capture: str | os.PathLike[str] | Capture,
     *,
-    inputs: Mapping[str | int, Source] | None = None,
+    inputs: Mapping[str | int, Source] | SharedInputs | None = None,
     outputs: Sequence[str | tuple[int, int]] | None = None,
     cold: Cold = "flush",
     icache: str = "warm",
@@ -51,6 +65,8 @@ def replay(
     seed: int | None = None,
     keep_outputs: Keep = "last",
     ignore_refusals: bool = False,
+    ring: Ring | None = None,
+    strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> ReplayResult:
     """Rebuild a capture's state in a clean process, run its region and time it, until the median is known.
@@ -61,12 +77,20 @@ def replay(
     keep_outputs="sets" a list by input set. `until` is "ci=0.0025" (the 95 % interval of the median, the default)
     or "cv=0.01"; `samples` a number instead. `timeout` is for all of it, in seconds.
 
+    For a capture that an adversary made: `inputs` and the outputs of every timed sample (`ring`) are memory that is
+    shared with who makes and checks them, and `strict` keeps what lasts from sample to sample out of kernels' reach,
+    and from the capture what would let one sample help the next (docs/architecture.md, "Replay").
+
     Raises UsageError for what cannot be asked, CaptureError for what is no capture, ShimError without a driver;
     all else is a verdict.
     """
     started = time.monotonic()
     if cold not in COLD:
         raise UsageError(f"cold cannot be {cold!r}; give {', '.join(sorted(COLD))}")
+    if strict and cold in {"remap", "rotate"}:
+        raise UsageError(
+            f"cold {cold!r} keeps copies of the state where kernels reach them; with strict give flush or none"
+        )
     if icache not in {"warm", "cold"}:
         raise UsageError(f"icache cannot be {icache!r}; give warm or cold")
     if not 0 < timeout < 1e6:
@@ -79,8 +103,14 @@ def replay(
     with ExitStack() as stack:
         opened = capture if isinstance(capture, Capture) else stack.enter_context(Capture.open(capture))
         subject = subject_of(opened)
-        pool = make_pool(inputs, subject)
-        stack.callback(_close, pool.descriptor)
+        if isinstance(inputs, SharedInputs):
+            pool = shared_pool(inputs, subject)
+        else:
+            pool = make_pool(inputs, subject)
+            stack.callback(_close, pool.descriptor)
+        given = inputs.places if isinstance(inputs, SharedInputs) else inputs or {}
+        shared_ring = ring_request(ring, [*map(str, given)], subject) if ring is not None else None
+        outputs = () if ring is not None and outputs is None else outputs
         kept = make_outputs(outputs, keep_outputs, subject, pool.sets)
         stack.callback(_close, kept.descriptor)
         request = Request(
@@ -92,7 +122,10 @@ def replay(
                 cold_code=icache == "cold",
                 prime=prime,
                 timeout_ms=int(1000 * min(timeout, SAMPLE_SECONDS_MAX)) or 1,
-                seed=seed,
+                seed=_noise_of(seed),
+                guard=strict,
+                strict=strict,
+                input_bytes=sum(-(-part.bytes // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for part in pool.parts),
             ),
             limits=_limits(),
             rule=rule,
@@ -107,6 +140,9 @@ def replay(
             outputs_descriptor=kept.descriptor,
             outputs_stride=kept.stride,
             output_sets=kept.sets,
+            fresh_sets=pool.fresh,
+            schedule_seed=seed,
+            ring=shared_ring,
         )
         seen, ended, watch = _run(request, progress)
         settings = Settings(
@@ -119,6 +155,8 @@ def replay(
             seed=seed,
             input_sets=pool.sets,
             ignored_refusals=ignore_refusals,
+            fresh_sets=pool.fresh,
+            strict=strict,
         )
         return _result(seen, ended, watch, subject, str(opened.path), settings, kept, started, timeout)
 
@@ -133,7 +171,9 @@ def _run(
         watch.start(ready.device.pci_bus)
 
     seen = Collector(request, progress, on_ready)
-    descriptors = (request.capture, request.inputs_descriptor, request.outputs_descriptor)
+    descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
+    if request.ring is not None:
+        descriptors |= {request.ring.descriptor, request.ring.announce, request.ring.release}
     question = os.memfd_create("neutrino-request", os.MFD_CLOEXEC)
     try:
         with open(question, "wb", closefd=False) as file:
@@ -166,7 +206,7 @@ def _result(
 ) -> ReplayResult:
     times_ns = [each.ended_ns for each in seen.samples]
     clocks = summarise_clocks(watch.readings, times_ns, watch.unavailable)
-    table = _table(seen, watch)
+    table = _table(seen, watch, settings)
     differences = _differences(seen, subject)
     verdict, reason = verdict_of(seen, ended, differences, timeout)
     done, ready = seen.done, seen.ready
@@ -193,11 +233,13 @@ def _result(
         difference_count=seen.verified.count if seen.verified else 0,
         refusals=seen.opened.refusals if seen.opened else (),
         notes=_notes(seen, table, settings),
+        ring=done.ring if done else None,
         outputs=kept.read() if done and kept.sets else {},
     )
 
 
-def _table(seen: Collector, watch: ClockWatch) -> tuple[SampleRow, ...]:
+def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[SampleRow, ...]:
+    first_fresh = settings.input_sets - settings.fresh_sets
     throttled = throttled_at(watch.readings, [each.ended_ns for each in seen.samples])
     return tuple(
         SampleRow(
@@ -209,6 +251,9 @@ def _table(seen: Collector, watch: ClockWatch) -> tuple[SampleRow, ...]:
             input_set=None if each.sample.input_set == NO_SET else each.sample.input_set,
             unprimed=bool(each.sample.flags & UNPRIMED),
             throttled=reasons,
+            fresh=first_fresh <= each.sample.input_set < settings.input_sets,
+            tail_us=each.sample.tail_us,
+            guard_us=each.sample.guard_us,
         )
         for each, reasons in zip(seen.samples, throttled, strict=True)
     )
@@ -246,9 +291,16 @@ def _notes(seen: Collector, table: Sequence[SampleRow], settings: Settings) -> t
     if len(slowed) > TAGGED_MAX * len(table):
         why = ", ".join(sorted({reason for reasons in slowed for reason in reasons}))
         notes.append(f"clocks were held back in {len(slowed)} of {len(table)} samples ({why}); replay again")
+    if seen.ready is not None:
+        notes += seen.ready.notes
     if seen.done is not None:
         notes += seen.done.notes
     return tuple(notes)
+
+
+def _noise_of(seed: int) -> int:
+    """Another seed, from which the first one does not follow: kernels see what is made of this one."""
+    return int.from_bytes(hashlib.sha256(seed.to_bytes(8, "little")).digest()[:8], "little") & SEED_MAX
 
 
 def _limits() -> Limits:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from .clocks import Clocks
-from .protocol import Device, Overhead, Prepared
+from .protocol import Device, Overhead, Prepared, RingTimes
 from .statistics import Summary
 from .subject import KernelUse
 
@@ -29,7 +29,11 @@ STATUS: dict[Verdict, int] = {
 
 @dataclass(frozen=True)
 class SampleRow:
-    """One sample. `ended_ns` is the monotonic clock's; `throttled` says why the clocks were held back."""
+    """One sample. `ended_ns` is the monotonic clock's; `throttled` says why the clocks were held back.
+
+    `fresh`: its input set was used for it alone. `tail_us`: from the end event, as the host saw it, until the context
+    was idle; `guard_us`: for mapping what kernels may not reach, outside the other times.
+    """
 
     ended_ns: int
     device_us: float
@@ -39,6 +43,9 @@ class SampleRow:
     input_set: int | None
     unprimed: bool
     throttled: tuple[str, ...]
+    fresh: bool = False
+    tail_us: float = 0.0
+    guard_us: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,8 @@ class Settings:
     seed: int
     input_sets: int
     ignored_refusals: bool
+    fresh_sets: int = 0
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,7 @@ class ReplayResult:
     difference_count: int = 0
     refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    ring: RingTimes | None = None
     outputs: dict[str, bytes | list[bytes]] = field(default_factory=dict, repr=False)
 
     @property

@@ -67,19 +67,23 @@ def _replay(request: Request, send: loop.Send) -> None:
     from .binding import open_engine  # noqa: PLC0415 - loads the engine; nothing else here needs it
 
     buffers = loop.Buffers(
-        inputs=_map(request.inputs_descriptor, mmap.PROT_READ),
-        outputs=_map(request.outputs_descriptor, mmap.PROT_READ | mmap.PROT_WRITE),
+        inputs=_map(request.inputs_descriptor, writable=False),
+        outputs=_map(request.outputs_descriptor, writable=True),
+        ring=_map(request.ring.descriptor if request.ring else -1, writable=True),
     )
     engine = open_engine(request.capture, request.limits)
     loop.run(engine, request, buffers, send, time.monotonic)
 
 
-def _map(descriptor: int, protection: int) -> memoryview:
-    """All of an inherited memory; none for -1."""
+def _map(descriptor: int, writable: bool) -> memoryview:
+    """All of an inherited memory; none for -1. What is only read may be sealed: older kernels than 6.7 then refuse a
+    shared mapping of it, even one for reading."""
     size = os.fstat(descriptor).st_size if descriptor >= 0 else 0
     if size == 0:
         return memoryview(b"")
-    return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED, protection))
+    if writable:
+        return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE))
+    return memoryview(mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, mmap.PROT_READ))
 
 
 def die_with(parent: int) -> None:

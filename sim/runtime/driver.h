@@ -6,6 +6,10 @@
 
 #include "driver_functions.h"
 
+/* Of cudaProfiler.h, which the wheel does not bring. */
+CUresult cuProfilerStart(void);
+CUresult cuProfilerStop(void);
+
 /* cuda.h's macros expand in a member's name as they do where it is used, so each member is of the variant,
  * and of the prototype, that this file is compiled with. */
 #define DRIVER_MEMBER(function) __typeof__(function) *function;

@@ -1,3 +1,4 @@
+#include "launch_config.h"
 #include "registry.h"
 
 #include <string.h>
@@ -5,10 +6,6 @@
 EXPORT cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
 EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                       cudaStream_t stream);
-
-_Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute) &&
-                   offsetof(cudaLaunchAttribute, val) == offsetof(CUlaunchAttribute, value),
-               "a launch attribute is handed on as it is");
 
 /* Whether the device can have no such grid, whatever the kernel: the driver says less. */
 static bool impossible(const CUlaunchConfig *config)
@@ -56,14 +53,8 @@ static cudaError_t launch(CUkernel kernel, const CUlaunchConfig *config, void **
 
 static CUlaunchConfig shape(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
 {
-    return (CUlaunchConfig){.gridDimX = grid.x,
-                            .gridDimY = grid.y,
-                            .gridDimZ = grid.z,
-                            .blockDimX = block.x,
-                            .blockDimY = block.y,
-                            .blockDimZ = block.z,
-                            .sharedMemBytes = (unsigned)shared,
-                            .hStream = stream};
+    return launch_config(&(cudaLaunchConfig_t){
+        .gridDim = grid, .blockDim = block, .dynamicSmemBytes = shared, .stream = stream});
 }
 
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
@@ -124,23 +115,23 @@ PER_THREAD(cudaLaunchCooperativeKernel_ptsz,
             cudaStream_t stream),
            cudaLaunchCooperativeKernel(func, gridDim, blockDim, args, sharedMem, runtime_per_thread(stream)))
 
-static cudaError_t launch_config(const cudaLaunchConfig_t *config, const void *func, void **args,
-                                 cudaStream_t stream)
+static cudaError_t launch_configured(const cudaLaunchConfig_t *config, const void *func, void **args,
+                                     bool per_thread)
 {
     CUkernel kernel;
+    if (config == NULL)
+        return runtime_error(cudaErrorInvalidValue);
     const cudaError_t error = runtime_kernel(func, &kernel);
-    CUlaunchConfig driver = shape(config->gridDim, config->blockDim, config->dynamicSmemBytes, stream);
-    driver.attrs = (CUlaunchAttribute *)(void *)config->attrs;
-    driver.numAttrs = config->numAttrs;
+    CUlaunchConfig driver = launch_config(config);
+    if (per_thread)
+        driver.hStream = runtime_per_thread(driver.hStream);
     return error == cudaSuccess ? launch(kernel, &driver, args) : error;
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
-    return config == NULL ? runtime_error(cudaErrorInvalidValue)
-                          : launch_config(config, func, args, config->stream);
+    return launch_configured(config, func, args, false);
 }
 
 PER_THREAD(cudaLaunchKernelExC_ptsz, (const cudaLaunchConfig_t *config, const void *func, void **args),
-           config == NULL ? runtime_error(cudaErrorInvalidValue)
-                          : launch_config(config, func, args, runtime_per_thread(config->stream)))
+           launch_configured(config, func, args, true))

@@ -21,7 +21,7 @@ from benchguard.interpose import interposer_for
 from benchguard.problem.spec import Buffer, CaseSpec, Layout, Scalar, layout_of
 from benchguard.quarantine.contract import Began, Broke, Confine, Event, Finished, Order
 from benchguard.replay.replay import replay
-from tests.conftest import NATIVE, ROOT
+from tests.conftest import ROOT
 
 PROGRAM = """
 import os, sys, msgspec
@@ -95,9 +95,9 @@ class Ran:
         return found
 
 
-def call(folder: Path, submission: str | Path, case: Case | Sequence[Case], **options: Any) -> Ran:
-    """Write `submission` (a text, or a file to copy) down and have the runner call it; `options` are of the Order,
-    and `nvcc`: whether one may be found."""
+def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: Any) -> Ran:
+    """Write `submission` down and have the runner call it; `options` are of the Order,
+    `nvcc`: whether one may be found, `beside`: files in its folder."""
     environment = {} if options.pop("nvcc", True) else {"WITHOUT_NVCC": "1"}
     cases = [case] if isinstance(case, Case) else list(case)
     language = options.setdefault("language", "python")
@@ -106,10 +106,9 @@ def call(folder: Path, submission: str | Path, case: Case | Sequence[Case], **op
     for each in (path.parent, scratch, recordings):
         shutil.rmtree(each, ignore_errors=True)
         each.mkdir()
-    if isinstance(submission, Path):
-        shutil.copy(submission, path)
-    else:
-        path.write_text(submission)
+    path.write_text(submission)
+    for name, text in options.pop("beside", {}).items():
+        (path.parent / name).write_text(text)
     offsets, inputs = [], b""
     for each in cases:
         offsets.append(len(inputs))
@@ -135,7 +134,7 @@ def _supervised(folder: Path, recordings: Path, environment: Mapping[str, str]) 
     interposer, _, _ = interposer_for("sim")
     words = [sys.executable, "-c", PROGRAM, *(str(folder / each) for each in ("order", "inputs", "events"))]
     before = dict(os.environ)
-    os.environ.update(PYTHONPATH=str(ROOT), LD_LIBRARY_PATH=str(NATIVE / "sim"), **environment)
+    os.environ.update(PYTHONPATH=str(ROOT), **environment)
     try:
         log = LogWriter(folder / "run.audit.jsonl", replace=True)
         recorded = Recorded(recordings, parse_selection(None, None, None))

@@ -12,6 +12,7 @@ from benchguard.capture.model import Launch
 from benchguard.problem.spec import Buffer, CaseSpec, Scalar
 from benchguard.quarantine.contract import Finished
 from benchguard.quarantine.runner.case_memory import POISON
+from benchguard.quarantine.runner.nvcc import find_nvcc
 from tests.integration.quarantined import Case, Ran, call, range_list, saxpy, saxpy_case
 from tests.kernels import SAXPY
 
@@ -321,3 +322,143 @@ def test_a_host_function_without_nvcc(tmp_path: Path, case: Case) -> None:
     host = 'extern "C" void solution(const float *, const float *, float *, int) {}'
     broke = call(tmp_path, host, case, language="cuda", nvcc=False).broke
     assert "solution of submission.cu is a function of the host, and to compile it takes nvcc" in broke.text
+
+
+HOST = """
+// nvcc: --use_fast_math -DTHREADS=128
+#include <cuda_runtime.h>
+
+__global__ void kernel(const float *x, const float *z, float *y, size_t n)
+{
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 2 * x[i] + z[i];
+}
+
+extern "C" void solution(const float *x, const float *z, float *y, int n)
+{
+    kernel<<<(n + THREADS - 1) / THREADS, THREADS>>>(x, z, y, n);
+}
+"""
+
+
+@pytest.fixture
+def cudart(native: Path) -> None:
+    if find_nvcc() is None:
+        pytest.skip("there is no nvcc")
+    if not (native / "sim" / "libcudart.so.13").is_file():
+        pytest.skip("the CPU driver has no CUDA runtime library")
+
+
+@pytest.mark.usefixtures("cudart")
+def test_a_host_function_in_cuda(tmp_path: Path, case: Case) -> None:
+    assert_right(call(tmp_path, HOST, case, language="cuda"), case)
+
+
+@pytest.mark.usefixtures("cudart")
+@pytest.mark.parametrize(
+    ("submission", "text"),
+    [
+        (HOST.replace("THREADS>>>", "THREADS>>>>"), "submission.cu(14): error: expected an expression"),
+        (
+            HOST.replace('extern "C" ', ""),
+            'submission.cu exports no solution; write extern "C" void solution(...)',
+        ),
+        ('extern "C" void no(); extern "C" void solution() { no(); }', "undefined symbol: no"),
+    ],
+)
+def test_host_functions_that_break(tmp_path: Path, case: Case, submission: str, text: str) -> None:
+    broke = call(tmp_path, submission, case, language="cuda").broke
+    assert broke.phase == "compile"
+    assert text in broke.text
+
+
+CONVENTIONS = {
+    "output_first": "def solution(y, x, z, n):\n    copy(y, x)",
+    "tuple": "def solution(data):\n    x, z, n, y = data\n    copy(y, x)\n    return y",
+    "module": """
+class solution:
+    def __init__(self, scale):
+        assert scale == 3
+        self.calls = 0
+
+    def __call__(self, x, z, n):
+        address = ctypes.c_uint64()
+        assert cuda.cuMemAllocAsync(ctypes.byref(address), ctypes.c_size_t(x.nbytes), None) == 0
+        y = Given(address.value, x)
+        copy(y, x)
+        return y
+
+class Given:
+    def __init__(self, address, like):
+        self.address, self.nbytes = address, like.nbytes
+        self.__cuda_array_interface__ = {**like.__cuda_array_interface__, "data": (address, False)}
+
+    def data_ptr(self):
+        return self.address
+
+    def __del__(self):
+        cuda.cuMemFreeAsync(ctypes.c_uint64(self.address), None)
+""",
+}
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_conventions(tmp_path: Path, case: Case, convention: str) -> None:
+    submission = DRIVER + CONVENTIONS[convention]
+    ran = call(tmp_path, submission, case, convention=convention, init=(3,)).assert_finished()
+    assert sorted(range_list(ran.captures[1])) == sorted(RANGES)
+    fresh = case.sets[2]
+    assert [ran.replayed(number, fresh) for number in (0, 1)] == [fresh["x"].tobytes()] * 2
+
+
+CUDA_CORE = '''
+from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+
+KERNEL = r"""%s"""
+device = Device()
+device.set_current()
+stream = device.create_stream()
+options = ProgramOptions(arch=f"sm_{device.arch}")
+kernel = Program(KERNEL.replace("__global__", 'extern "C" __global__'), "c++", options=options).compile("ptx")
+kernel = kernel.get_kernel("solution")
+
+def solution(x, z, y, n):
+    import numpy as np
+    launch(stream, LaunchConfig(grid=(n + 63) // 64, block=64), kernel, *(a.data_ptr() for a in (x, z, y)), np.int32(n))
+'''
+
+
+def test_cuda_core_on_a_stream_of_its_own(tmp_path: Path, case: Case) -> None:
+    """And a context that the submission made before ours was asked for."""
+    pytest.importorskip("cuda.core", reason="comes with the extra examples")
+    assert_right(call(tmp_path, CUDA_CORE % KERNEL, case), case)
+
+
+def test_a_program_s_files_and_its_output(tmp_path: Path, case: Case) -> None:
+    """Its folder is where modules come from, and nothing is written there; what it prints last is not lost."""
+    submission = (
+        "import sys, beside\nassert sys.argv == [__file__]\nsolution = beside.work\nprint('called', end='')"
+    )
+    ran = call(tmp_path, submission, case, beside={"beside.py": "def work(*values): pass"}).assert_finished()
+    assert len(ran.captures) == 2
+    assert sorted(path.name for path in (tmp_path / "submitted").iterdir()) == ["beside.py", "submission.py"]
+
+
+def test_a_call_that_leaves_no_context(tmp_path: Path, case: Case) -> None:
+    submission = (
+        f"{DRIVER}\ndef solution(x, z, y, n):\n    copy(y, x)\n    assert cuda.cuCtxSetCurrent(None) == 0\n"
+    )
+    broke = call(tmp_path, submission, case).broke
+    assert "the call cannot be recorded: " in broke.text
+
+
+def test_a_region_that_is_ended_by_the_submission(tmp_path: Path, case: Case) -> None:
+    submission = """
+import ctypes
+def solution(*_):
+    ctypes.CDLL(None).neutrino_region_end()
+"""
+    broke = call(tmp_path, submission, case).broke
+    assert broke.phase == "record"
+    assert "no region is open" in broke.text

@@ -7,7 +7,7 @@ import time
 
 import msgspec
 
-from ..contract import LINE_MAX, Began, Event, Finished
+from ..contract import LINE_MAX, Began, Broke, Event, Finished
 
 
 class Reporter:
@@ -33,10 +33,10 @@ class Reporter:
         self.send(Finished(self._seconds))
 
     def send(self, event: Event) -> None:
-        """Nobody who reads any more, a line that is too long: what is said is no part of a verdict."""
+        """Nothing if nobody reads any more: what is said is no part of a verdict."""
         line = msgspec.json.encode(event) + b"\n"
-        if len(line) > LINE_MAX:
-            return
+        if len(line) > LINE_MAX and isinstance(event, Broke):
+            line = msgspec.json.encode(msgspec.structs.replace(event, detail="")) + b"\n"
         try:
             while line:
                 line = line[os.write(self._descriptor, line) :]

@@ -1,4 +1,4 @@
-/* Recorded code, loaded again: modules, kernels, variables, limits.
+/* Recorded code, loaded again: modules, kernels, variables.
  *
  * All of it exists in `copy_count` copies: one, or several for a cold instruction cache. */
 #ifndef NEUTRINO_ENGINE_CODE_H
@@ -40,9 +40,6 @@ struct nb_code {
     uint32_t current; /* the copy that ran last */
     uint32_t *sorted; /* variables by their recorded address */
 };
-
-/* Context limits of the capture, as far as they are reasonable. */
-int nb_code_set_limits(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 int nb_code_load(struct nb_replay *replay, uint32_t copy_count) __attribute__((visibility("hidden")));
 

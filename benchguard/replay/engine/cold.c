@@ -8,9 +8,10 @@
 #include "engine.h"
 
 enum {
-    SCRATCH_FACTOR = 3,     /* caches' worth of scratch memory: replacement is not least-recently-used */
-    ROTATE_FACTOR = 5,      /* caches' worth of other state between two uses of a copy */
-    ROTATE_MEMORY_SHARE = 2 /* of free memory, at most one in so many bytes */
+    SCRATCH_FACTOR = 3,      /* caches' worth of scratch memory: replacement is not least-recently-used */
+    ROTATE_FACTOR = 5,       /* caches' worth of other state between two uses of a copy */
+    ROTATE_MEMORY_SHARE = 2, /* of free memory, at most one in so many bytes */
+    TOUCHED_RANGES = 16      /* each is a launch, behind the one that holds the stream */
 };
 
 uint64_t nb_cold_scratch_bytes(const struct nb_replay *replay)
@@ -42,39 +43,50 @@ int nb_cold_build(struct nb_replay *replay)
                    replay->streams.timed);
 }
 
-static int write_scratch(struct nb_replay *replay)
+/* Half 0 is what a flush writes, half 1 what it reads. */
+static int write_scratch(struct nb_replay *replay, uint32_t half)
 {
-    const unsigned char value =
-        (unsigned char)replay->samples; /* equal lines might be told from written ones */
-    return NB_CALL(replay, cuMemsetD8Async, replay->cold.scratch, value, (size_t)replay->cold.scratch_bytes,
-                   replay->streams.timed);
+    const struct nb_cold_state *cold = &replay->cold;
+    const unsigned noise =
+        (unsigned)nb_inputs_noise(replay); /* equal lines might be told from written ones */
+    return NB_CALL(replay, cuMemsetD32Async, cold->scratch + half * cold->scratch_bytes, noise,
+                   (size_t)cold->scratch_bytes / sizeof noise, replay->streams.timed);
 }
 
-/* The half that is never written. */
 static int read_clean(struct nb_replay *replay)
 {
     return nb_utility_read(replay, replay->cold.scratch + replay->cold.scratch_bytes,
                            replay->cold.scratch_bytes);
 }
 
-static int restore_memory(struct nb_replay *replay, uint32_t index, uint32_t inputs)
+static int write_state(struct nb_replay *replay, uint32_t set)
 {
-    struct nb_set *set = &replay->memory.sets[index];
-    NB_TRY(nb_memory_restore(replay, index, replay->streams.timed));
-    NB_TRY(nb_inputs_write_memory(replay, inputs, index, replay->streams.timed));
-    set->stale = false;
-    set->inputs = inputs;
+    replay->memory.sets[set].stale = false;
+    return nb_memory_restore(replay, set, replay->streams.timed);
+}
+
+/* What only a sample has: inputs and poison, and variables, of all copies of the code where one that does not
+ * run would keep something for one that does. */
+static int write_inputs(struct nb_replay *replay, uint32_t set, uint32_t copy, uint32_t inputs)
+{
+    const CUstream stream = replay->streams.timed;
+    replay->memory.sets[set].stale = true; /* it is going to be used */
+    NB_TRY(nb_temporaries_fill(replay));
+    NB_TRY(nb_inputs_write_memory(replay, inputs, set, stream));
+    for (uint32_t i = 0; i < replay->code.copy_count; i++) {
+        if (i != copy && replay->options.strict == 0)
+            continue;
+        NB_TRY(nb_variables_restore(replay, i, stream));
+        NB_TRY(nb_inputs_write_variables(replay, inputs, i, stream));
+    }
     return NB_REPLAY_OK;
 }
 
 int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
 {
-    const uint32_t current = replay->memory.current;
-    NB_TRY(restore_memory(replay, current, inputs));
-    NB_TRY(nb_variables_restore(replay, copy, replay->streams.timed));
-    NB_TRY(nb_inputs_write_variables(replay, inputs, copy, replay->streams.timed));
-    replay->memory.sets[current].stale = true; /* it is going to be used */
-    return NB_REPLAY_OK;
+    NB_TRY(nb_vault_open(replay));
+    NB_TRY(write_state(replay, replay->memory.current));
+    return write_inputs(replay, replay->memory.current, copy, inputs);
 }
 
 /* The set after the current one is next. With two sets it is restored now; with many it was restored long
@@ -86,31 +98,60 @@ static int restore_next(struct nb_replay *replay, uint32_t *next)
     for (uint32_t i = 0; i < memory->set_count; i++) {
         const bool wanted = replay->options.cold == NB_COLD_ROTATE || i == *next;
         if (wanted && memory->sets[i].stale)
-            NB_TRY(restore_memory(replay, i, nb_inputs_draw(replay)));
+            NB_TRY(write_state(replay, i));
     }
     return NB_REPLAY_OK;
 }
 
-int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t *inputs)
+/* What of ours stays mapped while the region runs is not to be a place where one sample leaves something for
+ * the next: vault.h. Queued before what is emptied of the caches by writing half 0. */
+static int forget(struct nb_replay *replay)
+{
+    if (replay->options.strict == 0)
+        return NB_REPLAY_OK;
+    NB_TRY(nb_utility_forget(replay));
+    for (uint32_t half = 2; half > 0 && replay->cold.scratch != 0; half--)
+        NB_TRY(write_scratch(replay, half - 1));
+    return NB_REPLAY_OK;
+}
+
+int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
 {
     uint32_t next = 0;
+    NB_TRY(nb_vault_open(replay));
     NB_TRY(NB_CALL(replay, cuCtxResetPersistingL2Cache));
     NB_TRY(restore_next(replay, &next));
-    *inputs = replay->memory.sets[next].inputs;
-    replay->memory.sets[next].stale = true;
-    NB_TRY(nb_variables_restore(replay, copy, replay->streams.timed));
-    NB_TRY(nb_inputs_write_variables(replay, *inputs, copy, replay->streams.timed));
+    NB_TRY(write_inputs(replay, next, copy, inputs));
     if (replay->options.scrub != 0)
         NB_TRY(nb_utility_scrub(replay));
+    NB_TRY(forget(replay));
     NB_TRY(nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "restoring the state"));
-    return nb_memory_switch(replay, next);
+    if (replay->options.strict != 0) {
+        nb_staging_scrub(replay);
+        nb_operations_forget(replay);
+    }
+    NB_TRY(nb_memory_switch(replay, next));
+    return nb_vault_close(replay);
+}
+
+/* Unmapping empties the caches of address translation, of other memory too: a kernel in a program that keeps
+ * its buffers does not pay for that (1.3 us on an H200; docs/adr/0009). One access a page fills them again.
+ */
+static int touch_state(struct nb_replay *replay)
+{
+    const struct nb_memory *memory = &replay->memory;
+    for (uint32_t i = 0; i < memory->range_count && i < TOUCHED_RANGES; i++)
+        NB_TRY(nb_utility_touch(replay, memory->ranges[i].address, memory->ranges[i].bytes, memory->granule));
+    return NB_REPLAY_OK;
 }
 
 int nb_cold_chill(struct nb_replay *replay)
 {
     const uint32_t mode = replay->options.cold;
+    if (replay->options.guard != 0)
+        NB_TRY(touch_state(replay));
     if (mode == NB_COLD_FLUSH || mode == NB_COLD_MEMSET)
-        NB_TRY(write_scratch(replay));
+        NB_TRY(write_scratch(replay, 0));
     if (mode != NB_COLD_NONE && mode != NB_COLD_MEMSET)
         NB_TRY(read_clean(replay));
     return NB_REPLAY_OK;

@@ -24,8 +24,8 @@ int nb_cold_build(struct nb_replay *replay) __attribute__((visibility("hidden"))
 int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     __attribute__((visibility("hidden")));
 
-/* Make ready for a sample. Returns with the device idle; `inputs` says which input set is in place. */
-int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t *inputs)
+/* Make ready for a sample on these inputs. Returns with the device idle, and what is guarded unmapped. */
+int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     __attribute__((visibility("hidden")));
 
 /* Queue what leaves the caches as the mode wants them: right before a sample, whose device is busy then. */

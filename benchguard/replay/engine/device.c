@@ -27,6 +27,7 @@ static int learn(struct nb_replay *replay)
     NB_TRY(attribute(replay, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &facts->multiprocessors));
     NB_TRY(attribute(replay, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &facts->l2_bytes));
     NB_TRY(attribute(replay, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &facts->clock_khz));
+    NB_TRY(attribute(replay, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, &facts->pageable));
     NB_TRY(NB_CALL(replay, cuDeviceTotalMem_v2, &total, replay->device));
     NB_TRY(NB_CALL(replay, cuMemGetInfo_v2, &available, &total));
     facts->memory_bytes = total;

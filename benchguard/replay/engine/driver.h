@@ -16,7 +16,8 @@
     X(cuInit) X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) \
     X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) X(cuDeviceGetPCIBusId) X(cuGetErrorName) \
     X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2) X(cuCtxSetCurrent) X(cuCtxGetLimit) \
-    X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(cuMemGetInfo_v2) X(cuMemGetAllocationGranularity) \
+    X(cuCtxSetLimit) X(cuCtxSynchronize) X(cuCtxResetPersistingL2Cache) X(cuMemGetInfo_v2) \
+    X(cuMemGetAllocationGranularity) \
     X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemUnmap) \
     X(cuMemSetAccess) X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer_v2) \
     X(cuMemFreeHost) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2) X(cuMemcpyDtoDAsync_v2) \

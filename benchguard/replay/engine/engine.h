@@ -16,6 +16,9 @@
 #include "staging.h"
 #include "streams.h"
 #include "utility.h"
+#include "vault.h"
+
+enum { NB_NOTES_MAX = 8, NB_NOTE_BYTES = 256 };
 
 struct nb_replay {
     struct nb_reader reader;
@@ -32,6 +35,7 @@ struct nb_replay {
     struct nb_replay_device facts;
 
     struct nb_staging staging;
+    struct nb_vault vault;
     struct nb_memory memory;
     struct nb_code code;
     struct nb_streams streams;
@@ -40,6 +44,8 @@ struct nb_replay {
     struct nb_utility utility;
     struct nb_cold_state cold;
     char (*refusals)[NB_REPLAY_TEXT];
+    char notes[NB_NOTES_MAX][NB_NOTE_BYTES];
+    uint32_t note_count;
     uint64_t samples; /* so far */
 };
 
@@ -75,5 +81,9 @@ int nb_wait_event(struct nb_replay *replay, CUevent event, uint32_t timeout_ms, 
 
 /* How long the engine waits for work of its own, whatever a sample may take. */
 enum { NB_OWN_WORK_MS = 60000 };
+
+/* Keep a line that says what is otherwise than recorded; those beyond NB_NOTES_MAX are left out. */
+void nb_note(struct nb_replay *replay, const char *format, ...)
+    __attribute__((visibility("hidden"), format(printf, 2, 3)));
 
 #endif

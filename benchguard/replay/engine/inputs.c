@@ -6,25 +6,29 @@
 #include "engine.h"
 
 /* splitmix64 */
-static uint64_t next_random(uint64_t *state)
+uint64_t nb_inputs_noise(struct nb_replay *replay)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = replay->inputs.noise += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
 
-uint32_t nb_inputs_draw(struct nb_replay *replay)
+/* Another pattern in each sample, and never zero: what a sample did not write is seen. An adversary who knew
+ * that it is one byte all over could write what compares equal to it. */
+static int poison(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, CUstream stream)
 {
-    if (replay->inputs.set_count == 0)
-        return NB_NOTHING;
-    return (uint32_t)(next_random(&replay->inputs.random) % replay->inputs.set_count);
+    const uint64_t noise = nb_inputs_noise(replay);
+    if (replay->options.strict != 0)
+        return nb_utility_noise(replay, to, bytes, (uint32_t)noise);
+    return NB_CALL(replay, cuMemsetD8Async, to, (unsigned char)(noise | 1), (size_t)bytes, stream);
 }
 
-/* Another pattern in each sample, and never zero: what a sample did not write is seen. */
-static unsigned char poison(struct nb_replay *replay)
+int nb_inputs_check(struct nb_replay *replay, uint32_t set)
 {
-    return (unsigned char)(next_random(&replay->inputs.noise) | 1);
+    if (set == NB_NOTHING || set < replay->inputs.set_count)
+        return NB_REPLAY_OK;
+    return nb_fail(replay, NB_REPLAY_OURS, "there is no input set %u", set);
 }
 
 static bool lies_in_one(const struct nb_replay *replay, uint64_t address, uint64_t bytes)
@@ -64,12 +68,6 @@ static int grow(struct nb_replay *replay, void **array, uint32_t count, uint32_t
     return NB_REPLAY_OK;
 }
 
-static void make_stale(struct nb_replay *replay)
-{
-    for (uint32_t i = 0; i < replay->memory.set_count; i++)
-        replay->memory.sets[i].stale = true;
-}
-
 NB_REPLAY_EXPORT int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address,
                                      const void *data, uint64_t bytes, char *error)
 {
@@ -82,11 +80,11 @@ NB_REPLAY_EXPORT int nb_replay_input(struct nb_replay *replay, uint32_t set, uin
     NB_TRY(grow(replay, (void **)&inputs->inputs, inputs->count, &inputs->room, sizeof *inputs->inputs));
     struct nb_input *input = &inputs->inputs[inputs->count];
     *input = (struct nb_input){.set = set, .address = address, .bytes = bytes};
-    NB_TRY(NB_CALL(replay, cuMemAlloc_v2, &input->content, (size_t)bytes));
+    NB_TRY(nb_vault_open(replay));
+    NB_TRY(nb_vault_take(replay, bytes, &input->content));
     inputs->count++;
     if (set >= inputs->set_count)
         inputs->set_count = set + 1;
-    make_stale(replay);
     NB_TRY(nb_staging_put(replay, input->content, data, bytes));
     NB_TRY(nb_staging_flush(replay));
     return nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "copying an input");
@@ -100,7 +98,6 @@ NB_REPLAY_EXPORT int nb_replay_output(struct nb_replay *replay, uint64_t address
     NB_TRY(grow(replay, (void **)&inputs->outputs, inputs->output_count, &inputs->output_room,
                 sizeof *inputs->outputs));
     inputs->outputs[inputs->output_count++] = (struct nb_output){address, bytes};
-    make_stale(replay);
     return NB_REPLAY_OK;
 }
 
@@ -115,7 +112,7 @@ static int write_all(struct nb_replay *replay, uint32_t set,
         const struct nb_output *output = &inputs->outputs[i];
         const CUdeviceptr to = at(replay, where, output->address, output->bytes);
         if (to != 0)
-            NB_TRY(NB_CALL(replay, cuMemsetD8Async, to, poison(replay), (size_t)output->bytes, stream));
+            NB_TRY(poison(replay, to, output->bytes, stream));
     }
     for (uint32_t i = 0; i < inputs->count && set != NB_NOTHING; i++) {
         const struct nb_input *input = &inputs->inputs[i];
@@ -138,8 +135,6 @@ int nb_inputs_write_variables(struct nb_replay *replay, uint32_t inputs, uint32_
 
 void nb_inputs_close(struct nb_replay *replay)
 {
-    for (uint32_t i = 0; replay->gone == NB_REPLAY_OK && i < replay->inputs.count; i++)
-        replay->driver.cuMemFree_v2(replay->inputs.inputs[i].content);
     free(replay->inputs.inputs);
     free(replay->inputs.outputs);
 }

@@ -13,7 +13,7 @@ struct nb_input {
     uint32_t set;
     uint64_t address;
     uint64_t bytes;
-    CUdeviceptr content; /* ours, in device memory */
+    CUdeviceptr content; /* in the vault */
 };
 
 struct nb_output {
@@ -29,12 +29,14 @@ struct nb_inputs {
     uint32_t set_count; /* one more than the greatest number given */
     struct nb_output *outputs;
     uint32_t output_count, output_room;
-    uint64_t random; /* state of the generator that draws sets */
-    uint64_t noise;  /* of the one that draws poison */
+    uint64_t noise; /* state of the generator that draws poison */
 };
 
-/* A set drawn at random; NB_NOTHING without any. */
-uint32_t nb_inputs_draw(struct nb_replay *replay) __attribute__((visibility("hidden")));
+/* Whether there is such a set; NB_NOTHING is the recorded inputs. */
+int nb_inputs_check(struct nb_replay *replay, uint32_t set) __attribute__((visibility("hidden")));
+
+/* Another number each time. */
+uint64_t nb_inputs_noise(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Queue the inputs of `inputs` and the poison of all outputs: those in memory into a state set, those in
  * variables into a copy of the code. */

@@ -23,6 +23,7 @@ int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, bool stepwise)
 
 int nb_loop_run(struct nb_replay *replay, uint32_t copy)
 {
+    NB_TRY(nb_vault_close(replay));
     NB_TRY(nb_loop_queue_region(replay, copy, replay->options.step != 0));
     return nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region");
 }
@@ -52,7 +53,8 @@ int nb_loop_elapsed_us(struct nb_replay *replay, CUevent start, CUevent end, dou
 
 /* What is queued here runs without the host: it is all there before the first of it begins. The stamps and
  * the hold are outside the events. */
-static int queue_sample(struct nb_replay *replay, uint32_t copy, bool primed)
+static int queue_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy,
+                        bool primed)
 {
     const struct nb_streams *streams = &replay->streams;
     nb_utility_reset(replay);
@@ -61,38 +63,63 @@ static int queue_sample(struct nb_replay *replay, uint32_t copy, bool primed)
         NB_TRY(nb_utility_hold(replay, replay->options.prime_limit_ms));
     NB_TRY(nb_cold_chill(replay));
     NB_TRY(NB_CALL(replay, cuEventRecord, streams->start, streams->timed));
-    NB_TRY(nb_loop_queue_region(replay, copy, false));
+    NB_TRY(queue(replay, copy));
     NB_TRY(NB_CALL(replay, cuEventRecord, streams->end, streams->timed));
     return nb_utility_stamp(replay, true);
 }
 
-static int take_sample(struct nb_replay *replay, uint32_t copy, struct nb_replay_sample *sample)
+/* cuCtxSynchronize has no limit of its own; work that never ends costs the process, by its supervisor's
+ * deadline. */
+static int wait_for_all(struct nb_replay *replay, struct nb_replay_sample *sample)
+{
+    const uint64_t seen = replay->driver.now_ns();
+    NB_TRY(nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region"));
+    NB_TRY(NB_CALL(replay, cuCtxSynchronize));
+    sample->tail_us = us_between(seen, replay->driver.now_ns());
+    return NB_REPLAY_OK;
+}
+
+int nb_loop_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy,
+                   bool primed, struct nb_replay_sample *sample)
 {
     const struct nb_streams *streams = &replay->streams;
-    const bool primed = nb_loop_may_prime(replay);
     const uint64_t queueing = replay->driver.now_ns();
-    NB_TRY(queue_sample(replay, copy, primed));
+    NB_TRY(queue_sample(replay, queue, copy, primed));
     const uint64_t released = primed ? replay->driver.now_ns() : queueing;
     nb_utility_release(replay);
     NB_TRY(nb_wait_event(replay, streams->end, replay->options.timeout_ms, "the region"));
     sample->host_us = us_between(released, replay->driver.now_ns());
-    NB_TRY(nb_wait(replay, streams->timed, replay->options.timeout_ms, "the region"));
+    NB_TRY(wait_for_all(replay, sample));
     NB_TRY(nb_loop_elapsed_us(replay, streams->start, streams->end, &sample->device_us));
     sample->clock_mhz = nb_utility_clock_mhz(replay);
     sample->flags = atomic_load(&replay->utility.signal->gave_up) != 0 ? NB_SAMPLE_UNPRIMED : 0;
     return NB_REPLAY_OK;
 }
 
-NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, struct nb_replay_sample *sample, char *error)
+static int queue_region(struct nb_replay *replay, uint32_t copy)
+{
+    return nb_loop_queue_region(replay, copy, false);
+}
+
+static int measure(struct nb_replay *replay, uint32_t copy, struct nb_replay_sample *sample)
+{
+    const uint64_t began = replay->driver.now_ns();
+    replay->vault.spent_ns = 0;
+    NB_TRY(nb_cold_make_ready(replay, copy, sample->input_set));
+    const uint64_t spent = replay->vault.spent_ns;
+    sample->restore_us = us_between(began + spent, replay->driver.now_ns());
+    sample->guard_us = us_between(0, spent);
+    return nb_loop_sample(replay, queue_region, copy, nb_loop_may_prime(replay), sample);
+}
+
+NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, uint32_t set,
+                                       struct nb_replay_sample *sample, char *error)
 {
     NB_TRY(nb_begin(replay, error));
-    const uint32_t copy = (uint32_t)(replay->samples % replay->code.copy_count);
-    *sample = (struct nb_replay_sample){0};
+    NB_TRY(nb_inputs_check(replay, set));
+    *sample = (struct nb_replay_sample){.input_set = set};
     NB_TRY(warm_up(replay));
-    const uint64_t began = replay->driver.now_ns();
-    NB_TRY(nb_cold_make_ready(replay, copy, &sample->input_set));
-    sample->restore_us = us_between(began, replay->driver.now_ns());
-    NB_TRY(take_sample(replay, copy, sample));
+    NB_TRY(measure(replay, (uint32_t)(replay->samples % replay->code.copy_count), sample));
     replay->samples++;
     return NB_REPLAY_OK;
 }

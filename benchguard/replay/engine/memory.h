@@ -35,13 +35,18 @@ struct nb_piece {
     uint64_t shadow;
 };
 
+/* A stretch of memory that was not there when the region began. */
+struct nb_temporary {
+    CUdeviceptr address;
+    uint64_t bytes;
+};
+
 struct nb_set {
     CUmemGenericAllocationHandle *handles; /* one a range; `created` of them are */
     uint32_t created;
     uint32_t aliased;  /* ranges that are mapped at the alias */
     CUdeviceptr alias; /* 0: none */
-    bool stale;        /* was used, or is to hold other inputs */
-    uint32_t inputs;   /* the input set that it was restored with */
+    bool stale;        /* was used */
 };
 
 struct nb_memory {
@@ -54,6 +59,8 @@ struct nb_memory {
     uint64_t mapped_bytes;
     struct nb_piece *pieces;
     uint32_t piece_count, piece_room;
+    struct nb_temporary *temporaries;
+    uint32_t temporary_count;
     CUdeviceptr shadow;
     uint64_t shadow_bytes;
     struct nb_set *sets;
@@ -73,6 +80,11 @@ int nb_memory_build(struct nb_replay *replay, uint32_t set_count) __attribute__(
 
 /* Fill the shadow, which is zero, with the recorded content of memory. */
 int nb_memory_upload(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* With `strict`, find what lives in the region alone, and queue other noise there: a program may rely on
+ * nothing that it finds there, and is to find nothing that it left (temporaries.c). */
+int nb_temporaries_plan(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_temporaries_fill(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Map another set at the recorded addresses. The device must be idle. */
 int nb_memory_switch(struct nb_replay *replay, uint32_t set) __attribute__((visibility("hidden")));

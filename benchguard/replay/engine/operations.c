@@ -37,16 +37,27 @@ static int keep_uploads(struct nb_replay *replay)
     struct nb_operations *operations = &replay->operations;
     if (operations->upload_bytes == 0)
         return NB_REPLAY_OK;
+    operations->uploads_kept = nb_new(replay, operations->upload_bytes, 1);
+    if (operations->uploads_kept == NULL)
+        return NB_REPLAY_OURS;
     NB_TRY(
         NB_CALL(replay, cuMemHostAlloc, (void **)&operations->uploads, (size_t)operations->upload_bytes, 0));
     for (uint32_t i = 0; i < replay->reader.operation_count; i++) {
         const struct nb_capture_operation *operation = &replay->reader.operations[i];
         if (operation->kind == NB_OPERATION_UPLOAD && operation->as.copy.content.bytes != 0)
-            memcpy(operations->uploads + operations->places[i],
+            memcpy(operations->uploads_kept + operations->places[i],
                    nb_reader_content(&replay->reader, operation->as.copy.content),
                    (size_t)operation->as.copy.content.bytes);
     }
+    nb_operations_forget(replay);
     return NB_REPLAY_OK;
+}
+
+void nb_operations_forget(struct nb_replay *replay)
+{
+    const struct nb_operations *operations = &replay->operations;
+    if (operations->upload_bytes != 0)
+        memcpy(operations->uploads, operations->uploads_kept, (size_t)operations->upload_bytes);
 }
 
 /* The parameters of all launches, with the addresses that variables have in this copy of the code. */
@@ -91,6 +102,7 @@ static int prepare_step(struct nb_replay *replay, uint32_t copy, uint32_t index,
     case NB_OPERATION_LAUNCH:
         NB_TRY(nb_launch_prepare(replay, copy, index, &step->as.launch));
         step->as.launch.config.hStream = step->stream;
+        replay->operations.begun[operation->stream] = true;
         return NB_REPLAY_OK;
     case NB_OPERATION_SET:
         return nb_set_prepare(replay, copy, index, &step->as.set);
@@ -113,6 +125,20 @@ static int prepare_step(struct nb_replay *replay, uint32_t copy, uint32_t index,
     }
 }
 
+static void tell_dropped(struct nb_replay *replay)
+{
+    const struct nb_operations *operations = &replay->operations;
+    if (operations->dropped_windows != 0)
+        nb_note(replay, "access-policy windows of %u launches were left out: lines of L2 would persist",
+                operations->dropped_windows);
+    if (operations->dropped_starts != 0)
+        nb_note(
+            replay,
+            "programmatic stream serialization of %u launches was left out: as the first of a stream they "
+            "could begin before the start event",
+            operations->dropped_starts);
+}
+
 static int build_program(struct nb_replay *replay, uint32_t copy)
 {
     struct nb_program *program = &replay->operations.programs[copy];
@@ -122,6 +148,8 @@ static int build_program(struct nb_replay *replay, uint32_t copy)
     program->steps = nb_new(replay, count, sizeof *program->steps);
     if (program->steps == NULL && count != 0)
         return NB_REPLAY_OURS;
+    if (replay->streams.count != 0)
+        memset(replay->operations.begun, 0, replay->streams.count);
     for (uint32_t i = 0; i < replay->streams.stop; i++)
         if (replay->reader.operations[i].graph == 0)
             NB_TRY(prepare_step(replay, copy, i, &program->steps[program->step_count++]));
@@ -149,12 +177,14 @@ int nb_operations_build(struct nb_replay *replay)
     NB_TRY(find_places(replay));
     NB_TRY(keep_uploads(replay));
     operations->programs = nb_new(replay, replay->code.copy_count, sizeof *operations->programs);
-    if (operations->programs == NULL)
+    operations->begun = nb_new(replay, (uint64_t)replay->streams.count + 1, sizeof *operations->begun);
+    if (operations->programs == NULL || operations->begun == NULL)
         return NB_REPLAY_OURS;
     operations->program_count = replay->code.copy_count;
     for (uint32_t copy = 0; copy < operations->program_count; copy++)
         NB_TRY(build_program(replay, copy));
     operations->queued = count_queued(replay);
+    tell_dropped(replay);
     return NB_REPLAY_OK;
 }
 
@@ -267,6 +297,8 @@ void nb_operations_close(struct nb_replay *replay)
     }
     if (operations->uploads != NULL && replay->gone == NB_REPLAY_OK)
         replay->driver.cuMemFreeHost(operations->uploads);
+    free(operations->uploads_kept);
+    free(operations->begun);
     free(operations->programs);
     free(operations->places);
     free(operations->attribute_places);

@@ -53,7 +53,10 @@ struct nb_operations {
     uint64_t *attribute_places; /* by operation: a launch's index in `attributes` */
     uint64_t parameter_bytes, attribute_count, upload_bytes;
     uint8_t *uploads; /* pinned: what the host gave, as a copy from other memory would wait for the device */
-    uint32_t queued;  /* driver operations of one sample, forks and joins included */
+    uint8_t *uploads_kept;                    /* with strict, what was there: kernels reach pinned memory */
+    bool *begun;                              /* by stream, while a program is built: it has work */
+    uint32_t dropped_windows, dropped_starts; /* launch attributes that strict does without */
+    uint32_t queued;                          /* driver operations of one sample, forks and joins included */
 };
 
 int nb_operations_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
@@ -61,6 +64,9 @@ int nb_operations_build(struct nb_replay *replay) __attribute__((visibility("hid
 /* Queue the region. With `step` the host waits after each operation, so that an error names it. */
 int nb_operations_run(struct nb_replay *replay, uint32_t copy, bool step)
     __attribute__((visibility("hidden")));
+
+/* Give what the host uploads its recorded content again. */
+void nb_operations_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 void nb_operations_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
 

@@ -5,9 +5,10 @@
 #include "loop.h"
 
 enum {
-    BATCH = 60,
-    ROUNDS = 18
-}; /* pairs that are queued at once: three operations each, below NB_QUEUE_MAX */
+    BATCH = 60, /* pairs that are queued at once: three operations each, below NB_QUEUE_MAX */
+    ROUNDS = 18,
+    HOST_SAMPLES = 15
+};
 
 struct pairs {
     CUevent start[BATCH], end[BATCH];
@@ -93,6 +94,28 @@ static int measure_pairs(struct nb_replay *replay, const struct pairs *pairs,
     return NB_REPLAY_OK;
 }
 
+static int queue_empty(struct nb_replay *replay, uint32_t copy)
+{
+    (void)copy;
+    return nb_utility_empty(replay);
+}
+
+/* What the host sees of a sample beside its events, while none of the capture's code has run yet in whose
+ * interest it might be to change that. */
+static int measure_host(struct nb_replay *replay, struct nb_replay_overhead *overhead)
+{
+    double host_us[HOST_SAMPLES], tail_us[HOST_SAMPLES];
+    for (int i = 0; i < HOST_SAMPLES; i++) {
+        struct nb_replay_sample sample = {0};
+        NB_TRY(nb_loop_sample(replay, queue_empty, 0, replay->options.prime != 0, &sample));
+        host_us[i] = sample.host_us > sample.device_us ? sample.host_us - sample.device_us : 0;
+        tail_us[i] = sample.tail_us;
+    }
+    overhead->empty_host_us = median(host_us, HOST_SAMPLES);
+    overhead->empty_tail_us = median(tail_us, HOST_SAMPLES);
+    return NB_REPLAY_OK;
+}
+
 NB_REPLAY_EXPORT int nb_replay_measure_overhead(struct nb_replay *replay, struct nb_replay_overhead *overhead,
                                                 char *error)
 {
@@ -101,6 +124,8 @@ NB_REPLAY_EXPORT int nb_replay_measure_overhead(struct nb_replay *replay, struct
     int status = make_pairs(replay, &pairs);
     if (status == NB_REPLAY_OK)
         status = measure_pairs(replay, &pairs, overhead);
+    if (status == NB_REPLAY_OK)
+        status = measure_host(replay, overhead);
     destroy_pairs(replay, &pairs);
     return status;
 }

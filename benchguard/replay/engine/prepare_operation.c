@@ -33,8 +33,25 @@ static enum fate fate_of(uint32_t attribute)
     }
 }
 
-static int collect_attributes(struct nb_replay *replay, uint32_t index, CUlaunchAttribute *into,
-                              unsigned *count)
+/* What an adversary's capture does without: a part of L2 that persists, and a launch that may begin before
+ * what is queued ahead of it has ended, where that is not the region's own. */
+static bool is_dropped(struct nb_replay *replay, uint32_t copy, uint32_t index,
+                       const CUlaunchAttribute *attribute)
+{
+    struct nb_operations *operations = &replay->operations;
+    const struct nb_capture_operation *operation = &replay->reader.operations[index];
+    if (replay->options.strict == 0)
+        return false;
+    const bool window = attribute->id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW;
+    const bool start = attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+                       operation->graph == 0 && !operations->begun[operation->stream];
+    operations->dropped_windows += copy == 0 && window;
+    operations->dropped_starts += copy == 0 && start;
+    return window || start;
+}
+
+static int collect_attributes(struct nb_replay *replay, uint32_t copy, uint32_t index,
+                              CUlaunchAttribute *into, unsigned *count)
 {
     const struct nb_capture_operation *operation = &replay->reader.operations[index];
     const struct nb_span span = operation->as.launch.attributes;
@@ -48,7 +65,7 @@ static int collect_attributes(struct nb_replay *replay, uint32_t index, CUlaunch
             return nb_fail(replay, NB_REPLAY_CANNOT,
                            "operation %u: launch attribute %u refers to an object of the recorded process",
                            index, (unsigned)attribute.id);
-        if (fate == LEFT)
+        if (fate == LEFT || is_dropped(replay, copy, index, &attribute))
             continue;
         cooperative |= attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
         into[(*count)++] = attribute;
@@ -82,7 +99,7 @@ int nb_launch_prepare(struct nb_replay *replay, uint32_t copy, uint32_t index, s
         .parameter_bytes = (size_t)operation->as.launch.parameters.bytes,
         .settings = kernel->shared,
     };
-    return collect_attributes(replay, index, attributes, &call->config.numAttrs);
+    return collect_attributes(replay, copy, index, attributes, &call->config.numAttrs);
 }
 
 /* A recorded address as it is here: variables have moved, allocations have not. */

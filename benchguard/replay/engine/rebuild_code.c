@@ -5,41 +5,6 @@
 
 #include "engine.h"
 
-/* ---- limits -------------------------------------------------------------------------------------------- */
-
-/* What a capture may ask for. The others (persisting lines, fetch granularity) are the measurement's. */
-static const struct {
-    CUlimit limit;
-    uint64_t most;
-} allowed[] = {
-    {CU_LIMIT_STACK_SIZE, 512u << 10},
-    {CU_LIMIT_PRINTF_FIFO_SIZE, 256u << 20},
-    {CU_LIMIT_MALLOC_HEAP_SIZE, UINT64_C(8) << 30},
-    {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 24},
-    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 1u << 20},
-};
-
-static int set_limit(struct nb_replay *replay, const struct nb_capture_limit *wanted, uint64_t most)
-{
-    size_t value = 0;
-    const CUlimit limit = (CUlimit)wanted->limit;
-    if (replay->driver.cuCtxGetLimit(&value, limit) == CUDA_SUCCESS && value == wanted->value)
-        return NB_REPLAY_OK;
-    if (wanted->value > most)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "limit %u of the context was %llu; at most %llu is given",
-                       wanted->limit, (unsigned long long)wanted->value, (unsigned long long)most);
-    return NB_CALL(replay, cuCtxSetLimit, limit, (size_t)wanted->value);
-}
-
-int nb_code_set_limits(struct nb_replay *replay)
-{
-    for (uint32_t i = 0; i < replay->reader.limit_count; i++)
-        for (size_t j = 0; j < sizeof allowed / sizeof allowed[0]; j++)
-            if (replay->reader.limits[i].limit == (uint32_t)allowed[j].limit)
-                NB_TRY(set_limit(replay, &replay->reader.limits[i], allowed[j].most));
-    return NB_REPLAY_OK;
-}
-
 /* ---- modules ------------------------------------------------------------------------------------------- */
 
 enum { OPTIONS_MAX = 24, LOG_BYTES = 2048 };

@@ -71,7 +71,7 @@ int nb_memory_build(struct nb_replay *replay, uint32_t set_count)
         return NB_REPLAY_OURS;
     memory->set_count = set_count;
     for (uint32_t i = 0; i < set_count; i++)
-        memory->sets[i] = (struct nb_set){.stale = true, .inputs = NB_NOTHING};
+        memory->sets[i] = (struct nb_set){.stale = true};
     for (uint32_t i = 0; memory->range_count != 0 && i < set_count; i++)
         NB_TRY(build_set(replay, &memory->sets[i]));
     return map_set(replay, 0);
@@ -132,13 +132,12 @@ void nb_memory_close(struct nb_replay *replay)
         for (uint32_t i = 0; i < memory->reservation_count; i++)
             replay->driver.cuMemAddressFree(memory->reservations[i].address,
                                             (size_t)memory->reservations[i].bytes);
-        if (memory->shadow != 0)
-            replay->driver.cuMemFree_v2(memory->shadow);
     }
     for (uint32_t i = 0; i < memory->set_count; i++)
         free(memory->sets[i].handles);
     free(memory->sets);
     free(memory->pieces);
+    free(memory->temporaries);
     free(memory->ranges);
     free(memory->reservations);
 }

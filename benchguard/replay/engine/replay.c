@@ -8,6 +8,7 @@
 #include "device.h"
 #include "engine.h"
 #include "error.h"
+#include "limits.h"
 #include "loop.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
@@ -73,8 +74,9 @@ static int check_options(struct nb_replay *replay)
         return nb_fail(replay, NB_REPLAY_OURS, "cold mode %u is none", options->cold);
     if (options->timeout_ms == 0 || (options->prime != 0 && options->prime_limit_ms == 0))
         return nb_fail(replay, NB_REPLAY_OURS, "a time limit of 0 ms");
-    replay->inputs.random = options->seed;
-    replay->inputs.noise = ~options->seed;
+    if (options->strict != 0 && (options->cold == NB_COLD_REMAP || options->cold == NB_COLD_ROTATE))
+        return nb_fail(replay, NB_REPLAY_OURS, "strict, with copies of the state that kernels reach");
+    replay->inputs.noise = options->seed;
     return NB_REPLAY_OK;
 }
 
@@ -84,21 +86,23 @@ static int check_room(struct nb_replay *replay, uint32_t set_count)
     const uint64_t scratch = 2 * nb_cold_scratch_bytes(replay);
     size_t available = 0, total = 0;
     NB_TRY(NB_CALL(replay, cuMemGetInfo_v2, &available, &total));
+    const double inputs = (double)replay->options.input_bytes;
     const double needed =
-        (double)memory->mapped_bytes * set_count + (double)memory->shadow_bytes + (double)scratch;
+        (double)memory->mapped_bytes * set_count + (double)memory->shadow_bytes + (double)scratch + inputs;
     if (needed <= (double)available)
         return NB_REPLAY_OK;
-    return nb_fail(
-        replay, NB_REPLAY_CANNOT,
-        "replaying needs %.1f MiB of device memory (state %u x %.1f, its copy %.1f, scratch %.1f) and "
-        "%.1f MiB are free; free memory there%s",
-        MIB(needed), set_count, MIB(memory->mapped_bytes), MIB(memory->shadow_bytes), MIB(scratch),
-        MIB(available), set_count > 1 ? ", or use --cold flush, which keeps the state once" : "");
+    return nb_fail(replay, NB_REPLAY_CANNOT,
+                   "replaying needs %.1f MiB of device memory (state %u x %.1f, its copy %.1f, inputs %.1f, "
+                   "scratch %.1f) "
+                   "and %.1f MiB are free; free memory there%s",
+                   MIB(needed), set_count, MIB(memory->mapped_bytes), MIB(memory->shadow_bytes), MIB(inputs),
+                   MIB(scratch), MIB(available),
+                   set_count > 1 ? ", or use --cold flush, which keeps the state once" : "");
 }
 
 static int rebuild_code(struct nb_replay *replay)
 {
-    NB_TRY(nb_code_set_limits(replay));
+    NB_TRY(nb_limits_set(replay));
     NB_TRY(nb_utility_build(replay));
     return nb_code_load(replay, replay->options.cold_code != 0 ? CODE_COPIES : 1);
 }
@@ -110,12 +114,14 @@ static int rebuild_memory(struct nb_replay *replay)
     NB_TRY(nb_variables_plan(replay));
     const uint32_t set_count = nb_cold_sets(replay);
     NB_TRY(check_room(replay, set_count));
+    NB_TRY(nb_memory_build(replay, set_count));
+    NB_TRY(nb_temporaries_plan(replay));
+    NB_TRY(nb_vault_reserve(replay, memory->shadow_bytes + replay->options.input_bytes));
     if (memory->shadow_bytes != 0) {
-        NB_TRY(NB_CALL(replay, cuMemAlloc_v2, &memory->shadow, (size_t)memory->shadow_bytes));
+        NB_TRY(nb_vault_take(replay, memory->shadow_bytes, &memory->shadow));
         NB_TRY(NB_CALL(replay, cuMemsetD8Async, memory->shadow, 0, (size_t)memory->shadow_bytes,
                        replay->streams.timed));
     }
-    NB_TRY(nb_memory_build(replay, set_count));
     NB_TRY(nb_memory_upload(replay));
     NB_TRY(nb_variables_upload(replay));
     NB_TRY(nb_cold_build(replay));
@@ -176,13 +182,17 @@ NB_REPLAY_EXPORT int nb_replay_prepare(struct nb_replay *replay, const char *dri
     return NB_REPLAY_OK;
 }
 
+NB_REPLAY_EXPORT const char *nb_replay_note(const struct nb_replay *replay, uint32_t index)
+{
+    return index < replay->note_count ? replay->notes[index] : NULL;
+}
+
 /* ---- running and reading ------------------------------------------------------------------------------- */
 
 NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error)
 {
     NB_TRY(nb_begin(replay, error));
-    if (set != NB_NOTHING && set >= replay->inputs.set_count)
-        return nb_fail(replay, NB_REPLAY_OURS, "there is no input set %u", set);
+    NB_TRY(nb_inputs_check(replay, set));
     const uint32_t copy = replay->code.current;
     NB_TRY(nb_cold_restore(replay, copy, set));
     return nb_loop_run(replay, copy);
@@ -198,13 +208,7 @@ NB_REPLAY_EXPORT int nb_replay_read(struct nb_replay *replay, uint64_t address, 
     if (from == 0)
         return nb_fail(replay, NB_REPLAY_CANNOT, "%llu bytes at 0x%llx are in no memory of the capture",
                        (unsigned long long)bytes, (unsigned long long)address);
-    for (uint64_t offset = 0; offset < bytes; offset += NB_STAGING_BYTES) {
-        const uint64_t left = bytes - offset, part = left < NB_STAGING_BYTES ? left : NB_STAGING_BYTES;
-        const uint8_t *got = NULL;
-        NB_TRY(nb_staging_get(replay, from + offset, part, &got));
-        memcpy((uint8_t *)data + offset, got, (size_t)part);
-    }
-    return NB_REPLAY_OK;
+    return nb_staging_fetch(replay, from, bytes, data);
 }
 
 NB_REPLAY_EXPORT void nb_replay_close(struct nb_replay *replay)
@@ -218,6 +222,7 @@ NB_REPLAY_EXPORT void nb_replay_close(struct nb_replay *replay)
     nb_cold_close(replay);
     nb_utility_close(replay);
     nb_code_close(replay);
+    nb_vault_free(replay);
     nb_memory_close(replay);
     nb_staging_close(replay);
     nb_streams_close(replay);

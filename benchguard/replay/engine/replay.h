@@ -48,8 +48,15 @@ struct nb_replay_options {
     uint32_t prime_limit_ms; /* it gives up then, and the sample says so */
     uint32_t timeout_ms;     /* for one sample */
     uint32_t scrub;          /* 1: shared memory is filled before each sample */
-    uint32_t step; /* 1: the host waits after each operation of an untimed run, so that an error names it */
-    uint64_t seed; /* of the order of input sets */
+    uint32_t step;  /* 1: the host waits after each operation of an untimed run, so that an error names it */
+    uint64_t seed;  /* of poison and scratch values, which kernels see */
+    uint32_t guard; /* 1: what lasts from sample to sample is not mapped while the region runs (vault.h) */
+    uint32_t
+        strict; /* 1: an adversary's capture. Limits of the context are at most the driver's own, no lines of
+                 * L2 persist, no launch keeps an access-policy window or begins before the start event, both
+                 * halves of the scratch memory, temporaries and every byte of an output hold other noise in
+                 * each sample. There is one copy of the state: not with NB_COLD_REMAP or NB_COLD_ROTATE. */
+    uint64_t input_bytes; /* of all input sets together; more are taken, but then guarding them costs more */
 };
 
 struct nb_replay_device {
@@ -62,7 +69,8 @@ struct nb_replay_device {
     uint32_t clock_khz;
     uint64_t memory_bytes;
     uint64_t free_bytes;
-    char pci_bus[32]; /* for NVML; empty on the CPU driver */
+    char pci_bus[32];  /* for NVML; empty on the CPU driver */
+    uint32_t pageable; /* 1: kernels reach pageable host memory, this process's too (HMM): nothing hides it */
 };
 
 /* What preparing cost and made: milliseconds. */
@@ -90,6 +98,8 @@ struct nb_replay_sample {
     double clock_mhz;   /* of a multiprocessor during the sample; 0 if not known */
     uint32_t input_set; /* which was used; 0xffffffff without any */
     uint32_t flags;     /* enum nb_sample_flag */
+    double guard_us;    /* unmapping and mapping what is guarded; in none of the others */
+    double tail_us;     /* from the end event, as seen, until all work of the context had ended */
 };
 
 /* Memory that differs from the recorded one after one replay. */
@@ -108,6 +118,9 @@ struct nb_replay_overhead {
     double tick_us;       /* largest step that all of many empty pairs are multiples of */
     double empty_pair_us; /* median */
     double empty_kernel_us;
+    double
+        empty_host_us; /* host_us - device_us of a sample of an empty kernel, before the capture's code ran */
+    double empty_tail_us; /* tail_us of such a sample */
 };
 
 struct nb_replay;
@@ -122,6 +135,9 @@ const char *nb_replay_refusal(const struct nb_replay *replay, uint32_t index);
 /* Open the driver and rebuild the recorded state at the recorded addresses. */
 int nb_replay_prepare(struct nb_replay *replay, const char *driver, const struct nb_replay_options *options,
                       struct nb_replay_device *device, struct nb_replay_prepared *prepared, char *error);
+
+/* What is otherwise than recorded, by index; NULL beyond the last. After nb_replay_prepare. */
+const char *nb_replay_note(const struct nb_replay *replay, uint32_t index);
 
 /* Set `set` (from 0; sets may be added in any order, all inputs of a set must be) has these bytes at
  * `address`, which lies with its bytes in one allocation or variable. They replace what was recorded, in
@@ -144,8 +160,9 @@ int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint6
 int nb_replay_verify(struct nb_replay *replay, struct nb_replay_difference *differences, uint32_t room,
                      uint32_t *count, char *error);
 
-/* One timed sample, with every step of the protocol. */
-int nb_replay_measure(struct nb_replay *replay, struct nb_replay_sample *sample, char *error);
+/* One timed sample on input set `set`, or the recorded inputs for 0xffffffff, with every step of the
+ * protocol. */
+int nb_replay_measure(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample, char *error);
 
 int nb_replay_measure_overhead(struct nb_replay *replay, struct nb_replay_overhead *overhead, char *error);
 

@@ -9,10 +9,12 @@
 
 struct nb_replay;
 
-#define NB_STAGING_BYTES (8u << 20) /* of each of two halves */
+#define NB_STAGING_BYTES   (8u << 20)   /* the most that each of two halves has */
+#define NB_STAGING_GUARDED (512u << 10) /* and where it is to be overwritten before every sample */
 
 struct nb_staging {
     uint8_t *host;
+    size_t half_bytes;
     CUevent free[2]; /* the device has read that half */
     uint32_t half;
     size_t begin, end; /* of what is in the half and not queued yet */
@@ -27,9 +29,12 @@ int nb_staging_put(struct nb_replay *replay, CUdeviceptr target, const void *dat
     __attribute__((visibility("hidden")));
 int nb_staging_flush(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* At most NB_STAGING_BYTES bytes of the device; they stay until the next call of any of these. */
-int nb_staging_get(struct nb_replay *replay, CUdeviceptr source, uint64_t bytes, const uint8_t **data)
+/* Bytes of the device, in the host's memory when it returns. */
+int nb_staging_fetch(struct nb_replay *replay, CUdeviceptr source, uint64_t bytes, void *into)
     __attribute__((visibility("hidden")));
+
+/* Overwrite all of it; the stream is idle. Kernels reach it. */
+void nb_staging_scrub(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 void nb_staging_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
 

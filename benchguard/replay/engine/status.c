@@ -26,6 +26,16 @@ int nb_called(struct nb_replay *replay, CUresult result, const char *call)
     return status;
 }
 
+void nb_note(struct nb_replay *replay, const char *format, ...)
+{
+    if (replay->note_count == NB_NOTES_MAX)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(replay->notes[replay->note_count++], NB_NOTE_BYTES, format, arguments);
+    va_end(arguments);
+}
+
 int nb_begin(struct nb_replay *replay, char *error)
 {
     replay->error = error;

@@ -6,7 +6,7 @@
 
 extern const char nb_kernels[] __attribute__((visibility("hidden"))); /* kernels.S */
 
-enum { READ_THREADS = 256, READ_BLOCKS_EACH = 8, FILL_THREADS = 1024 };
+enum { READ_THREADS = 256, READ_BLOCKS_EACH = 8, FILL_THREADS = 1024, SINK_BYTES = 256 };
 
 static const uint32_t fill_value = 0xdeadf00d;
 
@@ -38,6 +38,8 @@ static int find_functions(struct nb_replay *replay)
         {"nb_fill_shared", &utility->fill_shared},
         {"nb_stamp", &utility->stamp},
         {"nb_empty", &utility->empty},
+        {"nb_touch", &utility->touch},
+        {"nb_noise", &utility->noise},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         NB_TRY(NB_CALL(replay, cuModuleGetFunction, wanted[i].function, utility->module, wanted[i].name));
@@ -61,7 +63,7 @@ int nb_utility_build(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuMemHostAlloc, (void **)&utility->signal, sizeof *utility->signal,
                    CU_MEMHOSTALLOC_DEVICEMAP));
     NB_TRY(NB_CALL(replay, cuMemHostGetDevicePointer_v2, &utility->signal_device, utility->signal, 0));
-    return NB_CALL(replay, cuMemAlloc_v2, &utility->sink, 256);
+    return NB_CALL(replay, cuMemAlloc_v2, &utility->sink, SINK_BYTES);
 }
 
 int nb_utility_hold(struct nb_replay *replay, uint32_t limit_ms)
@@ -92,6 +94,36 @@ int nb_utility_scrub(struct nb_replay *replay)
     void *parameters[] = {&replay->utility.shared_bytes, &value};
     return launch(replay, replay->utility.fill_shared, replay->facts.multiprocessors, FILL_THREADS,
                   replay->utility.shared_bytes, parameters);
+}
+
+int nb_utility_touch(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes, uint64_t step)
+{
+    uint64_t pages = (bytes + step - 1) / step;
+    void *parameters[] = {&from, &pages, &step};
+    return launch(replay, replay->utility.touch, replay->facts.multiprocessors, READ_THREADS, 0, parameters);
+}
+
+/* The kernel writes whole words; what is before the first and behind the last is one byte all over. */
+int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, uint32_t seed)
+{
+    const CUstream stream = replay->streams.timed;
+    const uint64_t before = (4 - to % 4) % 4, head = before < bytes ? before : bytes;
+    uint64_t words = (bytes - head) / 4, tail = (bytes - head) % 4;
+    CUdeviceptr first = to + head;
+    void *parameters[] = {&first, &words, &seed};
+    if (head != 0)
+        NB_TRY(NB_CALL(replay, cuMemsetD8Async, to, (unsigned char)(seed | 1), (size_t)head, stream));
+    if (tail != 0)
+        NB_TRY(NB_CALL(replay, cuMemsetD8Async, to + bytes - tail, (unsigned char)(seed >> 8 | 1),
+                       (size_t)tail, stream));
+    return words == 0 ? NB_REPLAY_OK
+                      : launch(replay, replay->utility.noise,
+                               replay->facts.multiprocessors * READ_BLOCKS_EACH, READ_THREADS, 0, parameters);
+}
+
+int nb_utility_forget(struct nb_replay *replay)
+{
+    return NB_CALL(replay, cuMemsetD8Async, replay->utility.sink, 0, SINK_BYTES, replay->streams.timed);
 }
 
 int nb_utility_empty(struct nb_replay *replay)

@@ -28,7 +28,7 @@ struct nb_signal {
 
 struct nb_utility {
     CUmodule module;
-    CUfunction hold, read, fill_shared, stamp, empty;
+    CUfunction hold, read, fill_shared, stamp, empty, touch, noise;
     struct nb_signal *signal;
     CUdeviceptr signal_device;
     CUdeviceptr sink;
@@ -44,6 +44,16 @@ void nb_utility_release(struct nb_replay *replay) __attribute__((visibility("hid
 int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)
     __attribute__((visibility("hidden")));
 int nb_utility_scrub(struct nb_replay *replay) __attribute__((visibility("hidden")));
+/* One access to each of the pages of `step` bytes, from every multiprocessor. */
+int nb_utility_touch(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes, uint64_t step)
+    __attribute__((visibility("hidden")));
+
+/* Words that are never 0, that depend on the seed and on where they are. */
+int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, uint32_t seed)
+    __attribute__((visibility("hidden")));
+
+/* Overwrite what the kernels write to but for the signal, which nb_utility_reset does. */
+int nb_utility_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));
 int nb_utility_empty(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Forget the stamps and the flags; take stamps before and after. */

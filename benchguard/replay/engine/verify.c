@@ -79,21 +79,26 @@ static void compare(struct subject *subject, int run, uint64_t offset, const uin
     }
 }
 
-static int compare_memory(struct nb_replay *replay, struct subject *subject, int run, uint8_t *expected)
+/* Room for a piece of memory, twice. */
+struct pages {
+    uint8_t *expected, *actual;
+};
+
+static int compare_memory(struct nb_replay *replay, struct subject *subject, int run,
+                          const struct pages *pages)
 {
     for (uint64_t offset = 0; offset < subject->bytes; offset += NB_STAGING_BYTES) {
         const uint64_t left = subject->bytes - offset;
         const uint64_t bytes = left < NB_STAGING_BYTES ? left : NB_STAGING_BYTES;
-        const uint8_t *actual = NULL;
-        NB_TRY(nb_staging_get(replay, subject->address + offset, bytes, &actual));
-        expect_memory(&replay->reader, subject->address + offset, bytes, expected);
-        compare(subject, run, offset, expected, actual, bytes);
+        NB_TRY(nb_staging_fetch(replay, subject->address + offset, bytes, pages->actual));
+        expect_memory(&replay->reader, subject->address + offset, bytes, pages->expected);
+        compare(subject, run, offset, pages->expected, pages->actual, bytes);
     }
     return NB_REPLAY_OK;
 }
 
 /* A variable that was recorded without content is only compared with itself. */
-static int compare_variable(struct nb_replay *replay, struct subject *subject, int run)
+static int compare_variable(struct nb_replay *replay, struct subject *subject, int run, uint8_t *actual)
 {
     const struct nb_capture_global *recorded = &replay->reader.globals[subject->global];
     const struct nb_content content = recorded->after.bytes != 0 ? recorded->after : recorded->before;
@@ -101,8 +106,7 @@ static int compare_variable(struct nb_replay *replay, struct subject *subject, i
     for (uint64_t offset = 0; offset < subject->bytes; offset += NB_STAGING_BYTES) {
         const uint64_t left = subject->bytes - offset;
         const uint64_t bytes = left < NB_STAGING_BYTES ? left : NB_STAGING_BYTES;
-        const uint8_t *actual = NULL;
-        NB_TRY(nb_staging_get(replay, here + offset, bytes, &actual));
+        NB_TRY(nb_staging_fetch(replay, here + offset, bytes, actual));
         const uint8_t *expected = content.bytes != 0
                                       ? (const uint8_t *)nb_reader_content(&replay->reader, content) + offset
                                       : actual;
@@ -115,7 +119,9 @@ static int compare_variable(struct nb_replay *replay, struct subject *subject, i
 static int run_once(struct nb_replay *replay)
 {
     struct nb_memory *memory = &replay->memory;
+    NB_TRY(nb_vault_open(replay));
     NB_TRY(nb_memory_restore(replay, memory->current, replay->streams.timed));
+    NB_TRY(nb_temporaries_fill(replay));
     NB_TRY(nb_variables_restore(replay, 0, replay->streams.timed));
     memory->sets[memory->current].stale = true;
     return nb_loop_run(replay, 0);
@@ -148,13 +154,14 @@ static bool summarise(const struct subject *subject, struct nb_replay_difference
 }
 
 static int run_and_compare(struct nb_replay *replay, struct subject *subjects, uint32_t count,
-                           uint8_t *expected)
+                           const struct pages *pages)
 {
     for (int run = 0; run < 2; run++) {
         NB_TRY(run_once(replay));
         for (uint32_t i = 0; i < count; i++)
-            NB_TRY(subjects[i].global == NB_NOTHING ? compare_memory(replay, &subjects[i], run, expected)
-                                                    : compare_variable(replay, &subjects[i], run));
+            NB_TRY(subjects[i].global == NB_NOTHING
+                       ? compare_memory(replay, &subjects[i], run, pages)
+                       : compare_variable(replay, &subjects[i], run, pages->actual));
     }
     return NB_REPLAY_OK;
 }
@@ -166,11 +173,12 @@ NB_REPLAY_EXPORT int nb_replay_verify(struct nb_replay *replay, struct nb_replay
     *count = 0;
     const uint64_t most = (uint64_t)replay->reader.allocation_count + replay->reader.global_count;
     struct subject *subjects = nb_new(replay, most + 1, sizeof *subjects);
-    uint8_t *expected = nb_new(replay, NB_STAGING_BYTES, 1);
-    int status = subjects == NULL || expected == NULL ? NB_REPLAY_OURS : NB_REPLAY_OK;
+    const struct pages pages = {nb_new(replay, NB_STAGING_BYTES, 1), nb_new(replay, NB_STAGING_BYTES, 1)};
+    const bool made = subjects != NULL && pages.expected != NULL && pages.actual != NULL;
+    int status = !made ? NB_REPLAY_OURS : NB_REPLAY_OK;
     const uint32_t subject_count = status == NB_REPLAY_OK ? list_subjects(replay, subjects) : 0;
     if (status == NB_REPLAY_OK)
-        status = run_and_compare(replay, subjects, subject_count, expected);
+        status = run_and_compare(replay, subjects, subject_count, &pages);
     for (uint32_t i = 0; status == NB_REPLAY_OK && i < subject_count; i++) {
         struct nb_replay_difference difference;
         if (!summarise(&subjects[i], &difference))
@@ -180,6 +188,7 @@ NB_REPLAY_EXPORT int nb_replay_verify(struct nb_replay *replay, struct nb_replay
         ++*count;
     }
     free(subjects);
-    free(expected);
+    free(pages.expected);
+    free(pages.actual);
     return status;
 }

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Kernel, Launch, Parameter
 from benchguard.replay.binding import open_engine
-from benchguard.replay.protocol import COLD, Limits, Options, Overhead, Sample
+from benchguard.replay.protocol import COLD, NO_SET, Limits, Options, Overhead, Sample
 from benchguard.shim.paths import REPLAY
 from tests.captures import GRANULE, PTX_HEAD, Builder, Memory
 
@@ -138,8 +138,8 @@ def measure(
     try:
         engine.prepare(driver, Options(**options))  # type: ignore[arg-type]
         for _ in range(WARM_UP):
-            engine.measure()
-        samples = [engine.measure() for _ in range(count)]
+            engine.measure(NO_SET)
+        samples = [engine.measure(NO_SET) for _ in range(count)]
         return Timing(samples, engine.measure_overhead() if overhead else None)
     finally:
         engine.close()

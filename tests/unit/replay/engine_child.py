@@ -8,29 +8,34 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from benchguard.replay.binding import NativeEngine, open_engine
 from benchguard.replay.contract import EngineError
-from benchguard.replay.protocol import Limits, Options
+from benchguard.replay.protocol import NO_SET, Limits, Options
 
 LIMITS = Limits(host_bytes=1 << 32, device_bytes=1 << 34, operations=1 << 20, decoders=1)
 
 
-def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  # noqa: PLR0911
+def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  # noqa: PLR0911, PLR0912
     match words:
         case ["prepare"]:
             return engine.prepare(plan["driver"], msgspec.convert(plan["options"], Options))
         case ["verify"]:
             return engine.verify(16)
         case ["measure", count]:
-            return [engine.measure() for _ in range(count)]
+            return [engine.measure(drawn(plan)) for _ in range(count)]
+        case ["measured", number]:
+            return engine.measure(number)
         case ["once", number]:
             return engine.once(number)
         case ["input", number, address, data]:
-            return engine.input(number, address, memoryview(bytes.fromhex(data)))
+            engine.input(number, address, memoryview(bytes.fromhex(data)))
+            plan["sets"] = max(plan.get("sets", 0), number + 1)
+            return None
         case ["output", address, size]:
             return engine.output(address, size)
         case ["read", address, size]:
@@ -44,8 +49,32 @@ def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  
             return engine.measure_overhead()
         case ["refusal", index]:
             return engine.refusal(index)
+        case ["notes"]:
+            return [text for index in range(8) if (text := engine.note(index)) is not None]
+        case [
+            "point",
+            number,
+            address,
+            kind,
+            index,
+            offset,
+        ]:  # to memory of ours that the driver's log tells of
+            target = found(kind, index) + offset
+            return step(engine, plan, ["input", number, address, target.to_bytes(8, "little").hex()])
         case _:
             raise ValueError(words)
+
+
+def drawn(plan: dict[str, Any]) -> int:
+    """Each set in turn; the recorded inputs without any."""
+    plan["turn"] = plan.get("turn", -1) + 1
+    return plan["turn"] % plan["sets"] if plan.get("sets") else NO_SET
+
+
+def found(kind: str, index: int) -> int:
+    """An address that programs/forgetful_driver.c has written down."""
+    lines = [line.split() for line in Path(os.environ["CALL_LOG"]).read_text().splitlines()]
+    return [int(words[1], 16) for words in lines if words[0] == kind][index]
 
 
 def main() -> None:

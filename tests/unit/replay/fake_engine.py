@@ -56,11 +56,13 @@ class FakeEngine:
     cost: float = 0.001
     overhead: Overhead = OVERHEAD
     refusals: Sequence[str] = ()
+    notes: Sequence[str] = ()
     differences: Sequence[Difference] = ()
     fails: dict[str, EngineError] = field(default_factory=dict)
     now: float = START
     taken: int = 0
     calls: list[str] = field(default_factory=list)
+    sets: list[int] = field(default_factory=list)
     inputs: list[tuple[int, int, bytes]] = field(default_factory=list)
     memory: Callable[[int, int], int] = field(default=lambda address, taken: (address + taken) % 256)
 
@@ -71,6 +73,9 @@ class FakeEngine:
 
     def refusal(self, index: int) -> str | None:
         return self.refusals[index] if index < len(self.refusals) else None
+
+    def note(self, index: int) -> str | None:
+        return self.notes[index] if index < len(self.notes) else None
 
     def prepare(self, driver: str, options: Options) -> tuple[Device, Prepared]:  # noqa: ARG002
         self._call("prepare")
@@ -93,8 +98,9 @@ class FakeEngine:
         self._call("verify")
         return len(self.differences), self.differences[:room]
 
-    def measure(self) -> Sample:
+    def measure(self, number: int) -> Sample:
         self._call("measure")
+        self.sets.append(number)
         self.now += self.cost
         self.taken += 1
         return self.samples(self.taken - 1)
@@ -108,12 +114,17 @@ class FakeEngine:
 
 
 def events_of(
-    engine: FakeEngine, asked: Request, inputs: bytes = b"", outputs: bytearray | None = None
+    engine: FakeEngine,
+    asked: Request,
+    inputs: bytes = b"",
+    outputs: bytearray | None = None,
+    ring: bytearray | None = None,
 ) -> list[Event]:
     """All that a replay of `asked` on this engine sends."""
     events: list[Event] = []
     into = memoryview(outputs if outputs is not None else bytearray())
-    loop.run(engine, asked, loop.Buffers(memoryview(inputs), into), events.append, lambda: engine.now)
+    slots = memoryview(ring if ring is not None else bytearray())
+    loop.run(engine, asked, loop.Buffers(memoryview(inputs), into, slots), events.append, lambda: engine.now)
     return events
 
 

@@ -35,27 +35,14 @@ sim_only = pytest.mark.skipif(not on_sim, reason="asks the CPU driver for it")
 
 
 @pytest.mark.parametrize("cold", tuple(COLD))
-def test_inputs_are_drawn_and_written(tmp_path: Path, cold: str) -> None:
+def test_inputs_are_written(tmp_path: Path, cold: str) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=256)
     sets = [integers([1000 * (number + 1)] * 256) for number in range(4)]
     inputs = [["input", number, ARENA, data.hex()] for number, data in enumerate(sets)]
-    *_, samples = replayed(path, *inputs, ["samples", 24, ARENA, 1024], cold=cold, seed=3)
+    *_, samples = replayed(path, *inputs, ["samples", 24, ARENA, 1024], cold=cold)
     for sample, left in samples:
         assert left == integers([1000 * (sample["input_set"] + 1) + 1] * 256).hex()
-    drawn = [sample["input_set"] for sample, _ in samples]
-    assert set(drawn) == {0, 1, 2, 3}
-    assert drawn != sorted(drawn)
-
-
-def test_the_seed_gives_the_order(tmp_path: Path) -> None:
-    path = add_one_capture(tmp_path / "x.ncap", n=1)
-
-    def order(seed: int) -> list[int]:
-        inputs = [["input", number, ARENA, "00000000"] for number in range(4)]
-        *_, samples = replayed(path, *inputs, ["measure", 16], seed=seed)
-        return [sample["input_set"] for sample in samples]
-
-    assert order(1) == order(1) != order(2)
+    assert {sample["input_set"] for sample, _ in samples} == {0, 1, 2, 3}
 
 
 def test_an_input_of_a_variable(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 """A problem as Tensara's were in March 2025: a dtype is passed in, nothing has a name, seeds are fixed."""
 
 import ctypes
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import torch
 from problem import Problem
@@ -16,7 +16,7 @@ class vector_addition(Problem):
         with torch.no_grad():
             return (A + B).cuda()
 
-    def generate_test_cases(self, dtype: torch.dtype) -> List[Dict[str, Any]]:
+    def generate_test_cases(self, dtype: torch.dtype) -> list[dict[str, Any]]:
         return [
             {
                 "name": f"n = {n}",
@@ -31,12 +31,12 @@ class vector_addition(Problem):
 
     def verify_result(
         self, expected_output: torch.Tensor, actual_output: torch.Tensor, dtype: torch.dtype
-    ) -> Tuple[bool, Dict[str, Any]]:
+    ) -> tuple[bool, dict[str, Any]]:
         assert expected_output.dtype == actual_output.dtype == dtype
         difference = (expected_output - actual_output).abs().max().item()
         return difference < 1e-3, {"max_difference": difference}
 
-    def get_function_signature(self) -> Dict[str, Any]:
+    def get_function_signature(self) -> dict[str, Any]:
         return {
             "argtypes": [
                 ctypes.POINTER(ctypes.c_float),
@@ -47,8 +47,8 @@ class vector_addition(Problem):
             "restype": None,
         }
 
-    def get_flops(self, test_case: Dict[str, Any]) -> int:
+    def get_flops(self, test_case: dict[str, Any]) -> int:
         return test_case["dims"][0]
 
-    def get_extra_params(self, test_case: Dict[str, Any]) -> List[Any]:
+    def get_extra_params(self, test_case: dict[str, Any]) -> list[Any]:
         return [test_case["dims"][0]]

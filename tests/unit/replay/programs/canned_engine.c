@@ -37,6 +37,11 @@ NB_REPLAY_EXPORT const char *nb_replay_refusal(const struct nb_replay *replay, u
     return replay->descriptor == 5 && index < 2 ? refusals[index] : NULL;
 }
 
+NB_REPLAY_EXPORT const char *nb_replay_note(const struct nb_replay *replay, uint32_t index)
+{
+    return replay->descriptor == 5 && index == 0 ? "a note" : NULL;
+}
+
 NB_REPLAY_EXPORT int nb_replay_prepare(struct nb_replay *replay, const char *driver,
                                        const struct nb_replay_options *options,
                                        struct nb_replay_device *device, struct nb_replay_prepared *prepared,
@@ -47,9 +52,10 @@ NB_REPLAY_EXPORT int nb_replay_prepare(struct nb_replay *replay, const char *dri
         return refuse(error, "no such driver");
     if (options->device != 1 || options->cold != 3 || options->cold_code != 1 || options->prime != 0 ||
         options->prime_limit_ms != 4 || options->timeout_ms != 5 || options->scrub != 1 ||
-        options->step != 1 || options->seed != UINT64_MAX)
+        options->step != 1 || options->seed != UINT64_MAX || options->guard != 1 || options->strict != 1 ||
+        options->input_bytes != 6)
         return refuse(error, "options");
-    *device = (struct nb_replay_device){"a device", 11, 12, 13, 14, 15, 16, 17, 18, ""};
+    *device = (struct nb_replay_device){"a device", 11, 12, 13, 14, 15, 16, 17, 18, "", 19};
     memset(device->pci_bus, '0', sizeof device->pci_bus); /* no end */
     *prepared = (struct nb_replay_prepared){1.5, 2.5, 3.5, 4.5, 21, 22, 23, 24, 25, 26};
     return NB_REPLAY_OK;
@@ -95,10 +101,10 @@ NB_REPLAY_EXPORT int nb_replay_verify(struct nb_replay *replay, struct nb_replay
     return NB_REPLAY_OK;
 }
 
-NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, struct nb_replay_sample *sample, char *error)
+NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample, char *error)
 {
     (void)replay, (void)error;
-    *sample = (struct nb_replay_sample){1.25, 2.25, 3.25, 1980.0, 41, 1};
+    *sample = (struct nb_replay_sample){1.25, 2.25, 3.25, 1980.0, set, 1, 4.25, 5.25};
     return NB_REPLAY_OK;
 }
 
@@ -106,7 +112,7 @@ NB_REPLAY_EXPORT int nb_replay_measure_overhead(struct nb_replay *replay, struct
                                                 char *error)
 {
     (void)replay, (void)error;
-    *overhead = (struct nb_replay_overhead){0.032, 1.25, 2.0};
+    *overhead = (struct nb_replay_overhead){0.032, 1.25, 2.0, 3.0, 4.0};
     return NB_REPLAY_OK;
 }
 

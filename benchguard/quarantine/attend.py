@@ -1,0 +1,131 @@
+"""The supervisor beside a running quarantine: reads what it says, holds its time, and ends all of it."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+from ..lines import Splitter
+from . import group
+from .contract import EVENTS_MAX, LINE_MAX
+from .group import Group
+from .watch import Watch
+
+STATUS_TIMEOUT = 124
+OUTPUT_BYTES = 1 << 16
+WATCH_SECONDS = 0.1
+END_SECONDS = 3.0
+"""For the keeper to end what it has."""
+_READ_BYTES = 1 << 16
+_LEFT_MAX = 1 << 21
+"""What is read of a pipe when all is over: pipes hold a MiB at most (pipe(7))."""
+_POLL_SECONDS = 0.01
+
+
+class Attendant:
+    """Called by audit.supervise with the keeper's process. `events` and `output` are the reading ends of pipes,
+    `deadline` is by the monotonic clock. `handle` takes each line of events as a Splitter does."""
+
+    def __init__(
+        self,
+        events: int,
+        output: int,
+        deadline: float,
+        handle: Callable[[bytes], bool],
+        watch: Watch,
+        members: Group,
+    ) -> None:
+        self._events, self._output, self._deadline = events, output, deadline
+        self._splitter = Splitter(handle, LINE_MAX, EVENTS_MAX)
+        self._watch, self._members = watch, members
+        self._tail = b""
+        self._watched = 0.0
+        self.timed_out = False
+        self.excess = ""
+        """What it took too much of."""
+
+    @property
+    def trouble(self) -> str:
+        """What was wrong with its events."""
+        return self._splitter.trouble
+
+    @property
+    def text(self) -> str:
+        """The last of what it printed."""
+        return self._tail.decode("utf-8", "replace")
+
+    def __call__(self, keeper: subprocess.Popen[bytes]) -> tuple[int, tuple[int, ...]]:
+        """Its status and the processes that are left. Nothing else is, whatever happens here."""
+        left: tuple[int, ...] = ()
+        try:
+            self._listen(keeper)
+        finally:
+            status, left = self._end(keeper)
+        return (STATUS_TIMEOUT if self.timed_out else status), left
+
+    def _listen(self, keeper: subprocess.Popen[bytes]) -> None:
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (self._events, self._output):
+                os.set_blocking(descriptor, False)
+                selector.register(descriptor, selectors.EVENT_READ)
+            ending = _descriptor_of(keeper.pid)
+            if ending is not None:
+                selector.register(ending, selectors.EVENT_READ)
+            try:
+                while keeper.poll() is None and not self._must_end(keeper.pid):
+                    wait = _POLL_SECONDS if ending is None else WATCH_SECONDS
+                    ready = selector.select(max(0.0, min(wait, self._deadline - time.monotonic())))
+                    for key, _ in ready:
+                        if key.fd != ending and self._read(key.fd) == 0:
+                            selector.unregister(key.fd)
+            finally:
+                if ending is not None:
+                    os.close(ending)
+
+    def _must_end(self, keeper: int) -> bool:
+        now = time.monotonic()
+        if now > self._deadline:
+            self.timed_out = True
+        elif now - self._watched > WATCH_SECONDS:
+            self._watched = now
+            self.excess = self._watch.look(self._members.members(keeper))
+        return bool(self.timed_out or self.excess or self.trouble)
+
+    def _read(self, descriptor: int) -> int | None:
+        """How much was there; 0 at the end of the pipe, None where there is nothing yet."""
+        try:
+            data = os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            return None
+        if descriptor == self._output:
+            self._tail = (self._tail + data)[-OUTPUT_BYTES:]
+        elif not self.trouble:
+            self._splitter.feed(data)
+        return len(data)
+
+    def _end(self, keeper: subprocess.Popen[bytes]) -> tuple[int, tuple[int, ...]]:
+        if keeper.poll() is None:
+            group.stop(keeper.pid)
+            try:
+                keeper.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                keeper.send_signal(signal.SIGKILL)
+        members = self._members.end(keeper.pid)
+        status = keeper.wait()
+        for descriptor in (self._events, self._output):
+            taken = 0
+            while taken < _LEFT_MAX and (size := self._read(descriptor)):
+                taken += size
+        return (128 - status if status < 0 else status), members
+
+
+def _descriptor_of(pid: int) -> int | None:
+    """Readable when it ends; None where the system has no such thing."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None

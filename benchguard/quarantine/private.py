@@ -1,0 +1,95 @@
+"""The folders of one quarantine: the submission's copy, the shim, and the scratch folder, which alone it may write."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..audit.supervise import Interposer
+from ..errors import BenchguardError
+from .submission import Submission, copy_to
+
+REMOVE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Private:
+    base: Path
+
+    @property
+    def submission(self) -> Path:
+        return self.base / "submission"
+
+    @property
+    def libraries(self) -> Path:
+        return self.base / "lib"
+
+    @property
+    def scratch(self) -> Path:
+        return self.base / "scratch"
+
+
+@contextmanager
+def private(submission: Submission, folder: Path, other_user: bool) -> Iterator[Private]:
+    """In `folder`, or where another user could not get there in the system's folder for such things; removed at the
+    end. Raises BenchguardError, UsageError."""
+    parent = folder if not other_user or _is_open(folder) else Path(tempfile.gettempdir())
+    try:
+        base = Path(tempfile.mkdtemp(prefix="neutrino-quarantine-", dir=parent)).resolve()
+    except OSError as error:
+        raise BenchguardError(
+            f"cannot make a folder in {parent}: {error.strerror}; name another in TMPDIR"
+        ) from error
+    try:
+        found = Private(base)
+        base.chmod(0o711 if other_user else 0o700)
+        copy_to(submission, found.submission)
+        found.libraries.mkdir(mode=0o755)
+        found.libraries.chmod(0o755)
+        found.scratch.mkdir(mode=0o700)
+        yield found
+    finally:
+        remove(base)
+
+
+def readable_interposer(interposer: Interposer, found: Private) -> Interposer:
+    """Copies of the shim and what loads it, which another user can read wherever ours are. Raises BenchguardError."""
+    copies = {}
+    for what in ("shim", "preload"):
+        original: Path = getattr(interposer, what)
+        copies[what] = found.libraries / original.name
+        try:
+            shutil.copyfile(original, copies[what])
+            copies[what].chmod(0o755)
+        except OSError as error:
+            raise BenchguardError(f"cannot copy {original} to {found.libraries}: {error.strerror}") from error
+    return replace(interposer, shim=copies["shim"], preload=copies["preload"])
+
+
+def remove(base: Path) -> None:
+    """By rm: a tree that somebody made as deep as they could is too deep for a program that recurses."""
+    for command in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+        try:
+            subprocess.run(
+                [*command, "--", str(base)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=REMOVE_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return
+        if not base.exists():
+            return
+
+
+def _is_open(folder: Path) -> bool:
+    """Whether anybody can get there."""
+    place = folder.resolve()
+    return all(each.stat().st_mode & 0o001 for each in (place, *place.parents))

@@ -1,0 +1,228 @@
+"""The supervisor's side: runs a submission confined and under the shim, and comes back with what it recorded."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from .. import __version__
+from ..audit.log import LogWriter
+from ..audit.selection import ByProgram
+from ..audit.supervise import ChildOptions, Interposer, Recorded, Run, supervise
+from ..errors import BenchguardError
+from ..problem.spec import CaseSpec, Layout
+from . import environment, identity
+from .attend import Attendant
+from .contract import Audit, Confine, Order, Quarantined
+from .events import Events, Progress, printable
+from .group import Group
+from .private import Private, private, readable_interposer
+from .recordings import pack_all
+from .submission import Submission, is_altered
+from .trouble import confinement_of, trouble_of
+from .watch import Watch
+
+AUDIT_LOG = "audit.jsonl"
+
+# The package's folder is not where -I looks; it is on the path for no longer than that takes.
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from benchguard.quarantine.stage import main; "
+    "sys.path.remove(sys.argv[1]); main(sys.argv[2:])"
+)
+
+
+class ThrowAway(Protocol):
+    """judge.contract.Throwaway."""
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]: ...
+
+    @property
+    def offsets(self) -> tuple[int, ...]: ...
+
+
+def command(events: int, require_full: bool, group: Group) -> list[str]:
+    """What starts the stage: no PYTHON* variable and no folder of the user's, but all that is installed."""
+    package = str(Path(__file__).resolve().parents[2])
+    sandbox = "full" if require_full else "any"
+    cgroup = str(group.cgroup or "")
+    return [sys.executable, "-I", "-c", _START, package, str(events), str(os.getpid()), sandbox, cgroup]
+
+
+def quarantine(
+    submission: Submission,
+    cases: Sequence[CaseSpec],
+    throwaway: ThrowAway,
+    inputs_fd: int,
+    *,
+    interposer: Interposer,
+    folder: Path,
+    timeout: float,
+    memory_bytes: int,
+    network: bool = False,
+    require_full: bool = False,
+    progress: Progress | None = None,
+    hidden: Sequence[str] = (),
+    warm_up: int = 2,
+    init: Sequence[int | float] = (),
+    inline: object | None = None,
+    arch: str = "",
+    processes: int = 4096,
+) -> Quarantined:
+    """Run `submission`, and leave captures and the audit log in `folder`; it may take `timeout` seconds.
+
+    `progress` is called with the phase and the case. Raises BenchguardError, UsageError for what is not the
+    submission's doing; all that it does is in the answer.
+    """
+    user = identity.free_user()
+    with ExitStack() as stack:
+        where = stack.enter_context(private(submission, folder, user is not None))
+        interposer = readable_interposer(interposer, where) if user is not None else interposer
+        inputs = stack.enter_context(_reading(inputs_fd))
+        order = Order(
+            submission=str(where.submission / submission.main),
+            language=submission.language,
+            entry=submission.entry,
+            convention=submission.convention,
+            cases=tuple(cases),
+            layouts=tuple(throwaway.layouts),
+            offsets=tuple(throwaway.offsets),
+            inputs=inputs,
+            confine=Confine(
+                scratch=str(where.scratch),
+                readable=_readable(where, interposer),
+                hidden=tuple(os.path.realpath(each) for each in hidden),
+                user=user,
+                memory_bytes=memory_bytes,
+                processes=processes,
+                network=network,
+            ),
+            warm_up=warm_up,
+            init=tuple(init),
+            inline=inline is not None,
+            arch=arch,
+        )
+        run = _Run(order, submission, interposer, folder, where, stack)
+        return run.run(timeout, require_full, progress)
+
+
+class _Run:
+    def __init__(
+        self,
+        order: Order,
+        submission: Submission,
+        interposer: Interposer,
+        folder: Path,
+        where: Private,
+        stack: ExitStack,
+    ) -> None:
+        self._order, self._submission, self._interposer = order, submission, interposer
+        self._folder, self._where, self._stack = folder, where, stack
+
+    def run(self, timeout: float, require_full: bool, progress: Progress | None) -> Quarantined:
+        began = time.monotonic()
+        confine = self._order.confine
+        events = Events(progress)
+        group = self._stack.enter_context(Group(confine.processes))
+        (events_end, events_theirs), (output_end, output_theirs) = self._pipe(), self._pipe()
+        watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
+        attendant = Attendant(events_end, output_end, began + timeout, events.handle, watch, group)
+        log = LogWriter(self._folder / AUDIT_LOG, replace=True)
+        run = supervise(
+            command(events_theirs, require_full, group),
+            self._interposer,
+            log,
+            version=__version__,
+            recorded=Recorded(self._where.scratch / environment.CAPTURES, ByProgram()),
+            options=ChildOptions(
+                environment=environment.quarantine_environment(
+                    os.environ, self._where.scratch, self._interposer.driver
+                ),
+                cwd=self._where.scratch,
+                stdin=self._stack.enter_context(_request(self._order)),
+                output=output_theirs,
+                descriptors=(events_theirs, self._order.inputs),
+                own_session=True,
+                attend=attendant,
+            ),
+        )
+        if run.log_error is not None:
+            raise BenchguardError(run.log_error)
+        wall = time.monotonic() - began
+        trouble = trouble_of(run, attendant, events)
+        broke = None if trouble else events.broke
+        captures: tuple[tuple[Path, Path], ...] = ()
+        if not (trouble or broke or attendant.timed_out):
+            calls = [export.name for export in self._interposer.surface.exports]
+            source = self._where.scratch / environment.CAPTURES
+            packed = pack_all(source, self._folder, len(self._order.cases), calls)
+            captures, trouble = packed.captures, packed.trouble
+        return Quarantined(
+            captures=captures,
+            confinement=confinement_of(events, run),
+            submission_sha256=self._submission.sha256,
+            altered=is_altered(self._where.submission, self._submission),
+            status=run.status,
+            timed_out=attendant.timed_out,
+            broke=broke,
+            seconds=events.seconds,
+            wall_s=wall,
+            audit=_audit(log, run),
+            output=printable(attendant.text),
+            trouble=trouble,
+        )
+
+    def _pipe(self) -> tuple[int, int]:
+        ends = os.pipe()
+        for each in ends:
+            self._stack.callback(os.close, each)
+        return ends
+
+
+def _readable(where: Private, interposer: Interposer) -> tuple[str, ...]:
+    libraries = (interposer.shim, interposer.preload, interposer.driver)
+    folders = dict.fromkeys(str(path.resolve().parent) for path in libraries)
+    return (str(where.submission), *folders)
+
+
+@contextmanager
+def _request(order: Order) -> Iterator[int]:
+    descriptor = os.memfd_create("neutrino-order", os.MFD_CLOEXEC)
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as stream:
+            stream.write(msgspec.json.encode(order))
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _reading(descriptor: int) -> Iterator[int]:
+    """Opened again for reading alone, and so that who has it cannot open it otherwise either."""
+    try:
+        os.fchmod(descriptor, 0o444)
+        opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise BenchguardError(f"the throw-away inputs cannot be opened: {error.strerror}") from error
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _audit(log: LogWriter, run: Run) -> Audit:
+    return Audit(
+        path=str(log.path),
+        head=log.head.decode(),
+        records=log.lines,
+        dropped=run.totals.dropped + run.calls_lost,
+        complete=run.complete,
+    )

@@ -1,0 +1,90 @@
+"""The recordings that a quarantine left, and the captures made of them. The folder is its, so anything may be there."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..capture import Capture, CaptureError, pack
+
+PACK_SECONDS = 120.0
+_RECORDING = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
+_REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)
+_ENTRIES_MAX = 4096
+
+
+@dataclass(frozen=True)
+class Packed:
+    """`captures` are those of the cases from the first on that have both; `trouble` says why not all have."""
+
+    captures: tuple[tuple[Path, Path], ...]
+    trouble: str
+
+
+def pack_all(source: Path, target: Path, cases: int, calls: Sequence[str]) -> Packed:
+    """Make captures of the recordings in `source`: of each case two, "CASE/0" and "CASE/1", and no others.
+
+    Whoever wrote there must have ended. Never raises for what is in `source`.
+    """
+    try:
+        found = _recordings(source, 2 * cases)
+        captures = _pack(found, target, calls)
+    except CaptureError as error:
+        return Packed((), str(error))
+    pairs: list[tuple[Path, Path]] = []
+    for case in range(cases):
+        wanted = [(case, number) for number in (0, 1)]
+        missing = [f"{case}/{number}" for case, number in wanted if (case, number) not in captures]
+        if missing:
+            return Packed(tuple(pairs), f"region {missing[0]} was not recorded")
+        pairs.append((captures[wanted[0]], captures[wanted[1]]))
+    return Packed(tuple(pairs), "")
+
+
+def _recordings(folder: Path, most: int) -> list[Path]:
+    found = []
+    try:
+        if not stat.S_ISDIR(folder.lstat().st_mode):
+            raise CaptureError("the folder for recordings was replaced by something else")
+        with os.scandir(folder) as entries:
+            for count, entry in enumerate(entries):
+                if count >= _ENTRIES_MAX:
+                    raise CaptureError(f"the folder for recordings has more than {_ENTRIES_MAX} files")
+                if _RECORDING.fullmatch(entry.name):
+                    found.append(Path(entry.path))
+        for path in found:
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+                raise CaptureError(f"the recording {path.name} is a link, or no file")
+    except OSError as error:
+        raise CaptureError(f"the recordings cannot be read: {error.strerror}") from error
+    if len(found) > most:
+        raise CaptureError(f"{len(found)} regions were recorded, {most} were asked for")
+    return sorted(found)
+
+
+def _pack(found: Sequence[Path], target: Path, calls: Sequence[str]) -> dict[tuple[int, int], Path]:
+    """By case and number of the region."""
+    captures: dict[tuple[int, int], Path] = {}
+    deadline = time.monotonic() + PACK_SECONDS
+    for number, recording in enumerate(found):
+        made = target / f"recording-{number}.ncap"
+        try:
+            pack(recording, made, calls, deadline=deadline)
+        except CaptureError as error:
+            raise CaptureError(f"a recording is broken: {error}") from None
+        with Capture.open(made) as capture:
+            name = capture.meta.get("region", "")
+        place = _REGION.fullmatch(name)
+        if place is None:
+            raise CaptureError("a region was recorded that nobody asked for")
+        key = int(place[1]), int(place[2])
+        if key in captures:
+            raise CaptureError(f"region {name} was recorded twice")
+        captures[key] = made.rename(target / f"case-{key[0]}-{key[1]}.ncap")
+    return captures

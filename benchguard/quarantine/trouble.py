@@ -1,0 +1,52 @@
+"""How a quarantine ended, where what it recorded cannot be used."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+
+from ..audit.supervise import Run
+from .attend import Attendant
+from .events import Events, printable
+from .keeper import STATUS_LEFT
+
+_SIGNALLED = 128
+
+
+def trouble_of(run: Run, attendant: Attendant, events: Events) -> str:
+    """The first reason that is neither a time-out nor what it says of itself; empty if there is none."""
+    if run.outlived or run.status == STATUS_LEFT:
+        which = ", ".join(map(str, run.outlived)) or "some"
+        return f"not all of its processes could be ended ({which}); end them, then grade again"
+    if attendant.excess or attendant.timed_out:
+        return attendant.excess
+    if attendant.trouble:
+        return f"what the submission's process sent cannot be read: {attendant.trouble}"
+    if events.confined is None:
+        return f"the quarantine did not start: {_ended(run, attendant)}"
+    return _unfinished(run, attendant, events)
+
+
+def confinement_of(events: Events, run: Run) -> dict[str, str]:
+    """By feature: "on", or why not."""
+    found = dict(events.confined.features) if events.confined is not None else {}
+    if run.outlived or run.status == STATUS_LEFT:
+        found["processes"] = "not all of them ended"
+    return found
+
+
+def _unfinished(run: Run, attendant: Attendant, events: Events) -> str:
+    if events.broke is not None:
+        return events.broke.text if events.broke.phase == "confine" else ""
+    if events.finished is None:
+        return f"the submission's process ended before all cases were called: {_ended(run, attendant)}"
+    return ""
+
+
+def _ended(run: Run, attendant: Attendant) -> str:
+    how = f"exit status {run.status}"
+    if run.status > _SIGNALLED:
+        with contextlib.suppress(ValueError):
+            how = f"killed by {signal.Signals(run.status - _SIGNALLED).name}"
+    lines = [line for line in map(str.strip, printable(attendant.text).splitlines()) if line]
+    return f"{how}; it said: {lines[-1][:300]}" if lines else how

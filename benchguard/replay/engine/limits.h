@@ -1,0 +1,9 @@
+/* Limits of the context: those that were recorded, as far as they are reasonable. */
+#ifndef NEUTRINO_ENGINE_LIMITS_H
+#define NEUTRINO_ENGINE_LIMITS_H
+
+struct nb_replay;
+
+int nb_limits_set(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+#endif

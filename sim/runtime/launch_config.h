@@ -1,0 +1,28 @@
+/* The shape of a launch in the driver's form. */
+#ifndef NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
+#define NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
+
+#include "cudart.h"
+
+#include <limits.h>
+
+_Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute) &&
+                   offsetof(cudaLaunchAttribute, val) == offsetof(CUlaunchAttribute, value),
+               "attributes are handed on as they are");
+
+static inline CUlaunchConfig launch_config(const cudaLaunchConfig_t *config)
+{
+    return (CUlaunchConfig){
+        .gridDimX = config->gridDim.x,
+        .gridDimY = config->gridDim.y,
+        .gridDimZ = config->gridDim.z,
+        .blockDimX = config->blockDim.x,
+        .blockDimY = config->blockDim.y,
+        .blockDimZ = config->blockDim.z,
+        .sharedMemBytes = config->dynamicSmemBytes > UINT_MAX ? UINT_MAX : (unsigned)config->dynamicSmemBytes,
+        .hStream = config->stream,
+        .attrs = (CUlaunchAttribute *)(void *)config->attrs,
+        .numAttrs = config->numAttrs};
+}
+
+#endif

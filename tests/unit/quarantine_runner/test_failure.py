@@ -1,0 +1,86 @@
+"""A submission's failure in a line that is bounded and plain, whatever it raised."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from benchguard.quarantine.contract import LINE_MAX, Began, Broke, Event, Finished
+from benchguard.quarantine.runner.failure import DETAIL_MAX, TEXT_MAX, SubmissionError, broke
+from benchguard.quarantine.runner.reporter import Reporter
+
+FOLDER = Path(__file__).parent
+
+
+def raised(error: BaseException) -> BaseException:
+    try:
+        raise error
+    except BaseException as caught:
+        return caught
+
+
+def test_the_place_is_the_submission_s_own_line() -> None:
+    found = broke(raised(KeyError("k")), "warm-up", FOLDER)
+    assert found.text == "test_failure.py:19: KeyError: 'k'"
+    assert "raise error" in found.detail
+    assert broke(raised(KeyError("k")), "warm-up", Path("/elsewhere")).text == "KeyError: 'k'"
+
+
+def test_what_is_long_or_odd() -> None:
+    found = broke(raised(ValueError("a\x1b[2Jb\n" + "\ud800x" * 100_000)), "record", FOLDER)
+    assert len(found.text) == TEXT_MAX
+    assert "\\x1b[2Jb \\ud800x" in found.text
+    assert len(found.detail) <= DETAIL_MAX + 4
+    line = msgspec.json.encode(found)
+    assert len(line) < LINE_MAX
+    assert msgspec.json.decode(line, type=Event) == found
+
+
+class AwkwardError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+def test_an_exception_that_cannot_be_told() -> None:
+    assert "Awkward" in broke(raised(AwkwardError()), "record", FOLDER).text
+
+
+def test_a_deep_recursion() -> None:
+    def deeper() -> None:
+        deeper()
+
+    try:
+        deeper()
+    except RecursionError as error:
+        found = broke(error, "warm-up", FOLDER)
+    assert "RecursionError: maximum recursion depth exceeded" in found.text
+
+
+def test_a_failure_of_ours() -> None:
+    found = broke(SubmissionError("one\nline", "and more", unreplayable=True), "compile", FOLDER)
+    assert found == Broke("compile", "one line", "and more", True)
+
+
+def test_a_reason_is_not_lost_for_its_detail(tmp_path: Path) -> None:
+    descriptor = os.open(tmp_path / "events", os.O_WRONLY | os.O_CREAT)
+    Reporter(descriptor).send(Broke("import", "why", "\U0001f600" * DETAIL_MAX))
+    os.close(descriptor)
+    assert msgspec.json.decode((tmp_path / "events").read_bytes(), type=Event) == Broke("import", "why")
+
+
+def test_events_are_lines(tmp_path: Path) -> None:
+    descriptor = os.open(tmp_path / "events", os.O_WRONLY | os.O_CREAT)
+    reporter = Reporter(descriptor)
+    reporter.begin("warm-up", 3)
+    reporter.called(3, 0.25)
+    reporter.finish()
+    os.close(descriptor)
+    reporter.finish()  # nobody listens
+    lines = (tmp_path / "events").read_bytes().splitlines()
+    began, finished = (msgspec.json.decode(line, type=Event) for line in lines)
+    assert began == Began("warm-up", 3)
+    assert isinstance(finished, Finished)
+    assert set(finished.seconds) == {"import", "warm-up", "call 3"}
+    assert finished.seconds["call 3"] == 0.25

@@ -1,0 +1,114 @@
+"""Launch directives: their arithmetic, what it may not be, and what is launched without one."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchguard.problem.spec import Buffer, CaseSpec, Scalar
+from benchguard.quarantine.runner.expression import ExpressionError, evaluate
+from benchguard.quarantine.runner.failure import SubmissionError
+from benchguard.quarantine.runner.launch_shape import LaunchShape, shape_of
+
+CASE = CaseSpec(
+    "case",
+    (
+        Buffer("a", "float16", (3, 1000)),
+        Buffer("y", "float32", (3, 100), "output"),
+        Scalar("n", "int", 1000),
+        Scalar("eps", "float", 0.5),
+    ),
+)
+NAMES = {each.name: each if isinstance(each, Buffer) else each.value for each in CASE.arguments}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7),
+        ("ceil(n/256)", 4),
+        ("floor(n / 256) * 2 - 1", 5),
+        ("cdiv(a.size, 32)", 94),
+        ("a.shape[1] // 3 % 10", 3),
+        ("a.shape[-2]", 3),
+        ("(a.bytes, a.ndim)", (6000, 2)),
+        ("min(n, 2048, a.size)", 1000),
+        ("max(-1, n*eps)", 500),
+        ("ceil(9007199254740993 / 1)", 9007199254740993),  # exact beyond a double
+        ("((n + 31) // 32, 1, 1)", (32, 1, 1)),
+    ],
+)
+def test_arithmetic(text: str, value: object) -> None:
+    assert evaluate(text, NAMES) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("m", "there is no m; there are a, y, n, eps"),
+        ("n / 256", "3.90625 is no whole number; write ceil"),
+        ("n / 0", "divides by 0"),
+        ("n ** 9", "'n ** 9' is not known here"),
+        ("1 << 70", "is not known here"),
+        ("9999999999 * 9999999999", "a number in it is too large"),
+        ("1e400", "a number in it is too large"),
+        ("9" * 2000, "it is longer than 1000 characters"),
+        ("9" * 900, "a number in it is too large"),
+        ("(" * 400, "it is no expression"),
+        ("-" * 900 + "1", "it is no expression"),
+        ("a", "a buffer or a shape is no number"),
+        ("a.shape", "a buffer or a shape is no number"),
+        ("a.shape[2]", "'a.shape[2]' is no extent"),
+        ("a.size.bytes", "is of buffers alone"),
+        ("a.__class__", "'a.__class__' is not known here"),
+        ("a.shape.__class__", "is not known here"),
+        ("__import__('os').system('id')", "is not known here"),
+        ("open('/etc/passwd')", "is not known here"),
+        ("ceil(x=1)", "is not known here"),
+        ("ceil(1, 2)", "value of the wrong kind"),
+        ("min()", "value of the wrong kind"),
+        ("[n for n in a]", "is not known here"),
+        ("lambda: 1", "is not known here"),
+        ("True", "is not known here"),
+        ("n if n else 1", "is not known here"),
+        ("'9'", "is not known here"),
+        ("", "it is no expression"),
+        ("n; n", "it is no expression"),
+    ],
+)
+def test_what_is_no_arithmetic(text: str, why: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        evaluate(text, NAMES)
+    assert why in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("directive", "shape"),
+    [
+        (None, LaunchShape((2, 1, 1), (256, 1, 1), 0)),
+        ("", LaunchShape((2, 1, 1), (256, 1, 1), 0)),
+        (" block=(32, 4)", LaunchShape((3, 1, 1), (32, 4, 1), 0)),
+        (" grid=(ceil(n/256), 1, 1) block=256 shared=0", LaunchShape((4, 1, 1), (256, 1, 1), 0)),
+        ("shared = 4*n, grid = 3 , block = (8,8,8);", LaunchShape((3, 1, 1), (8, 8, 8), 4000)),
+    ],
+)
+def test_a_launch(directive: str | None, shape: LaunchShape) -> None:
+    assert shape_of(directive, CASE) == shape
+
+
+@pytest.mark.parametrize(
+    ("directive", "why"),
+    [
+        (" 256", "cannot be read; write grid="),
+        (" threads=256", "cannot be read; write grid="),
+        ("grid=1 grid=2", "cannot be read"),
+        ("grid=0", "`// launch: grid=0` is 0, which no launch can have"),
+        ("grid=(1,1,1,1)", "which no launch can have"),
+        ("block=-1", "which no launch can have"),
+        ("shared=(1, 2)", "has three values; give one, in bytes"),
+        ("grid=m", "`// launch: grid=m`: there is no m"),
+    ],
+)
+def test_no_launch(directive: str, why: str) -> None:
+    with pytest.raises(SubmissionError) as caught:
+        shape_of(directive, CASE)
+    assert why in caught.value.text

@@ -1,0 +1,128 @@
+"""What a call may return, and what is said of the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from benchguard.problem.spec import Buffer, CaseSpec, DType
+from benchguard.quarantine.runner.failure import SubmissionError
+from benchguard.quarantine.runner.returned import outputs_of
+from benchguard.region import Memory
+
+CASE = CaseSpec(
+    "case",
+    (
+        Buffer("x", "float32", (4, 2)),
+        Buffer("y", "bfloat16", (4, 2), "output"),
+        Buffer("z", "int32", (8,), "inout"),
+        Buffer("t", "bool", (2, 2), "output", (1, 2)),
+    ),
+)
+GIVEN = {each.name: Memory(0x1000 * k, each.bytes) for k, each in enumerate(CASE.buffers, 1)}
+
+
+@dataclass
+class Tensor:
+    """What torch.Tensor has."""
+
+    address: int
+    dtype: str
+    shape: tuple[int, ...]
+    steps: tuple[int, ...]
+    is_cuda: bool = True
+
+    def data_ptr(self) -> int:
+        return self.address
+
+    def element_size(self) -> int:
+        return {"torch.bfloat16": 2, "torch.int32": 4}.get(self.dtype, 1)
+
+    def stride(self) -> tuple[int, ...]:
+        return self.steps
+
+
+class Array:
+    """What CuPy's arrays have."""
+
+    def __init__(self, address: int, typestr: str, shape: tuple[int, ...], strides: Any = None) -> None:
+        self.__cuda_array_interface__ = {
+            "data": (address, False),
+            "typestr": typestr,
+            "shape": shape,
+            "strides": strides,
+            "version": 3,
+        }
+
+
+Y = Tensor(0x9000, "torch.bfloat16", (4, 2), (2, 1))
+T = Array(0xA000, "|b1", (2, 2), (1, 2))
+Z = Array(0x3000, "<i4", (8,))
+
+
+def test_nothing_returned() -> None:
+    assert outputs_of(CASE, GIVEN, None) == {"y": GIVEN["y"], "t": GIVEN["t"]}
+
+
+@pytest.mark.parametrize("returned", [(Y, T), [Y, T], (Y, Z, T), (Array(0x9000, "<u2", (4, 2)), T)])
+def test_what_is_right(returned: object) -> None:
+    assert outputs_of(CASE, GIVEN, returned) == {
+        "y": Memory(0x9000, 16, "bfloat16", (4, 2)),
+        "t": Memory(0xA000, 4, "bool"),
+    }
+
+
+def test_strides_of_extents_of_one() -> None:
+    case = CaseSpec("c", (Buffer("y", "bfloat16", (1, 2), "output"),))
+    given = {"y": Memory(0x1000, 4)}
+    row = Tensor(0x9000, "torch.bfloat16", (1, 2), (77, 1))
+    assert outputs_of(case, given, row)["y"].address == 0x9000
+
+
+@pytest.mark.parametrize(
+    ("returned", "why", "unreplayable"),
+    [
+        (Y, "1 values were returned; return y, t, or None if they are written in place", False),
+        ((Y, T, T, T), "4 values were returned", False),
+        (
+            (Tensor(0x9000, "torch.float16", (4, 2), (2, 1)), T),
+            "y was returned as float16; the problem wants",
+            False,
+        ),
+        ((Tensor(0x9000, "torch.bfloat16", (2, 4), (4, 1)), T), "y was returned with shape (2, 4)", False),
+        (
+            (Tensor(0x9000, "torch.bfloat16", (4, 2), (1, 4)), T),
+            "the problem wants row-major order without",
+            False,
+        ),
+        ((Y, Array(0xA000, "|b1", (2, 2))), "the problem wants strides (1, 2)", False),
+        ((Y, Array(0xA000, "|u1", (2, 2), (1, 2))), "t was returned as uint8; the problem wants bool", False),
+        ((Array(0x9000, "<u4", (4, 2)), T), "y was returned as uint32; the problem wants bfloat16", False),
+        ((Y, Array(0x900F, "|b1", (2, 2), (1, 2))), "y was returned in the memory of t", False),
+        ((Tensor(0x101F, Y.dtype, (4, 2), (2, 1)), T), "y was returned in the memory of x", False),
+        ((Tensor(0x2FF1, Y.dtype, (4, 2), (2, 1)), T), "y was returned in the memory of z", False),
+        ((Y, Array(0x3008, "<i4", (8,)), T), "z is changed in place, but other memory was returned", False),
+        ((Tensor(0x9000, Y.dtype, (4, 2), (2, 1), is_cuda=False), T), "y was returned in host memory", True),
+        ((1.0, T), "y was returned in host memory, as float", True),
+        ((object(), T), "y was returned as object, which is no array", False),
+    ],
+)
+def test_what_is_not(returned: object, why: str, unreplayable: bool) -> None:
+    with pytest.raises(SubmissionError) as caught:
+        outputs_of(CASE, GIVEN, returned)
+    assert why in caught.value.text
+    assert caught.value.unreplayable == unreplayable
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"), [("float8_e4m3", "torch.float8_e4m3fn"), ("float8_e5m2", "torch.float8_e5m2")]
+)
+def test_float8(dtype: DType, name: str) -> None:
+    case = CaseSpec("c", (Buffer("y", dtype, (4,), "output"),))
+    given = {"y": Memory(0x1000, 4)}
+    assert outputs_of(case, given, Tensor(0x9000, name, (4,), (1,)))["y"].address == 0x9000
+    other = "torch.float8_e4m3fnuz"
+    with pytest.raises(SubmissionError, match="y was returned as float8_e4m3fnuz"):
+        outputs_of(case, given, Tensor(0x9000, other, (4,), (1,)))
