@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problem.arrays import NUMPY_DTYPES
 from ..problem.spec import ELEMENT_BYTES, DType
 
 Array = NDArray[Any]
@@ -43,22 +43,17 @@ FLOATS: dict[DType, FloatFormat] = {
     "float8_e5m2": FloatFormat(3, -14, 57344.0),
 }
 
-_ML_DTYPES: dict[DType, Any] = {
-    "bfloat16": ml_dtypes.bfloat16,
-    "float8_e4m3": ml_dtypes.float8_e4m3fn,
-    "float8_e5m2": ml_dtypes.float8_e5m2,
-}
+_NOT_NUMPY_S: frozenset[DType] = frozenset({"bfloat16", "float8_e4m3", "float8_e5m2"})
 
 
 def numpy_dtype(dtype: DType) -> np.dtype[Any]:
     """What a problem's arrays have."""
-    found: np.dtype[Any] = np.dtype(_ML_DTYPES.get(dtype, dtype))
-    return found
+    return NUMPY_DTYPES[dtype]
 
 
 def stored_dtype(dtype: DType) -> np.dtype[Any]:
     """Of what numpy cannot compute with, and of bool, whose bytes may hold anything: the bits."""
-    if dtype in _ML_DTYPES or dtype == "bool":
+    if dtype in _NOT_NUMPY_S or dtype == "bool":
         return np.dtype(f"u{ELEMENT_BYTES[dtype]}")
     return numpy_dtype(dtype)
 
@@ -100,6 +95,6 @@ def rounded(values: Doubles, form: FloatFormat) -> Doubles:
 
 @lru_cache(maxsize=2)
 def _values_of_bytes(dtype: DType) -> Doubles:
-    table: Doubles = np.arange(256, dtype=np.uint8).view(_ML_DTYPES[dtype]).astype(np.float64)
+    table: Doubles = np.arange(256, dtype=np.uint8).view(NUMPY_DTYPES[dtype]).astype(np.float64)
     table.setflags(write=False)
     return table

@@ -7,7 +7,7 @@
 enum {
     BATCH = 60, /* pairs that are queued at once: three operations each, below NB_QUEUE_MAX */
     ROUNDS = 18,
-    HOST_SAMPLES = 15
+    HOST_SAMPLES = 7
 };
 
 struct pairs {

@@ -1,0 +1,44 @@
+"""A problem's arrays, numpy's or torch's, as the memory of a set, and back."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ..problem.arrays import from_bytes, to_bytes
+from ..problem.spec import Buffer
+from .formats import Array, numpy_dtype, stored_dtype
+from .shared import Bytes
+from .troubles import FaultError
+
+
+def memory_of(buffer: Buffer, value: Any) -> Bytes:
+    """A buffer's memory, zeros in its gaps. Raises FaultError for an array that is not of its shape and dtype."""
+    try:
+        return to_bytes(value, buffer)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise FaultError(f"{buffer.name} is no array as the case says: {error}") from error
+
+
+def elements_of(buffer: Buffer, memory: Bytes) -> Array:
+    """A view of a buffer's memory: its elements as stored, in its shape."""
+    numbers = from_bytes(memory, buffer)
+    return np.asarray(numbers.view(stored_dtype(buffer.dtype)))
+
+
+def as_numbers(buffer: Buffer, stored: Array) -> Array:
+    """A copy for code of the problem, in its shape, of the dtype that numpy has for it."""
+    numbers: Array = stored.reshape(buffer.shape).copy().view(numpy_dtype(buffer.dtype))
+    return numbers
+
+
+def check_shape(buffer: Buffer, array: Array) -> None:
+    if array.shape != buffer.shape:
+        raise FaultError(f"{buffer.name} has shape {list(array.shape)}; the case says {list(buffer.shape)}")
+
+
+def threads() -> int:
+    """As many as we may run on; beyond 16, memory is what is waited for."""
+    return min(16, len(os.sched_getaffinity(0)))

@@ -1,0 +1,277 @@
+"""One case while it is graded: its throw-away and secret sets, its references, its ring, its samples."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import UsageError
+from ..problem.spec import Layout, layout_of
+from ..problem.suite import TestCase
+from .arrays import as_numbers, elements_of, memory_of
+from .contract import Ask, Checked, Expected, Mismatch, Secrets
+from .formats import Array, is_float
+from .inputs import Inputs, chance_for, write_set
+from .plan import Plan, Sizes, available_bytes, check_room, plan, spread
+from .precision import errors_of, note
+from .reference import SpillError, as_output, check_answers, expected_of, kept_bytes
+from .ring import AnnouncedError, RingChecker
+from .samples import Copy, Samples
+from .shared import FIXED, READ_ONLY, Bytes, Shared
+from .troubles import FaultError
+
+THROWAWAY_SETS = 2
+
+
+@dataclass(frozen=True)
+class Tools:
+    """`problem` is held while code of the problem runs: it need not work in two threads at once. `workers` look at
+    samples, `parts` at parts of one."""
+
+    problem: AbstractContextManager[object]
+    workers: Executor
+    parts: Executor
+    threads: int
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Secret sets with all that belongs to them."""
+
+    plan: Plan
+    distributions: tuple[str, ...]
+    pool: Shared
+    expected: list[dict[str, Array]]
+    memory: Bytes
+    """The pool's."""
+
+
+class CaseJudge:
+    """Its methods are called by one thread, in the order of the questions."""
+
+    def __init__(self, index: int, case: TestCase, ask: Ask, pool_bytes: int, tools: Tools) -> None:
+        self._case = case
+        self._spec = case.spec
+        self._ask = ask
+        self._pool_bytes = pool_bytes
+        self._tools = tools
+        self._index = index
+        self._inputs = Inputs(case)
+        self._read = layout_of(case.spec.read)
+        self._checked = layout_of(case.spec.checked)
+        self._made: _Made | None = None
+        self._samples: Samples | None = None
+        self._ring: RingChecker | None = None
+
+    @property
+    def throwaway_bytes(self) -> int:
+        return THROWAWAY_SETS * self._read.stride
+
+    def throwaway(self, shared: Shared, start: int) -> Layout:
+        """One set from the problem's own distribution, one from another: a submission whose launches depend on what
+        it is given is to show it."""
+        chance = chance_for(self._ask.seed, f"throwaway {self._index}")
+        names = self._case.distributions
+        for number, name in enumerate((names[0], chance.choice(names[1:] or names))):
+            with self._tools.problem:
+                drawn = self._inputs.draw(name, chance)
+            write_set(shared, self._read, number, drawn.memory, start)
+        return self._read
+
+    def secrets(self) -> tuple[Secrets, list[int]]:
+        """Makes everything and begins to look at the ring. The descriptors are the caller's."""
+        if self._samples is not None or self._made is not None:
+            raise UsageError("the secrets of this case were asked for before")
+        self._made = made = self._make()
+        ring = Shared("neutrino-ring", made.plan.slots * self._checked.stride)
+        ring.seal(FIXED)
+        self._samples = Samples(
+            self._spec,
+            self._checked,
+            self._case.tolerances,
+            made.expected,
+            made.distributions,
+            self._own if self._case.own_verdict else None,
+            self._tools.parts,
+            self._tools.threads,
+        )
+        announced, announce = os.pipe()
+        released, release = os.pipe()
+        self._ring = RingChecker(
+            made.plan,
+            self._checked.stride,
+            ring.view(),
+            announced,
+            release,
+            self._samples,
+            self._tools.workers,
+        )
+        answer = Secrets(
+            self._read, self._checked, made.plan.sets, made.plan.fresh, made.plan.slots, made.distributions
+        )
+        return answer, [os.dup(made.pool.descriptor), ring.descriptor, announce, released]
+
+    def expected(self) -> tuple[Expected, list[int]]:
+        """What is right for each secret set, as an output has it."""
+        if self._made is None:
+            raise UsageError("what is expected is known once the secrets of this case were asked for")
+        shared = Shared("neutrino-expected", len(self._made.expected) * self._checked.stride)
+        for number, values in enumerate(self._made.expected):
+            memory = {}
+            for buffer in self._spec.checked:
+                memory[buffer.name] = np.zeros(buffer.bytes, np.uint8)
+                elements = elements_of(buffer, memory[buffer.name])
+                elements[...] = as_output(buffer, values[buffer.name]).reshape(buffer.shape)
+            write_set(shared, self._checked, number, memory)
+        shared.seal(READ_ONLY)
+        return Expected(self._checked), [shared.descriptor]
+
+    def checked(self) -> Checked:
+        """Finish, say what was found, and give all memory back."""
+        if self._ring is None or self._samples is None or self._made is None:
+            raise UsageError("there are no samples of a case whose secrets were not asked for")
+        ring, samples = self._ring, self._samples
+        self._ring = None
+        ring.finish()
+        try:
+            if isinstance(ring.trouble, AnnouncedError):
+                raise FaultError(f"the replay announces {ring.trouble}; its process is not to be believed")
+            if ring.trouble is not None:
+                raise ring.trouble
+            return self._summary(samples, ring.announcements.by_set)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Give back what is left."""
+        if self._ring is not None:
+            self._ring.finish()
+        if self._made is not None:
+            self._made.pool.close()
+        self._ring = self._samples = self._made = None
+
+    def _make(self) -> _Made:
+        """Twice at most: first with references that may be kept in float32, where memory is short."""
+        plans = [self._plan(spill=False)]
+        if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.fresh:
+            plans.insert(0, self._plan(spill=True))
+        for number, each in enumerate(plans):
+            try:
+                return self._fill(each, spill=number < len(plans) - 1)
+            except SpillError:
+                continue
+        raise AssertionError("the last plan spills nothing")
+
+    def _plan(self, spill: bool) -> Plan:
+        sizes = Sizes(self._read.stride, kept_bytes(self._spec, spill), self._checked.stride)
+        check_room(sizes, available_bytes())
+        return plan(sizes, self._ask.sets_max, self._ask.fresh, self._pool_bytes)
+
+    def _fill(self, chosen: Plan, spill: bool) -> _Made:
+        chance = chance_for(self._ask.seed, f"secrets {self._index}")
+        counts = (chosen.sets - chosen.fresh, chosen.fresh)
+        distributions = tuple(spread(self._case.distributions, counts, chance))
+        pool = Shared("neutrino-secrets", chosen.sets * self._read.stride)
+        expected: list[dict[str, Array]] = []
+        try:
+            for number, name in enumerate(distributions):
+                with self._tools.problem:
+                    drawn = self._inputs.draw(name, chance)
+                    write_set(pool, self._read, number, drawn.memory)
+                    expected.append(expected_of(self._case, drawn.arrays, spill))
+            if not self._case.own_verdict:
+                check_answers(self._spec, expected)
+            pool.seal(READ_ONLY)
+        except BaseException:
+            pool.close()
+            raise
+        return _Made(chosen, distributions, pool, expected, pool.view())
+
+    def _own(self, of_set: int, copy: Copy) -> str | None:
+        """The problem's own test of one set's outputs; its arrays are numpy's, on the host, and its to alter."""
+        assert self._made is not None
+        inputs = self._arrays_of(of_set)
+        expected, actual = {}, {}
+        for buffer in self._spec.checked:
+            values = self._made.expected[of_set][buffer.name]
+            floats = is_float(buffer.dtype)
+            expected[buffer.name] = (
+                values.reshape(buffer.shape).copy() if floats else as_numbers(buffer, values)
+            )
+            actual[buffer.name] = as_numbers(buffer, copy[buffer.name])
+        with self._tools.problem:
+            return self._case.verify(inputs, expected, actual)
+
+    def _arrays_of(self, of_set: int) -> dict[str, Array]:
+        """Inputs of a set as they were given, whatever the reference did to its own."""
+        assert self._made is not None
+        found = {}
+        for buffer in self._spec.read:
+            offset, size = self._read.place(buffer.name, of_set)
+            stored = elements_of(buffer, self._made.memory[offset : offset + size])
+            found[buffer.name] = as_numbers(buffer, stored)
+        return found
+
+    def _summary(self, samples: Samples, by_set: list[int]) -> Checked:
+        for number, state in enumerate(samples.sets):
+            if state.same and state.mismatch is None:
+                reason = self._own(number, state.copy)
+                if reason is not None:
+                    state.mismatch = samples.mismatch(state.sample, number, reason)
+        firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]
+        wrong: list[Mismatch] = sorted([*firsts, *samples.wrong_later], key=lambda each: each.sample)
+        count = sum(state.same for state in samples.sets if state.mismatch is not None)
+        return Checked(
+            samples=sum(by_set),
+            wrong=count + len(samples.wrong_later),
+            first=wrong[0] if wrong else None,
+            max_absolute_error=samples.max_absolute,
+            max_relative_error=samples.max_relative,
+            nondeterministic=sum(state.differs for state in samples.sets),
+            precision="" if wrong else self._precision(samples),
+            counts=tuple((number, count) for number, count in enumerate(by_set) if count),
+        )
+
+    def _precision(self, samples: Samples) -> str:
+        """Of the problem's own distribution alone: others are there to be difficult."""
+        assert self._made is not None
+        own = self._case.distributions[0]
+        chosen = [
+            number
+            for number, state in enumerate(samples.sets)
+            if state.same and self._made.distributions[number] == own
+        ]
+        if not chosen:
+            return ""
+        baseline = self._baseline(chosen[0])
+        for buffer in self._spec.checked:
+            if not is_float(buffer.dtype):
+                continue
+            tolerance = self._case.tolerances[buffer.name]
+            pairs = [
+                (samples.sets[each].copy[buffer.name], samples.expected[each][buffer.name]) for each in chosen
+            ]
+            honest = None
+            if buffer.name in baseline:
+                honest_pair = (baseline[buffer.name], samples.expected[chosen[0]][buffer.name])
+                honest = errors_of([honest_pair], buffer.dtype, tolerance)
+            text = note(buffer.name, buffer.dtype, errors_of(pairs, buffer.dtype, tolerance), honest)
+            if text:
+                return text
+        return ""
+
+    def _baseline(self, of_set: int) -> dict[str, Array]:
+        """What an honest submission gives for a set, if the suite says; flat, as stored."""
+        baseline = getattr(self._case, "baseline", None)
+        if not callable(baseline):
+            return {}
+        with self._tools.problem:
+            given = baseline(self._arrays_of(of_set))
+        buffers = [each for each in self._spec.checked if each.name in given]
+        return {
+            each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1) for each in buffers
+        }

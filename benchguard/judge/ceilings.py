@@ -1,0 +1,94 @@
+"""Rates of a kernel, beside what its device was measured to do, and times that no device permits. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MARGIN = 1.2
+"""A time is false only where it beats the floor by more than this: the floor is of measured rates."""
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Of a device whose name contains `name`, in bytes and operations a second; read on `date`.
+
+    `copy` and `tensor` were measured (bytes read and written by a large copy; bf16 matrix products by cuBLAS, the
+    best of several readings). `fastest` is what the data sheet gives for any arithmetic on dense operands: a kernel
+    may do a problem's operations in another dtype than we think. `cache` is what a time may hide: bytes written but
+    still in the L2 at the end, read but there from before.
+    """
+
+    name: str
+    date: str
+    copy: float
+    tensor: float
+    fastest: float
+    cache: int
+
+
+MEASURED = (
+    # shared/notes/methodology.md: copy 4.3 TB/s, bf16 769 to 798 TFLOP/s. Data sheet: FP8 1979 TFLOP/s dense, L2 60 MB
+    Ceilings("H200", "2026-11-21", 4.3e12, 798e12, 1979e12, 60 << 20),
+)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """None where it is not known: no time, no count, a device that nobody measured. Shares are of 1.
+
+    `floor_us` is the least time that bytes and operations permit; `impossible` is empty, or why a time is false.
+    """
+
+    gflops: float | None = None
+    gbytes_per_s: float | None = None
+    share_of_compute: float | None = None
+    share_of_memory: float | None = None
+    floor_us: float | None = None
+    impossible: str = ""
+
+
+def ceilings_of(device: str) -> Ceilings | None:
+    return next((each for each in MEASURED if each.name in device), None)
+
+
+def rates_of(median_us: float | None, flops: int | None, moved_bytes: int | None, device: str) -> Rates:
+    """Of one call that takes `median_us`, does `flops` operations and moves `moved_bytes` bytes at least."""
+    ceilings = ceilings_of(device)
+    floor = floor_us(flops, moved_bytes, ceilings)
+    if median_us is None or median_us <= 0:
+        return Rates(floor_us=floor)
+    a_second = 1e6 / median_us
+    impossible = ""
+    if floor is not None and median_us * MARGIN < floor:
+        impossible = (
+            f"{median_us:.4g} us is less than the {floor:.4g} us that {_work(flops, moved_bytes)} need on {device}: "
+            "the time is false, or the problem counts more than has to be done"
+        )
+    rate = None if flops is None else flops * a_second
+    traffic = None if moved_bytes is None else moved_bytes * a_second
+    return Rates(
+        gflops=None if rate is None else rate / 1e9,
+        gbytes_per_s=None if traffic is None else traffic / 1e9,
+        share_of_compute=None if rate is None or ceilings is None else rate / ceilings.tensor,
+        share_of_memory=None if traffic is None or ceilings is None else traffic / ceilings.copy,
+        floor_us=floor,
+        impossible=impossible,
+    )
+
+
+def floor_us(flops: int | None, moved_bytes: int | None, ceilings: Ceilings | None) -> float | None:
+    """The longer of what the operations need and what the bytes that no cache can hide need."""
+    if ceilings is None or (flops is None and moved_bytes is None):
+        return None
+    compute = (flops or 0) / ceilings.fastest
+    memory = max(0, (moved_bytes or 0) - ceilings.cache) / ceilings.copy
+    return max(compute, memory) * 1e6
+
+
+def _work(flops: int | None, moved_bytes: int | None) -> str:
+    parts = []
+    if flops is not None:
+        parts.append(f"{flops:.4g} operations")
+    if moved_bytes is not None:
+        parts.append(f"{moved_bytes:.4g} bytes")
+    return " and ".join(parts)

@@ -1,0 +1,126 @@
+"""What is right: expected outputs, in the judge's own memory and nowhere else.
+
+Floats are kept in float64. Where memory is short they are kept in float32, if each value's rounding is less than
+2**-SPILL_BITS of its own tolerance; else there are fewer sets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..problem.arrays import to_numpy
+from ..problem.spec import Buffer, CaseSpec, Tolerance
+from ..problem.suite import TestCase
+from .arrays import check_shape
+from .formats import FLOATS, Array, is_float, numpy_dtype, rounded, stored_dtype
+from .troubles import FaultError
+
+SPILL_BITS = 10
+_PART = 1 << 20
+
+
+class SpillError(Exception):
+    """float32 is too coarse for these."""
+
+
+Expected = Mapping[str, Array]
+"""By buffer, row-major and flat: floats in float64 or float32, others as stored."""
+
+
+def expected_of(case: TestCase, arrays: Mapping[str, Any], spill: bool) -> dict[str, Array]:
+    """Raises FaultError for what is not as the case says, SpillError."""
+    given = case.expected(arrays)
+    buffers = case.spec.checked
+    if set(given) != {buffer.name for buffer in buffers}:
+        wanted = ", ".join(buffer.name for buffer in buffers)
+        raise FaultError(f"expected() gives {', '.join(sorted(given)) or 'nothing'}; the case has {wanted}")
+    found = {}
+    for buffer in buffers:
+        array = to_numpy(given[buffer.name])
+        check_shape(buffer, array)
+        flat = np.ascontiguousarray(array).reshape(-1)
+        if not is_float(buffer.dtype):
+            found[buffer.name] = _whole(buffer, flat)
+            continue
+        values = _floats(buffer, flat)
+        found[buffer.name] = _spilled(values, case.tolerances[buffer.name]) if spill else values
+    return found
+
+
+def kept_bytes(spec: CaseSpec, spill: bool) -> int:
+    """Of one set: expected outputs, and the copy of actual ones that later samples are compared with."""
+    total = 0
+    for buffer in spec.checked:
+        item = stored_dtype(buffer.dtype).itemsize
+        total += _count(buffer) * (item + ((4 if spill else 8) if is_float(buffer.dtype) else item))
+    return total
+
+
+def check_answers(spec: CaseSpec, sets: Iterable[Expected]) -> None:
+    """Raises FaultError if every set has the same answer: it could be given without looking at the inputs."""
+    digests = [tuple(hashlib.sha256(each[b.name].data).digest() for b in spec.checked) for each in sets]
+    if len(digests) > 1 and len(set(digests)) == 1:
+        raise FaultError(
+            f"expected() gives the same for all {len(digests)} input sets; it does not use its inputs"
+        )
+
+
+def as_output(buffer: Buffer, expected: Array) -> Array:
+    """Expected elements in the output's own dtype, rounded to nearest."""
+    stored = stored_dtype(buffer.dtype)
+    if not is_float(buffer.dtype):
+        return expected
+    with np.errstate(all="ignore"):
+        nearest = rounded(expected.astype(np.float64), FLOATS[buffer.dtype])
+        return np.asarray(nearest.astype(numpy_dtype(buffer.dtype)).view(stored))
+
+
+def _count(buffer: Buffer) -> int:
+    return int(np.prod(buffer.shape, dtype=np.int64))
+
+
+def _floats(buffer: Buffer, flat: Array) -> Array:
+    """In float32 if they came in a dtype that it holds, else in float64."""
+    if flat.dtype.kind not in "fViub":  # V: ml_dtypes'
+        raise FaultError(f"expected() gives {flat.dtype} for {buffer.name}; give real numbers")
+    narrow = flat.dtype.itemsize <= 4 and flat.dtype.kind not in "iu"
+    values = flat.astype(np.float32 if narrow else np.float64)
+    if len(values) and not np.isfinite(values).any():
+        raise FaultError(
+            f"expected() gives no finite number for {buffer.name}, so NaN everywhere would be right; "
+            "mend it, or leave out the distribution"
+        )
+    return values
+
+
+def _whole(buffer: Buffer, flat: Array) -> Array:
+    """Integers and bool: exactly representable, or it is no expected value."""
+    target = np.dtype(buffer.dtype)
+    with np.errstate(all="ignore"):
+        converted = flat.astype(target)
+        exact = bool((converted == flat).all()) if flat.dtype != target else True
+    if flat.dtype.kind == "f" and exact and len(flat) and target.kind != "b":
+        info = np.iinfo(target)
+        exact = bool((flat >= float(info.min)).all() and (flat < float(info.max) + 1).all())
+    if not exact:
+        raise FaultError(f"expected() gives values for {buffer.name} that {buffer.dtype} cannot hold exactly")
+    return np.asarray(converted.view(stored_dtype(buffer.dtype)))
+
+
+def _spilled(values: Array, tolerance: Tolerance) -> Array:
+    if values.dtype == np.float32:
+        return values
+    with np.errstate(all="ignore"):
+        narrow = values.astype(np.float32)
+        for start in range(0, len(values), _PART):
+            exact, coarse = values[start : start + _PART], narrow[start : start + _PART].astype(np.float64)
+            allowed = tolerance.absolute + tolerance.relative * np.abs(exact)
+            close = np.abs(coarse - exact) * 2.0**SPILL_BITS <= allowed
+            same = (coarse == exact) | (np.isnan(coarse) & np.isnan(exact))
+            if not ((close & np.isfinite(coarse)) | same).all():
+                raise SpillError
+    return narrow

@@ -1,0 +1,183 @@
+"""What is known of a case's samples so far: of each input set the first outputs in full, of later ones what differs.
+
+A set's first outputs are copied into memory that nobody else has, then compared with what is right. Most kernels
+give the same bits each time, so a later sample is compared with that copy, bit by bit, which is fast; it is as right
+or as wrong as the copy is. Only one that differs is compared with what is right itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..problem.spec import Buffer, CaseSpec, Layout, Tolerance
+from .arrays import elements_of
+from .compare import Comparison, compare
+from .contract import Mismatch
+from .formats import Array
+from .shared import Bytes
+
+_memcmp = ctypes.CDLL(None).memcmp  # called through ctypes it runs without Python's lock
+_memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+_memcmp.restype = ctypes.c_int
+
+Copy = Mapping[str, Array]
+"""Outputs by buffer, row-major and flat, as stored."""
+
+Second = Callable[[int, Copy], str | None]
+"""The problem's own verdict of a set's outputs: None, or why they are wrong."""
+
+
+@dataclass
+class SetState:
+    """`copied` is set when `copy` is there; `same` samples have its bits, itself included."""
+
+    copied: threading.Event = field(default_factory=threading.Event)
+    copy: Copy = field(default_factory=dict)
+    sample: int = 0
+    same: int = 0
+    differs: bool = False
+    mismatch: Mismatch | None = None
+
+
+class Samples:
+    """Of one case. Its methods may run in several threads; `first` once for each set, before its `later` end."""
+
+    def __init__(
+        self,
+        spec: CaseSpec,
+        outputs: Layout,
+        tolerances: Mapping[str, Tolerance],
+        expected: Sequence[Mapping[str, Array]],
+        distributions: Sequence[str],
+        own: Second | None,
+        parts: Executor,
+        threads: int,
+    ) -> None:
+        self._buffers = spec.checked
+        self._outputs = outputs
+        self._tolerances = tolerances
+        self.expected = expected
+        self._distributions = distributions
+        self._own = own
+        self._parts = parts
+        self._threads = threads
+        self._lock = threading.Lock()
+        self.sets = [SetState() for _ in expected]
+        self.wrong_later: list[Mismatch] = []
+        self.max_absolute = 0.0
+        self.max_relative = 0.0
+
+    def first(self, number: int, of_set: int, slot: Bytes, release: Callable[[], None]) -> None:
+        """The first sample of a set. `release` is called as soon as `slot` is not needed."""
+        state = self.sets[of_set]
+        try:
+            state.copy, state.sample = self._copy(slot), number
+            with self._lock:
+                state.same += 1
+        finally:
+            state.copied.set()  # also without memory for it: who waits is to fail, not to hang
+        release()
+        state.mismatch = self._judge(number, of_set, state.copy)
+
+    def later(self, number: int, of_set: int, slot: Bytes, release: Callable[[], None]) -> None:
+        """Another sample of a set, of which the first has been, or is being, looked at."""
+        state = self.sets[of_set]
+        state.copied.wait()
+        if self._same(slot, state.copy):
+            release()
+            with self._lock:
+                state.same += 1
+            return
+        copy = self._copy(slot)
+        release()
+        with self._lock:
+            state.differs = True
+        mismatch = self._judge(number, of_set, copy)
+        if mismatch is None and self._own is not None:
+            reason = self._own(of_set, copy)
+            mismatch = None if reason is None else self.mismatch(number, of_set, reason)
+        if mismatch is not None:
+            with self._lock:
+                self.wrong_later.append(mismatch)
+
+    def mismatch(self, number: int, of_set: int, reason: str) -> Mismatch:
+        """By the problem's own verdict."""
+        buffer = self._buffers[0]
+        return Mismatch(number, of_set, self._distributions[of_set], buffer.name, 0, _count(buffer), reason)
+
+    def _judge(self, number: int, of_set: int, copy: Copy) -> Mismatch | None:
+        """By the tolerances; with an own verdict they only say how large the errors are."""
+        found = None
+        for buffer in self._buffers:
+            comparison = compare(
+                copy[buffer.name],
+                self.expected[of_set][buffer.name],
+                buffer.dtype,
+                self._tolerances[buffer.name],
+                pool=self._parts,
+                threads=self._threads,
+            )
+            with self._lock:
+                self.max_absolute = max(self.max_absolute, comparison.max_absolute)
+                self.max_relative = max(self.max_relative, comparison.max_relative)
+            if comparison.wrong and found is None and self._own is None:
+                text = mismatch_text(buffer, comparison)
+                found = Mismatch(
+                    number,
+                    of_set,
+                    self._distributions[of_set],
+                    buffer.name,
+                    comparison.wrong,
+                    comparison.elements,
+                    text,
+                )
+        return found
+
+    def _views(self, slot: Bytes) -> list[tuple[Buffer, Array]]:
+        places = self._outputs.places
+        return [
+            (each, elements_of(each, slot[places[each.name][0] : sum(places[each.name])]))
+            for each in self._buffers
+        ]
+
+    def _copy(self, slot: Bytes) -> Copy:
+        return {buffer.name: view.copy(order="C").reshape(-1) for buffer, view in self._views(slot)}
+
+    def _same(self, slot: Bytes, copy: Copy) -> bool:
+        return all(same_bits(view, copy[buffer.name]) for buffer, view in self._views(slot))
+
+
+def same_bits(view: Array, copy: Array) -> bool:
+    """Of an output's elements and a flat copy; not of what lies in its gaps."""
+    if view.size == 0:
+        return True
+    if view.flags.c_contiguous:
+        return bool(_memcmp(view.ctypes.data, copy.ctypes.data, copy.nbytes) == 0)
+    bits = f"u{view.dtype.itemsize}"
+    return np.array_equal(view.view(bits), copy.view(bits).reshape(view.shape))
+
+
+def mismatch_text(buffer: Buffer, comparison: Comparison) -> str:
+    """For people: which element, what it should be, what it is, and how many are wrong."""
+    assert comparison.first is not None
+    index, expected, actual = comparison.first
+    place = (
+        ", ".join(str(int(each)) for each in np.unravel_index(index, buffer.shape)) if buffer.shape else ""
+    )
+    of = f"{comparison.wrong} of {comparison.elements} elements are wrong"
+    return f"{buffer.name}[{place}] should be {_number(expected)}, is {_number(actual)}; {of}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.9g}" if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
+def _count(buffer: Buffer) -> int:
+    return math.prod(buffer.shape)

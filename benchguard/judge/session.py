@@ -1,0 +1,168 @@
+"""A problem, opened, and the answers to what is asked about it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from ..errors import UsageError
+from ..problem.spec import Buffer, CaseSpec, Layout
+from ..problem.suite import Suite, TestCase
+from .arrays import threads
+from .case import CaseJudge, Tools
+from .compare import check_tolerance
+from .contract import (
+    Answer,
+    Ask,
+    AskExpected,
+    AskSecrets,
+    AskThrowaway,
+    Opened,
+    Question,
+    Throwaway,
+)
+from .plan import available_bytes
+from .shared import READ_ONLY, Shared
+from .troubles import FaultError, trouble_of
+
+Load = Callable[[str, str, Mapping[str, str]], Suite]
+"""From PATH[:NAME], adapter, options."""
+
+SHARE_OF_MEMORY = 6
+"""Input sets, references and ring of all cases together leave half of what is available."""
+
+PAGE = 4096
+
+
+class Session:
+    """Answers questions in their order, in one thread. What fails is answered with Trouble."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._cases: list[CaseJudge] = []
+        count = threads()
+        self._tools = Tools(
+            threading.Lock(),
+            ThreadPoolExecutor(count, "samples"),
+            ThreadPoolExecutor(count, "parts"),
+            count,
+        )
+        self._names: list[str] = []
+        self._suite: Suite | None = None
+
+    def answer(self, question: Question) -> tuple[Answer, list[int]]:
+        """The answer and its descriptors, which are the caller's to close."""
+        doing = "opening the problem" if isinstance(question, Ask) else ""
+        try:
+            if isinstance(question, Ask):
+                return self._open(question), []
+            if self._suite is None:
+                raise UsageError("no problem is open; ask for one first")
+            if isinstance(question, AskThrowaway):
+                return self._throwaway()
+            if not 0 <= question.case < len(self._cases):
+                raise UsageError(f"there is no case {question.case}; there are {len(self._cases)}")
+            what = {AskSecrets: "its secret inputs and references", AskExpected: "its expected outputs"}
+            doing = f"case {self._names[question.case]}: {what.get(type(question), 'its samples')}"
+            case = self._cases[question.case]
+            if isinstance(question, AskSecrets):
+                return case.secrets()
+            if isinstance(question, AskExpected):
+                return case.expected()
+            return case.checked(), []
+        except (Exception, SystemExit) as error:
+            return trouble_of(error, doing), []
+
+    def _open(self, ask: Ask) -> Opened:
+        if self._suite is not None:
+            raise UsageError("a problem is open; this process judges one")
+        wish = {} if ask.device == "auto" else {"device": ask.device}
+        suite = self._load(ask.problem, ask.adapter, {**ask.adapter_options, **wish})
+        cases = _chosen(suite, ask.cases)
+        for case in cases:
+            _check_case(case)
+        pool_bytes = min(ask.pool_bytes, available_bytes() // SHARE_OF_MEMORY // len(cases))
+        self._cases = [CaseJudge(i, case, ask, pool_bytes, self._tools) for i, case in enumerate(cases)]
+        self._names = [case.spec.name for case in cases]
+        self._suite = suite
+        return Opened(
+            suite.name,
+            suite.convention,
+            suite.entry,
+            tuple(case.spec for case in cases),
+            tuple(dict(case.tolerances) for case in cases),
+        )
+
+    def _throwaway(self) -> tuple[Answer, list[int]]:
+        layouts: list[Layout] = []
+        offsets = [0]
+        for case in self._cases:
+            offsets.append(offsets[-1] + -(-case.throwaway_bytes // PAGE) * PAGE)
+        shared = Shared("neutrino-throwaway", offsets[-1])
+        try:
+            for name, case, start in zip(self._names, self._cases, offsets, strict=False):
+                try:
+                    layouts.append(case.throwaway(shared, start))
+                except (Exception, SystemExit) as error:
+                    shared.close()
+                    return trouble_of(error, f"case {name}: its throw-away inputs"), []
+            shared.seal(READ_ONLY)
+        except BaseException:
+            shared.close()
+            raise
+        return Throwaway(tuple(layouts), tuple(offsets[:-1])), [shared.descriptor]
+
+
+def _chosen(suite: Suite, names: tuple[str, ...]) -> list[TestCase]:
+    there = {case.spec.name: case for case in suite.cases}
+    if len(there) < len(suite.cases):
+        raise FaultError("two of its cases have the same name; give each its own")
+    if not there:
+        raise FaultError("it has no cases; give it one")
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        known = ", ".join(list(there)[:20])
+        raise UsageError(f"{suite.name} has no case {unknown[0]!r}; its cases are {known}")
+    return [there[name] for name in dict.fromkeys(names)] if names else list(suite.cases)
+
+
+def _check_case(case: TestCase) -> None:
+    """What a problem must say before anything of it is made. Raises FaultError."""
+    spec: CaseSpec = case.spec
+    names = [argument.name for argument in spec.arguments]
+    fault = ""
+    if len(set(names)) < len(names):
+        fault = "two of its arguments have the same name"
+    elif not any(buffer.bytes for buffer in spec.checked):
+        fault = "it has no output with an element"
+    elif not case.distributions or len(set(case.distributions)) < len(case.distributions):
+        fault = "its distributions are none, or not all different"
+    for buffer in spec.buffers:
+        fault = fault or _buffer_fault(buffer)
+    for buffer in spec.checked:
+        tolerance = case.tolerances.get(buffer.name)
+        if tolerance is None:
+            fault = fault or f"its output {buffer.name} has no tolerance"
+        else:
+            text = check_tolerance(tolerance)
+            fault = fault or (f"of its output {buffer.name}, {text}" if text else "")
+    if fault:
+        raise FaultError(f"case {spec.name}: {fault}; mend the problem")
+
+
+def _buffer_fault(buffer: Buffer) -> str:
+    """Strides must be as many as extents; those of an output must not put two elements in one place."""
+    if buffer.strides is None:
+        return ""
+    if len(buffer.strides) != len(buffer.shape):
+        return f"{buffer.name} has {len(buffer.strides)} strides for {len(buffer.shape)} extents"
+    if not buffer.is_checked or 0 in buffer.shape:
+        return ""
+    reach = 0
+    for step, extent in sorted(zip(buffer.strides, buffer.shape, strict=True)):
+        if extent > 1:
+            if step <= reach:
+                return f"two elements of its output {buffer.name} may be in one place"
+            reach += step * (extent - 1)
+    return ""

@@ -1,0 +1,76 @@
+"""The judge's process. Trusted with the problem's code, and with what nobody else may see."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import importlib
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+
+import msgspec
+
+from ..problem.suite import Suite
+from .contract import Question, decode_question, encode
+from .messages import ClosedError, MessageError, receive, send
+from .session import Load, Session
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_PR_SET_DUMPABLE = 4
+
+
+def main(descriptor: int, parent: int, load: Load | None = None) -> None:
+    """Answer what comes from `descriptor` until its other end is closed, and end the process."""
+    _protect(parent)
+    os.dup2(2, 1)  # what a problem prints is for people
+    faulthandler.enable()  # says where a problem's code crashed, or hangs when we are aborted
+    end = socket.socket(fileno=descriptor)
+    questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(end, questions), name="questions", daemon=True).start()
+    session = Session(load or open_suite)
+    while True:
+        answer, descriptors = session.answer(questions.get())
+        try:
+            send(end, encode(answer), descriptors)
+        except ClosedError:
+            os._exit(0)
+        finally:
+            for each in descriptors:
+                os.close(each)
+
+
+def open_suite(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
+    """Imported late: an adapter may bring much with it."""
+    adapters = importlib.import_module("..adapters", __package__)
+    problems = importlib.import_module("..problem.load", __package__)
+    load: Load = getattr(adapters, "load_suite", problems.load)
+    return load(problem, adapter, options)
+
+
+def _listen(end: socket.socket, questions: queue.SimpleQueue[Question]) -> None:
+    """A thread of its own, so that the process ends with its supervisor also while the problem's code runs."""
+    try:
+        while True:
+            data, descriptors = receive(end)
+            for each in descriptors:
+                os.close(each)
+            questions.put(decode_question(data))
+    except ClosedError:
+        os._exit(0)
+    except (MessageError, OSError, msgspec.MsgspecError) as error:
+        print(f"a question cannot be read: {error}", file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def _protect(parent: int) -> None:
+    """Not dumpable: a process of our user cannot read our memory, nor open our descriptors, through /proc."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    if os.getppid() != parent:  # it went before that was in force
+        os._exit(1)

@@ -1,0 +1,106 @@
+"""Small suites for the judge, and the programs that give them to its process: nothing here is a real problem's code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchguard.problem.spec import Buffer, CaseSpec, Scalar, Tolerance
+from benchguard.problem.suite import Suite
+from tests.conftest import ROOT
+
+START = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from tests.unit.judge.problems import load; "
+    "from benchguard.judge.worker import main; main(int(sys.argv[1]), int(sys.argv[2]), load)"
+)
+WORKER = [sys.executable, "-c", START, str(ROOT)]
+"""The judge with `load` below instead of the adapters."""
+
+
+@dataclass
+class Scale:
+    """y = w * x, n elements; an output of integers beside it."""
+
+    n: int = 1000
+    spec: CaseSpec = None  # type: ignore[assignment]
+    tolerances: Mapping[str, Tolerance] = None  # type: ignore[assignment]
+    distributions: tuple[str, ...] = ("normal", "large", "ties")
+    own_verdict: bool = False
+    what: str = ""
+
+    def __post_init__(self) -> None:
+        self.spec = CaseSpec(
+            f"n={self.n}",
+            (
+                Buffer("x", "float32", (self.n,)),
+                Buffer("w", "float32", (self.n,), "constant"),
+                Buffer("y", "float32", (self.n,), "output"),
+                Buffer("signs", "int32", (self.n,), "output"),
+                Scalar("n", "size_t", self.n),
+            ),
+        )
+        relative = 1e-2 if self.what == "loose" else 1e-5
+        self.tolerances = {"y": Tolerance(1e-6, relative), "signs": Tolerance(0.0, 0.0)}
+
+    def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+        if self.what == "hang":
+            time.sleep(600)
+        random = np.random.default_rng(0 if self.what == "seedless" else seed)
+        x = random.standard_normal(self.n, np.float32)
+        if distribution == "large":
+            x *= 1000
+        elif distribution == "ties":
+            x = np.round(x)
+        w = np.linspace(1, 2, self.n, dtype=np.float32)
+        if self.what == "new constant":
+            w = w + np.float32(random.random())
+        return {"x": x.astype(np.float64) if self.what == "dtype" else x, "w": w}
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        if self.what == "raise":
+            raise ValueError("the answer\nis unknown")
+        if self.what == "exit":
+            sys.exit(3)
+        if self.what == "die":
+            print("last words", flush=True)
+            os._exit(7)
+        if self.what == "crash":
+            os.abort()
+        if self.what == "print":
+            print("noise " * 100_000)
+        y = inputs["w"].astype(np.float64) * inputs["x"]
+        signs = np.sign(inputs["x"])
+        if self.what == "nan":
+            y = y * np.nan
+        elif self.what == "half":
+            signs = signs / 2
+        elif self.what == "same":
+            y, signs = np.ones(self.n), np.ones(self.n, np.int32)
+        elif self.what == "shape":
+            y = y[:-1]
+        return {"y": y, "signs": signs}
+
+    def verify(
+        self, inputs: Mapping[str, Any], _expected: Mapping[str, Any], actual: Mapping[str, Any]
+    ) -> str | None:
+        if self.what == "verify raises":
+            raise KeyError("no")
+        if self.what == "strict" and not (actual["signs"] == np.sign(inputs["x"])).all():
+            return "signs are not those of x"
+        return None
+
+
+def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
+    """`problem` says what is odd about it."""
+    if adapter == "import":
+        raise SyntaxError("no problem", (problem, 5, 1, "text"))
+    own = problem == "strict"
+    sizes = [int(each) for each in options.get("n", "1000").split(",")]
+    cases = tuple(Scale(n, what=problem, own_verdict=own) for n in sizes)
+    return Suite("scale", cases)

@@ -1,0 +1,161 @@
+"""The test of first use: noise alone must not trip it, a kernel that remembers must.
+
+`python tests/unit/judge/test_carried.py RUNS` measures how often noise trips it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from benchguard.judge.carried import FirstUse, _drawn, first_use
+
+Noise = Callable[[np.random.Generator, int], np.ndarray]
+
+
+def jitter(random: np.random.Generator, n: int) -> np.ndarray:
+    """1.2 %, as between calls of a short kernel."""
+    return random.normal(0, 0.012, n)
+
+
+def spikes(random: np.random.Generator, n: int) -> np.ndarray:
+    """3 % of samples up to twice as long."""
+    return jitter(random, n) + (random.random(n) < 0.03) * random.uniform(0, 0.7, n)
+
+
+def wander(random: np.random.Generator, n: int) -> np.ndarray:
+    """A clock that wanders by about 1 % within tens of samples."""
+    steps = random.normal(0, 0.002, n)
+    walk = np.zeros(n)
+    for i in range(1, n):
+        walk[i] = 0.98 * walk[i - 1] + steps[i]
+    return walk + random.normal(0, 0.003, n)
+
+
+def drift(random: np.random.Generator, n: int) -> np.ndarray:
+    """5 % slower at the end, as a device that heats."""
+    return np.linspace(0, 0.05, n) + random.normal(0, 0.004, n)
+
+
+def two_speeds(random: np.random.Generator, n: int) -> np.ndarray:
+    """Every sample on one of two speeds, 8 % apart: where in memory it happened to lie."""
+    return (random.random(n) < 0.4) * 0.08 + random.normal(0, 0.002, n)
+
+
+def heavy(random: np.random.Generator, n: int) -> np.ndarray:
+    """Tails like Student's t with two degrees of freedom."""
+    return 0.01 * np.abs(random.standard_t(2, n))
+
+
+def ticks(random: np.random.Generator, n: int) -> np.ndarray:
+    """Times of about 1.5 us in ticks of 32 ns: 2 % each."""
+    return np.log(np.maximum(0.032, np.round(1.5 * np.exp(random.normal(0, 0.01, n)) / 0.032) * 0.032) / 1.5)
+
+
+NOISES: tuple[Noise, ...] = (jitter, spikes, wander, drift, two_speeds, heavy, ticks)
+
+
+def run(
+    noise: Noise, random: np.random.Generator, n: int, count: int, slower: float = 0.0, by_data: float = 0.0
+) -> FirstUse:
+    """`by_data`: how much (standard deviation) a set's time depends on what is in it."""
+    once = np.zeros(n, bool)
+    once[random.choice(n, count, replace=False)] = True
+    sets = random.integers(0, 8, n)
+    sets[once] = 8 + np.arange(count)
+    effects = random.normal(0, by_data, 8 + count)
+    times = 20 * np.exp(noise(random, n) + effects[sets] + slower * once)
+    return first_use(list(zip(times.tolist(), once.tolist(), strict=True)), sets.tolist())
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("count", [4, 8])
+def test_noise_alone_is_no_evidence(noise: Noise, count: int) -> None:
+    """Wrong once in 1000 at most, so that one in 20 would be much."""
+    random = np.random.default_rng(7)
+    assert sum(run(noise, random, 100, count).remembered for _ in range(20)) <= 1
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_ten_percent_is_seen(noise: Noise) -> None:
+    random = np.random.default_rng(3)
+    found = [run(noise, random, 200, 8, math.log(1.10)) for _ in range(10)]
+    seen = sum(each.remembered for each in found)
+    assert seen >= (3 if noise is two_speeds else 9)
+    assert all(bool(each.text) is each.remembered for each in found)
+
+
+def test_times_that_depend_on_data_are_no_evidence() -> None:
+    random = np.random.default_rng(11)
+    assert sum(run(jitter, random, 200, 8, by_data=0.05).remembered for _ in range(40)) <= 1
+
+
+def test_with_few_sets_nothing_is_said() -> None:
+    """4 and 4: all slower than all others once in 70, by chance."""
+    rows = [(12.0 if i % 20 == 3 else 10.0, i % 20 == 3) for i in range(80)]
+    sets = [4 + i // 20 if i % 20 == 3 else i % 4 for i in range(80)]
+    assert first_use(rows).remembered
+    assert not first_use(rows, sets).remembered
+
+
+def test_what_is_certain_but_small_is_no_evidence() -> None:
+    rows = [(10.0 + 0.0001 * (i % 7) + 0.1 * (i % 12 == 5), i % 12 == 5) for i in range(200)]
+    found = first_use(rows)
+    assert found.p_value < 1e-3 and not found.remembered
+
+
+def test_faster_on_what_is_new_is_no_evidence() -> None:
+    rows = [(10.0 + 0.01 * (i % 7) - 2 * (i % 12 == 5), i % 12 == 5) for i in range(200)]
+    found = first_use(rows)
+    assert found.p_value > 0.99 and not found.remembered
+
+
+def test_medians_and_words() -> None:
+    rows = [(12.0 if i % 20 == 3 else 10.0, i % 20 == 3) for i in range(200)]
+    found = first_use(rows)
+    assert (found.one_use_us, found.repeated_us, found.remembered) == (12.0, 10.0, True)
+    assert "used once take 12 us" in found.text and "used again 10 us" in found.text and "20.0%" in found.text
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [(1.0, False)] * 100,
+        [(1.0, True)] * 3 + [(0.5, False)] * 100,
+        [(1.0, True)] * 8 + [(0.5, False)] * 19,
+        [(0.0, True)] * 8 + [(0.5, False)] * 100,
+        [(math.nan, True)] * 8 + [(0.5, False)] * 100,
+    ],
+)
+def test_too_little_says_nothing(rows: list[tuple[float, bool]]) -> None:
+    found = first_use(rows)
+    assert found.p_value == 1.0 and not found.remembered and found.text == ""
+
+
+def test_draws_are_of_different_places_and_fair() -> None:
+    drawn = _drawn(12, 5)
+    assert all(len(set(row)) == 5 for row in drawn[:500].tolist())
+    shares = np.bincount(drawn.ravel(), minlength=12) / drawn.size
+    assert np.abs(shares - 1 / 12).max() < 0.005
+
+
+def measure(runs: int) -> None:
+    for noise in NOISES:
+        for n, count, by_data in ((100, 4, 0.0), (100, 8, 0.0), (400, 8, 0.0), (200, 8, 0.05)):
+            random = np.random.default_rng(n + count)
+            wrong = sum(run(noise, random, n, count, 0.0, by_data).remembered for _ in range(runs))
+            seen = [
+                sum(run(noise, random, n, count, math.log1p(by), by_data).remembered for _ in range(50))
+                for by in (0.03, 0.05, 0.1)
+            ]
+            name = f"{noise.__name__:10} n={n} one-use={count} by data={by_data:.0%}"
+            print(f"{name}: {wrong} of {runs} wrong; of 50 seen at 3, 5, 10 %: {seen}", flush=True)
+
+
+if __name__ == "__main__":
+    measure(int(sys.argv[1]))

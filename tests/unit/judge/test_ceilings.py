@@ -1,0 +1,51 @@
+"""Rates and floors by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchguard.judge.ceilings import Rates, floor_us, rates_of
+from benchguard.judge.ceilings import ceilings_of as of
+
+H200 = "NVIDIA H200"
+
+
+def test_rates_and_shares() -> None:
+    found = rates_of(100.0, 79_800_000_000, 215_000_000, H200)
+    assert found.gflops == pytest.approx(798_000)
+    assert found.gbytes_per_s == pytest.approx(2150)
+    assert found.share_of_compute == pytest.approx(1.0)
+    assert found.share_of_memory == pytest.approx(0.5)
+    assert found.impossible == ""
+
+
+def test_a_device_that_nobody_measured_has_rates_alone() -> None:
+    found = rates_of(1.0, 10**15, 10**12, "sim")
+    assert found == Rates(gflops=1e12, gbytes_per_s=1e9)
+
+
+def test_what_is_not_counted_is_not_known() -> None:
+    assert rates_of(5.0, None, None, H200) == Rates()
+    assert rates_of(None, 10**9, None, H200).gflops is None
+    assert rates_of(0.0, 10**9, None, H200).gflops is None
+
+
+def test_the_floor_is_what_no_cache_hides() -> None:
+    ceilings = of(H200)
+    assert floor_us(None, 60 << 20, ceilings) == 0.0
+    assert floor_us(None, (60 << 20) + 4_300_000_000, ceilings) == pytest.approx(1000.0)
+    assert floor_us(1979 * 10**9, 1, ceilings) == pytest.approx(1000.0)
+
+
+@pytest.mark.parametrize(("time", "false"), [(840.0, False), (830.0, True)])
+def test_a_time_below_the_floor_is_false(time: float, false: bool) -> None:
+    found = rates_of(time, None, (60 << 20) + 4_300_000_000, H200)
+    assert bool(found.impossible) is false
+    if false:
+        assert "830 us is less than the 1000 us" in found.impossible
+
+
+def test_measured_cublas_is_possible() -> None:
+    """shared/design.md: bf16 4096 cubed in 166.1 us."""
+    found = rates_of(166.1, 2 * 4096**3, 3 * 2 * 4096**2, H200)
+    assert found.impossible == "" and found.share_of_compute == pytest.approx(1.037, abs=0.001)
