@@ -111,4 +111,3 @@ def victim() -> Iterator[Victim]:
             yield Victim(process, int(process.stdout.readline()))
         finally:
             process.kill()
-
