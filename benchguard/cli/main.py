@@ -13,8 +13,10 @@ from ..codegen.errors import CodegenError
 from ..errors import BenchguardError
 from ..shim.errors import ShimError
 from .build import build
+from .compare import compare
 from .completion import completion
 from .doctor import doctor
+from .grade import grade
 from .inspect import inspect
 from .observe import observe
 from .record import record
@@ -32,6 +34,8 @@ Examples:
   neutrino-bench --log run.audit.jsonl --driver sim -- ./program
   neutrino-bench record -o x.ncap --launches 100:110 -- python submission.py
   neutrino-bench replay x.ncap --verify
+  neutrino-bench grade problem.py submission.cu
+  neutrino-bench compare problem.py before.cu after.cu
   neutrino-bench verify-log run.audit.jsonl
   neutrino-bench doctor
 """
@@ -65,7 +69,10 @@ def cli() -> None:
     """
 
 
-for command in (observe, record, inspect, replay, verify_log, starter, doctor, build, completion):
+COMMANDS = (
+    observe, record, inspect, replay, grade, compare, starter, verify_log, doctor, build, completion,
+)  # fmt: skip
+for command in COMMANDS:
     cli.add_command(command)
 
 

@@ -23,7 +23,9 @@ from ..problem.starter import starter as starter_of
     metavar="FILE",
     help="Write it there; an existing file is left as it is.  [default: standard output]",
 )
-@click.option("--dtype", default="", metavar="TYPE", help="What a parameter of type [VAR] is.  [default: float]")
+@click.option(
+    "--dtype", default="", metavar="TYPE", help="What a parameter of type [VAR] is.  [default: float]"
+)
 def starter(problem: str, lang: str, output: Path | None, dtype: str) -> int:
     """Write code to begin a submission to PROBLEM (PATH.py[:CLASS]) with, from its signature.
 

@@ -76,8 +76,10 @@ def _outcomes(found: Findings) -> Iterator[Outcome]:
 
 def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
     """None where no set was kept for one use."""
-    rows = [(row.device_us, row.fresh) for row in table if not row.unprimed]
-    return first_use(rows) if any(fresh for _, fresh in rows) else None
+    rows = [row for row in table if not row.unprimed and row.input_set is not None]
+    if not any(row.fresh for row in rows):
+        return None
+    return first_use([(row.device_us, row.fresh) for row in rows], [row.input_set or 0 for row in rows])
 
 
 def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:

@@ -22,7 +22,11 @@ def _cuda(parameters: Parameters) -> str:
     return _c(parameters, headers, {})
 
 
-_HIP_HEADERS = {"cuda_fp16.h": "hip/hip_fp16.h", "cuda_bf16.h": "hip/hip_bf16.h", "cuda_fp8.h": "hip/hip_fp8.h"}
+_HIP_HEADERS = {
+    "cuda_fp16.h": "hip/hip_fp16.h",
+    "cuda_bf16.h": "hip/hip_bf16.h",
+    "cuda_fp8.h": "hip/hip_fp8.h",
+}
 _HIP_TYPES = {
     "__nv_bfloat16": "__hip_bfloat16",
     "__nv_fp8_e4m3": "__hip_fp8_e4m3",
@@ -76,7 +80,12 @@ def _cute(parameters: Parameters) -> str:
 
 def _cutlass(type_: CType) -> str:
     """float32 is cutlass.Float32, uint64 cutlass.Uint64; two have names of their own."""
-    special = {"bfloat16": "BFloat16", "bool": "Boolean", "float8_e4m3": "Float8E4M3FN", "float8_e5m2": "Float8E5M2"}
+    special = {
+        "bfloat16": "BFloat16",
+        "bool": "Boolean",
+        "float8_e4m3": "Float8E4M3FN",
+        "float8_e5m2": "Float8E5M2",
+    }
     return f"cutlass.{special.get(type_.dtype, type_.dtype.capitalize())}"
 
 

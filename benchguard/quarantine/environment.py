@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..shim.paths import SIM
+
 KEPT = frozenset(
     {
         "CC",
@@ -75,10 +77,16 @@ _OF_THE_SHIM = frozenset(
 _ALLOWED = KEPT | frozenset(FOLDERS) | frozenset(_SET) | _OF_THE_SHIM
 
 
-def quarantine_environment(base: Mapping[str, str], scratch: Path) -> dict[str, str]:
-    """What a quarantine with this scratch folder starts with; the shim's variables come to it."""
+def quarantine_environment(base: Mapping[str, str], scratch: Path, driver: Path) -> dict[str, str]:
+    """What a quarantine with this scratch folder starts with; the shim's variables come to it.
+
+    The CPU driver has a CUDA runtime beside it, which must be found before a toolkit's: that one wants a GPU's driver.
+    """
     kept = {name: value for name, value in base.items() if name in KEPT}
     kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
+    if driver.parent.resolve() == SIM.parent.resolve():
+        libraries = [str(driver.parent.resolve()), kept.get("LD_LIBRARY_PATH", "")]
+        kept["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, libraries))
     return {**kept, **{name: str(scratch / folder) for name, folder in FOLDERS.items()}, **_SET}
 
 

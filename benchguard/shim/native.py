@@ -1,4 +1,4 @@
-"""Build what the package ships: python -m benchguard.shim.native [--out FOLDER] [shim] [preload] [sim] [replay].
+"""Build what the package ships: python -m benchguard.shim.native [--out FOLDER] [PART...]; the parts are in PARTS.
 
 Runs when the package is built and from build.py. Each library is made again only if something that goes
 into it has changed.
@@ -25,6 +25,8 @@ from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compi
 from .errors import ShimError
 from .paths import (
     ENGINE,
+    INLINE_ENGINE,
+    INLINE_SONAME,
     NATIVE,
     PRELOAD_SONAME,
     REPLAY_ABI,
@@ -35,6 +37,7 @@ from .paths import (
 )
 from .sources import (
     fingerprint,
+    inline_library,
     preload_library,
     replay_library,
     runtime_library,
@@ -64,6 +67,10 @@ def _replay(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     return (replay_library(headers),)
 
 
+def _inline(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: ARG001 - one signature for all parts
+    return (inline_library(headers),)
+
+
 class _Part:
     """Libraries of one folder: which sources they depend on, and which files of their build are kept."""
 
@@ -83,6 +90,7 @@ PARTS = {
     "preload": _Part(_preload, (SOURCE / "preload", SOURCE / "hook" / "core"), (PRELOAD_SONAME,)),
     "sim": _Part(_sim, (SOURCE / "sim",), (SONAME, RUNTIME_SONAME)),
     "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
+    "inline": _Part(_inline, (INLINE_ENGINE,), (INLINE_SONAME,)),
 }
 
 

@@ -10,6 +10,9 @@ NATIVE = PACKAGE / "native"
 ENGINE = PACKAGE / "replay" / "engine"
 """The timing loop's sources, which nothing but the package has."""
 
+INLINE_ENGINE = PACKAGE / "inline" / "engine"
+"""Those of the loop that runs within a submission's process."""
+
 SONAME = "libcuda.so.1"
 SIM = NATIVE / "sim" / SONAME
 RUNTIME_SONAME = "libcudart.so.13"
@@ -23,3 +26,6 @@ REPLAY_SONAME = "libneutrino_replay.so"
 REPLAY = NATIVE / "replay" / REPLAY_SONAME
 REPLAY_ABI = "neutrino_replay.abi"
 """Python, but nobody's source."""
+
+INLINE_SONAME = "libneutrino_inline.so"
+INLINE = NATIVE / "inline" / INLINE_SONAME

@@ -11,7 +11,17 @@ from benchguard.codegen.preprocess import INTERNAL
 
 from .compiler import COMPILE_FLAGS, LINK_FLAGS, Compiler, Library
 from .errors import ShimError
-from .paths import ENGINE, PACKAGE, PRELOAD_SONAME, REPLAY_SONAME, RUNTIME_SONAME, SONAME, SOURCE
+from .paths import (
+    ENGINE,
+    INLINE_ENGINE,
+    INLINE_SONAME,
+    PACKAGE,
+    PRELOAD_SONAME,
+    REPLAY_SONAME,
+    RUNTIME_SONAME,
+    SONAME,
+    SOURCE,
+)
 
 HEADERS_MINIMUM = 12050
 """hook/cuda calls cuKernelGetLibrary, which cuda.h has from 12.5 on."""
@@ -82,6 +92,18 @@ def replay_library(headers: Headers) -> Library:
         includes=(ENGINE, SOURCE / "hook" / "core"),
         system_includes=(headers.folder,),
         libraries=("-ldl", "-pthread"),
+    )
+
+
+def inline_library(headers: Headers) -> Library:
+    """What times a submission within its own process."""
+    return Library(
+        sources=(*_sources(INLINE_ENGINE, "*.c"), *sorted(INLINE_ENGINE.glob("*.S"))),
+        soname=INLINE_SONAME,
+        version_script=INLINE_ENGINE / "inline.map",
+        includes=(INLINE_ENGINE,),
+        system_includes=(headers.folder,),
+        libraries=("-ldl",),
     )
 
 

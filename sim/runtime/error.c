@@ -1,5 +1,6 @@
 /* Results: the driver's numbers, the runtime's names. */
 #include "cudart.h"
+#include "unsupported.h"
 
 static _Thread_local cudaError_t last;
 
@@ -156,6 +157,11 @@ cudaError_t runtime_error(cudaError_t error)
 cudaError_t runtime_result(CUresult result)
 {
     return runtime_error((cudaError_t)result);
+}
+
+cudaError_t runtime_unsupported(void)
+{
+    return runtime_error(cudaErrorNotSupported);
 }
 
 cudaError_t cudaGetLastError(void)

@@ -21,7 +21,7 @@ from benchguard.interpose import interposer_for
 from benchguard.problem.spec import Buffer, CaseSpec, Layout, Scalar, layout_of
 from benchguard.quarantine.contract import Began, Broke, Confine, Event, Finished, Order
 from benchguard.replay.replay import replay
-from tests.conftest import NATIVE, ROOT
+from tests.conftest import ROOT
 
 PROGRAM = """
 import os, sys, msgspec
@@ -134,7 +134,7 @@ def _supervised(folder: Path, recordings: Path, environment: Mapping[str, str]) 
     interposer, _, _ = interposer_for("sim")
     words = [sys.executable, "-c", PROGRAM, *(str(folder / each) for each in ("order", "inputs", "events"))]
     before = dict(os.environ)
-    os.environ.update(PYTHONPATH=str(ROOT), LD_LIBRARY_PATH=str(NATIVE / "sim"), **environment)
+    os.environ.update(PYTHONPATH=str(ROOT), **environment)
     try:
         log = LogWriter(folder / "run.audit.jsonl", replace=True)
         recorded = Recorded(recordings, parse_selection(None, None, None))

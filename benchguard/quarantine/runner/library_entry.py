@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,15 @@ from .entry import Call
 from .failure import SubmissionError
 from .scalars import c_value
 
+RUNTIME = "libcudart.so.13"
+
 
 class LibraryEntry:
     """Raises SubmissionError if the library cannot be loaded, or does not export the entry."""
 
     def __init__(self, library: Path, entry: str, file: str, convention: Convention) -> None:
         self._convention = convention
+        _load_runtime()
         try:
             loaded = ctypes.CDLL(str(library))
         except OSError as error:
@@ -42,3 +47,14 @@ class LibraryEntry:
             for each in ordered(case, self._convention)
         ]
         return lambda: function(*values)
+
+
+def _load_runtime() -> None:
+    """The CPU driver has a CUDA runtime of its own beside it: loaded first, it is the one that libraries find."""
+    driver = os.environ.get("NEUTRINO_DRIVER")
+    if not driver:
+        return
+    with suppress(
+        OSError
+    ):  # none is there, as beside a GPU's driver: the library says itself where its own is
+        ctypes.CDLL(str(Path(driver).with_name(RUNTIME)))

@@ -12,7 +12,17 @@ import pytest
 
 from tests.conftest import ROOT
 
-COMMANDS = ["observe", "record", "inspect", "replay", "verify-log", "starter", "doctor", "build", "completion"]
+COMMANDS = [
+    "observe",
+    "record",
+    "inspect",
+    "replay",
+    "verify-log",
+    "starter",
+    "doctor",
+    "build",
+    "completion",
+]
 
 
 def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:

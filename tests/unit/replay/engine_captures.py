@@ -82,6 +82,22 @@ FOLLOW = """
 }
 """
 
+# Counts at the address that is stored at `at`, and says behind that what it found there: what it left, if it was left.
+REMEMBER = """
+.visible .entry remember(.param .u64 at)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.global.u64 %rd2, [%rd1];
+    ld.volatile.global.u32 %r1, [%rd2];
+    st.global.u32 [%rd1+8], %r1;
+    add.u32 %r2, %r1, 1;
+    st.volatile.global.u32 [%rd2], %r2;
+    ret;
+}
+"""
+
 # Writes what is in shared memory that it never wrote, 1024 words a block, and leaves a mark there.
 PEEK = """
 .extern .shared .align 16 .b8 shared[];

@@ -1,6 +1,7 @@
+# ruff: noqa
 """A problem as Tensara's are now: parameters, seeds taken when the cases are made, several outputs, a shape passed."""
 
-from typing import Any, Dict, List
+from typing import Any
 
 import torch
 from problem import Problem
@@ -23,7 +24,7 @@ class argmax(Problem):
         values, places = torch.max(input_tensor, dim=dim)
         return values, places.to(torch.int32)
 
-    def generate_test_cases(self) -> List[Dict[str, Any]]:
+    def generate_test_cases(self) -> list[dict[str, Any]]:
         dtype = self.param_dtype("input")
         cases = []
         for shape, dim in (((4, 8), 1), ((4, 8), 0)):
@@ -34,8 +35,8 @@ class argmax(Problem):
                     "shape": shape,
                     "dim": dim,
                     "create_inputs": lambda shape=shape, dim=dim, seed=seed: (
-                        *(lambda g: (torch.rand(shape, dtype=dtype, generator=g) * 10 - 5,))(
-                            torch.Generator().manual_seed(seed)
+                        *(lambda g: (torch.rand(shape, device="cuda", dtype=dtype, generator=g) * 10 - 5,))(
+                            torch.Generator(device="cuda").manual_seed(seed)
                         ),
                         dim,
                     ),
@@ -43,7 +44,7 @@ class argmax(Problem):
             )
         return cases
 
-    def generate_sample(self) -> Dict[str, Any]:
+    def generate_sample(self) -> dict[str, Any]:
         return {
             "name": "sample",
             "shape": (2, 2),
@@ -55,5 +56,5 @@ class argmax(Problem):
         right = all(bool((e == a).all()) for e, a in zip(expected_output, actual_output))
         return right, {} if right else {"message": "another maximum"}
 
-    def get_extra_params(self, test_case: Dict[str, Any]) -> List[Any]:
+    def get_extra_params(self, test_case: dict[str, Any]) -> list[Any]:
         return [torch.tensor(test_case["shape"], dtype=torch.int32), len(test_case["shape"])]

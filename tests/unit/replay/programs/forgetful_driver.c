@@ -4,9 +4,11 @@
  *     EVENT_BASE_NS  what a pair of events takes, EVENT_STEP_NS more or less
  *     SMALL_ELSEWHERE  reservations of less than 32 MiB are not where they were asked for (driver 580)
  *     COMPILED_CLUSTERS  a required cluster width is 2, and may not be set
- *     CALL_LOG       a file that gets a line for each launch (the kernel's name) and each timing call */
+ *     CALL_LOG       a file that gets a line for each launch (the kernel's name, its attributes) and each
+ * timing call, and says what was given (reserved, allocated, pinned ADDRESS BYTES) and limited */
 #include <cuda.h>
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +26,13 @@ static void note(const char *what)
         abort();
     fprintf(log, "%s\n", what);
     fflush(log);
+}
+
+static void note_memory(const char *what, uint64_t address, size_t bytes)
+{
+    char line[96];
+    snprintf(line, sizeof line, "%s %#llx %zu", what, (unsigned long long)address, bytes);
+    note(line);
 }
 
 static int forgets(void)
@@ -59,6 +68,8 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction functi
     const char *name = "?";
     if (REAL(cuFuncGetName)(&name, function) == CUDA_SUCCESS)
         note(name);
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        note_memory("attribute", config->attrs[i].id, 0);
     return REAL(cuLaunchKernelEx)(config, function, parameters, extra);
 }
 
@@ -66,7 +77,33 @@ EXPORT CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t a
                                     unsigned long long flags)
 {
     const int elsewhere = getenv("SMALL_ELSEWHERE") != NULL && bytes < 32u << 20;
-    return REAL(cuMemAddressReserve)(address, bytes, alignment, elsewhere ? 0 : wanted, flags);
+    const CUresult result =
+        REAL(cuMemAddressReserve)(address, bytes, alignment, elsewhere ? 0 : wanted, flags);
+    if (result == CUDA_SUCCESS && wanted == 0)
+        note_memory("reserved", *address, bytes);
+    return result;
+}
+
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
+{
+    const CUresult result = REAL(cuMemAlloc_v2)(address, bytes);
+    if (result == CUDA_SUCCESS)
+        note_memory("allocated", *address, bytes);
+    return result;
+}
+
+EXPORT CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
+{
+    const CUresult result = REAL(cuMemHostAlloc)(address, bytes, flags);
+    if (result == CUDA_SUCCESS)
+        note_memory("pinned", (uint64_t)(uintptr_t)*address, bytes);
+    return result;
+}
+
+EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    note_memory("limit", (uint64_t)limit, value);
+    return REAL(cuCtxSetLimit)(limit, value);
 }
 
 EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)

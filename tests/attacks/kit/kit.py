@@ -1,0 +1,112 @@
+"""What attacks are made of: the driver through ctypes, and the honest kernels. A copy lies beside every attack."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+THREADS = 256
+ROUNDS = 256
+"""Problem Mix's."""
+
+cuda = ctypes.CDLL("libcuda.so.1")
+_functions: dict[str, ctypes.c_void_p] = {}
+_modules: dict[str, ctypes.c_void_p] = {}
+
+
+def check(name: str, *arguments: Any) -> None:
+    status = getattr(cuda, name)(*arguments)
+    if status:
+        raise RuntimeError(f"{name} returned {status}")
+
+
+def function(name: str, ptx: bytes | None = None) -> ctypes.c_void_p:
+    """Of kernels.ptx, or of other PTX."""
+    if name not in _functions:
+        key = "" if ptx is None else name
+        if key not in _modules:
+            image = ptx or (Path(__file__).parent / "kernels.ptx").read_bytes()
+            module = ctypes.c_void_p()
+            check("cuModuleLoadData", ctypes.byref(module), image + b"\0")
+            _modules[key] = module
+        found = ctypes.c_void_p()
+        check("cuModuleGetFunction", ctypes.byref(found), _modules[key], name.encode())
+        _functions[name] = found
+    return _functions[name]
+
+
+def u64(value: int) -> ctypes.c_uint64:
+    return ctypes.c_uint64(value)
+
+
+def i32(value: int) -> ctypes.c_int:
+    return ctypes.c_int(value)
+
+
+def launch(name: str, grid: Any, block: Any, *values: Any, stream: Any = None, ptx: bytes | None = None) -> None:
+    """`values` are objects of ctypes."""
+    pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(each) for each in values))
+    sizes = [*((*each, 1, 1)[:3] if isinstance(each, tuple) else (each, 1, 1) for each in (grid, block))]
+    extents = [ctypes.c_uint(extent) for size in sizes for extent in size]
+    check("cuLaunchKernel", function(name, ptx), *extents, 0, stream, pointers, None)
+
+
+def mix(x: int, y: int, n: int, rounds: int = ROUNDS, stream: Any = None, name: str = "mix", *more: Any) -> None:
+    """The honest answer to Mix; x and y are addresses."""
+    launch(name, -(-n // THREADS), THREADS, u64(x), u64(y), u64(n), i32(rounds), *more, stream=stream)
+
+
+def row_mean(x: int, y: int, rows: int, columns: int, step: int = 1) -> None:
+    launch("row_mean", rows, 256, u64(x), u64(y), u64(rows), u64(columns), u64(step))
+
+
+def product(a: int, b: int, c: int, n: int) -> None:
+    tiles = -(-n // 16)
+    launch("product", (tiles, tiles), (16, 16), u64(a), u64(b), u64(c), u64(n))
+
+
+def allocate(size: int) -> int:
+    address = ctypes.c_uint64()
+    check("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+    return address.value
+
+
+def free(address: int) -> None:
+    check("cuMemFree_v2", u64(address))
+
+
+def copy(target: int, source: int, size: int, stream: Any = None) -> None:
+    """Within the device."""
+    check("cuMemcpyDtoDAsync_v2", u64(target), u64(source), ctypes.c_size_t(size), stream)
+
+
+def fill(address: int, word: int, count: int, stream: Any = None) -> None:
+    check("cuMemsetD32Async", u64(address), ctypes.c_uint(word), ctypes.c_size_t(count), stream)
+
+
+def write(address: int, data: bytes) -> None:
+    check("cuMemcpyHtoD_v2", u64(address), data, ctypes.c_size_t(len(data)))
+
+
+def read(address: int, size: int) -> bytes:
+    data = ctypes.create_string_buffer(size)
+    check("cuMemcpyDtoH_v2", data, u64(address), ctypes.c_size_t(size))
+    return data.raw
+
+
+def synchronise() -> None:
+    check("cuCtxSynchronize")
+
+
+def new_stream(flags: int = 1) -> ctypes.c_void_p:
+    """1: does not wait for the legacy default stream."""
+    stream = ctypes.c_void_p()
+    check("cuStreamCreate", ctypes.byref(stream), flags)
+    return stream
+
+
+def new_event() -> ctypes.c_void_p:
+    event = ctypes.c_void_p()
+    check("cuEventCreate", ctypes.byref(event), 2)
+    return event

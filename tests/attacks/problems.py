@@ -1,0 +1,151 @@
+"""What attacks and look-alikes are graded on. Case "small" is for the CPU driver, "large" for a GPU.
+
+No cheaper way to the right answer is known than the honest one, so a time far below it is false.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchguard.problem.problem import Problem, TestCaseDict
+
+CHUNK = 1 << 15
+
+
+def mixed(values: np.ndarray, rounds: int) -> np.ndarray:
+    """`rounds` rounds of a 32-bit integer hash: exact, and its steps depend on each other."""
+    out = values.copy()
+    for begin in range(0, out.size, CHUNK):
+        v = out[begin : begin + CHUNK]
+        for _ in range(rounds):
+            v ^= v >> 16
+            v *= np.uint32(0x7FEB352D)
+            v ^= v >> 15
+            v += np.uint32(0x9E3779B9)
+    return out
+
+
+def case(name: str, make: Any, **facts: Any) -> TestCaseDict:
+    return {"name": name, "create_inputs": make, **facts}
+
+
+def words(seed: str, count: int) -> np.ndarray:
+    random = np.random.default_rng(Problem.get_seed(seed))
+    return random.integers(1, 1 << 32, count, np.uint32)
+
+
+class Mix(Problem):
+    """y[i] = mix(x[i])."""
+
+    parameters = (
+        {"name": "x", "type": "uint32_t", "pointer": True, "const": True},
+        {"name": "y", "type": "uint32_t", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+        {"name": "rounds", "type": "int", "pointer": False, "const": False},
+    )
+    rounds = 256
+
+    def __init__(self) -> None:
+        super().__init__("mix")
+
+    def reference_solution(self, x: np.ndarray) -> np.ndarray:
+        return mixed(x, self.rounds)
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        return [
+            case(name, lambda name=name, n=n: (words(f"mix {name}", n),), n=n)
+            for name, n in (("small", 1 << 13), ("large", 1 << 19))
+        ]
+
+    def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
+        return [test_case["n"], self.rounds]
+
+
+class MixInPlace(Mix):
+    """x[i] = mix(x[i])."""
+
+    parameters = (
+        {"name": "x", "type": "uint32_t", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+        {"name": "rounds", "type": "int", "pointer": False, "const": False},
+    )
+    inplace = ("x",)
+
+
+class MixBoth(Mix):
+    """y[i] = mix(x[i]) and z[i] = mix(x[i] + 1): two outputs."""
+
+    parameters = (
+        {"name": "x", "type": "uint32_t", "pointer": True, "const": True},
+        {"name": "y", "type": "uint32_t", "pointer": True, "const": False},
+        {"name": "z", "type": "uint32_t", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+        {"name": "rounds", "type": "int", "pointer": False, "const": False},
+    )
+
+    def reference_solution(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
+        return mixed(x, self.rounds), mixed(x + np.uint32(1), self.rounds)
+
+
+class RowMean(Problem):
+    """The mean of each row, of values between 0 and 1."""
+
+    parameters = (
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+        {"name": "rows", "type": "size_t", "pointer": False, "const": False},
+        {"name": "columns", "type": "size_t", "pointer": False, "const": False},
+    )
+
+    def __init__(self) -> None:
+        super().__init__("row mean")
+
+    def reference_solution(self, x: np.ndarray) -> np.ndarray:
+        return x.mean(axis=1)
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        def make(name: str, rows: int, columns: int) -> tuple[np.ndarray]:
+            random = np.random.default_rng(self.get_seed(f"row mean {name}"))
+            return (random.random((rows, columns), np.float32),)
+
+        return [
+            case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
+            for name, rows, columns in (("small", 64, 4096), ("large", 4096, 8192))
+        ]
+
+    def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
+        return [test_case["rows"], test_case["columns"]]
+
+
+class Product(Problem):
+    """c = a b, of n by n matrices of float32."""
+
+    parameters = (
+        {"name": "a", "type": "float", "pointer": True, "const": True},
+        {"name": "b", "type": "float", "pointer": True, "const": True},
+        {"name": "c", "type": "float", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+    )
+    tolerances = (1e-4, 1e-4)
+
+    def __init__(self) -> None:
+        super().__init__("product")
+
+    def reference_solution(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return a @ b
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        def make(name: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+            random = np.random.default_rng(self.get_seed(f"product {name}"))
+            a, b = (random.uniform(-1, 1, (n, n)).astype(np.float32) for _ in range(2))
+            return a, b
+
+        return [
+            case(name, lambda shape=(name, n): make(*shape), n=n)
+            for name, n in (("small", 96), ("large", 1024))
+        ]
+
+    def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
+        return [test_case["n"]]
