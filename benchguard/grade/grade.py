@@ -107,23 +107,33 @@ class _Grade:
                 progress=lambda phase, case: self._report(phase, _name(opened.cases, case)),
                 hidden=(_folder_of(self._problem),),
                 warm_up=options.warm_up,
+                init=opened.init,
             )
         finding = finding_of(found)
         if finding is not None:
             return self._result(opened, submission, found, (), finding)
+        prepared = [self._secrets(judge, spec) for spec in opened.cases[:ahead]]
         cases: list[Replayed] = []
         for index, spec in enumerate(opened.cases):
             if index >= ahead:
                 judge.ask(AskSecrets(index))
-            with self._timed("references"):
-                self._report("computing references", spec.name)
-                secrets, ends = judge.answer(Secrets)
-            work = CaseWork(index, spec, found, secrets, _four(self._own(ends)), self._left())
+                prepared.append(self._secrets(judge, spec))
+            secrets, ends = prepared[index]
+            work = CaseWork(index, spec, found, secrets, ends, self._left())
             with self._timed("replay"):
                 cases.append(grade_case(work, judge, options, self._progress_of(spec)))
+            for part, took in cases[-1].seconds.items():
+                self._seconds[part] = self._seconds.get(part, 0.0) + took
             if cases[-1].case.verdict != "pass":
                 break
         return self._result(opened, submission, found, cases, None)
+
+    def _secrets(self, judge: JudgeProcess, spec: CaseSpec) -> tuple[Secrets, tuple[int, int, int, int]]:
+        """Asked for before; nothing is timed while they are made."""
+        with self._timed("references"):
+            self._report("computing references", spec.name)
+            secrets, ends = judge.answer(Secrets)
+        return secrets, _four(self._own(ends))
 
     def _ask(self) -> Ask:
         options = self._options

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from ..problem.arrays import from_bytes, to_bytes
 from ..problem.spec import Buffer
 from .formats import Array, numpy_dtype, stored_dtype
@@ -22,13 +24,13 @@ def memory_of(buffer: Buffer, value: Any) -> Bytes:
 
 def elements_of(buffer: Buffer, memory: Bytes) -> Array:
     """A view of a buffer's memory: its elements as stored, in its shape."""
-    return from_bytes(memory, buffer).view(stored_dtype(buffer.dtype))
+    numbers = from_bytes(memory, buffer)
+    return np.asarray(numbers.view(stored_dtype(buffer.dtype)))
 
 
 def as_numbers(buffer: Buffer, stored: Array) -> Array:
     """A copy for code of the problem, in its shape, of the dtype that numpy has for it."""
-    numbers: Array = stored.reshape(buffer.shape).copy().view(numpy_dtype(buffer.dtype))
-    return numbers
+    return np.asarray(stored.reshape(buffer.shape).copy().view(numpy_dtype(buffer.dtype)))
 
 
 def check_shape(buffer: Buffer, array: Array) -> None:

@@ -25,6 +25,7 @@ def arguments_of(
     extras: Sequence[Any],
 ) -> tuple[Argument, ...]:
     """In the order of the call. Raises ProblemError for what does not fit together."""
+    _check_names(problem, where, [p.name for p in parameters[: len(inputs)]])
     given = len(inputs) + len(outputs) + len(extras)
     if given != len(parameters):
         raise ProblemError(
@@ -39,7 +40,6 @@ def arguments_of(
             f"{where}: outputs = {list(problem.outputs)}, but the parameters after the inputs are {list(named)}; "
             "give the same names in the same order"
         )
-    _check_names(problem, where, [p.name for p in parameters[:first_output]])
     found: list[Argument] = []
     for place, (parameter, value) in enumerate(zip(parameters[:first_output], inputs, strict=True)):
         role: Role = "input"

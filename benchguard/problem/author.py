@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from .arrays import Array, copied, is_array, to_numpy, to_torch
+from .arrays import Array, copied, dtype_of, is_array, to_numpy, to_torch
 from .errors import ProblemError, blaming, one_line
+from .on_cpu import on_cpu
 from .problem import Problem, TestCaseDict
 from .seeding import seeded
 from .spec import DType
-
-Given = TypeVar("Given")
 
 
 @dataclass(frozen=True)
@@ -34,18 +33,18 @@ class Author:
 
     def test_cases(self) -> list[TestCaseDict]:
         maker = self.problem.generate_sample if self.sample else self.problem.generate_test_cases
-        with blaming(self.path, maker.__name__), seeded(None):
+        with blaming(self.path, maker.__name__), seeded(None), self._in_torch():
             return self._cases_of(maker)
 
     def create(self, number: int, secret: int | None) -> list[Any]:
         """What create_inputs gives. Test cases are made anew: Tensara's take their seed when they are made."""
         maker = self.problem.generate_sample if self.sample else self.problem.generate_test_cases
-        with blaming(self.path, "create_inputs"), seeded(secret), _without_gradients():
+        with blaming(self.path, "create_inputs"), seeded(secret), self._in_torch():
             given = self._cases_of(maker)[number]["create_inputs"]()
         return listed(given)
 
     def draw(self, test_case: TestCaseDict, seed: int, distribution: str) -> list[Any] | None:
-        with blaming(self.path, "draw"), seeded(seed), _without_gradients():
+        with blaming(self.path, "draw"), seeded(seed), self._in_torch():
             given = self.problem.draw(test_case, seed, distribution)
         return None if given is None else listed(given)
 
@@ -61,7 +60,7 @@ class Author:
         ]
         doing = "reference_solution"
         doing += " on float64 (reference_dtype = 'native' gives it what kernels get)" if wide else ""
-        with blaming(self.path, doing), np.errstate(all="ignore"), _without_gradients():
+        with blaming(self.path, doing), np.errstate(all="ignore"), self._in_torch():
             result = self.problem.reference_solution(*arguments)
         results = [arguments[place] for place in inplace] if result is None else listed(result)
         if not results:
@@ -72,7 +71,7 @@ class Author:
         """Why verify_result says no."""
         takes = len(inspect.signature(self.problem.verify_result).parameters)
         dtype = [self.problem.library_dtype(self.dtype)] if takes > 2 else []
-        with blaming(self.path, "verify_result"):
+        with blaming(self.path, "verify_result"), self._in_torch():
             right, said = self.problem.verify_result(self._theirs(expected), self._theirs(actual), *dtype)
             return None if bool(right) else f"verify_result: {one_line(str(said))}"
 
@@ -81,6 +80,15 @@ class Author:
         in_torch = self.problem.uses_torch()
         found = tuple(to_torch(each, self.device) if in_torch else to_numpy(each) for each in arrays)
         return found[0] if len(found) == 1 else found
+
+    @contextmanager
+    def _in_torch(self) -> Iterator[None]:
+        """Without gradients, and on the device that references are computed on."""
+        if not self.problem.uses_torch():
+            yield
+            return
+        with sys.modules["torch"].no_grad(), on_cpu() if self.device == "cpu" else nullcontext():
+            yield
 
     def _cases_of(self, maker: Any) -> list[TestCaseDict]:
         """The seed form's methods ask for a dtype. Raises ProblemError for what is no list of test cases."""
@@ -108,13 +116,12 @@ class Author:
             raise ProblemError(
                 f"{self.path}: output {place} of reference_solution is a {type(result).__name__}; return arrays"
             )
+        try:
+            dtype_of(result)
+        except TypeError as error:
+            raise ProblemError(f"{self.path}: output {place} of reference_solution is {error}") from None
         return result
 
 
 def listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, (tuple, list)) else [given]
-
-
-def _without_gradients() -> AbstractContextManager[Any]:
-    torch = sys.modules.get("torch")
-    return nullcontext() if torch is None else torch.no_grad()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import landlock
-from .landlock import DEVICE, READ, WRITE, Ruleset
+from .landlock import DEVICE, NAMED, READ, WRITE, Ruleset
 
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix/store", "/gnu/store")
 
@@ -49,6 +49,10 @@ PROC = (
     "vmstat",
 )
 SYS = ("bus", "class", "devices", "dev", "fs/cgroup", "kernel/mm", "module")
+
+THREADS = "/proc/self/task"
+"""A CUDA driver names its threads in `comm` there, and cuInit fails where it cannot (driver 580.159.04). `mem` is there
+too: another user than root cannot open it, since the process is not dumpable."""
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 GPU_DEVICES = ("nvidia*", "nvidia-caps/*", "dri/renderD*", "kfd", "dxg")
@@ -96,6 +100,7 @@ def confine(
         for place in found.devices:
             rules.allow(place, DEVICE)
         rules.allow(scratch, WRITE)
+        rules.allow(THREADS, NAMED)
         rules.restrict()
     except OSError as error:
         return f"landlock refused its rules: {error.strerror}"

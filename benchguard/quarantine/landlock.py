@@ -49,6 +49,7 @@ _SCOPES = 0b11
 
 READ = Access.EXECUTE | Access.READ_FILE | Access.READ_DIR
 DEVICE = Access.READ_FILE | Access.WRITE_FILE | Access.IOCTL_DEV
+NAMED = READ | Access.WRITE_FILE | Access.TRUNCATE
 WRITE = (
     READ
     | Access.WRITE_FILE

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -33,8 +33,9 @@ AUDIT_LOG = "audit.jsonl"
 
 # The package's folder is not where -I looks; it is on the path for no longer than that takes.
 _START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from benchguard.quarantine.stage import main; "
-    "sys.path.remove(sys.argv[1]); main(sys.argv[2:])"
+    "import os, sys; sys.path += sys.argv[2].split(os.pathsep) if sys.argv[2] else []; "
+    "sys.path.insert(0, sys.argv[1]); from benchguard.quarantine.stage import main; "
+    "sys.path.remove(sys.argv[1]); main(sys.argv[3:])"
 )
 
 
@@ -49,11 +50,14 @@ class ThrowAway(Protocol):
 
 
 def command(events: int, require_full: bool, group: Group) -> list[str]:
-    """What starts the stage: no PYTHON* variable and no folder of the user's, but all that is installed."""
+    """What starts the stage: no PYTHON* variable and no folder of the user's, but all that is installed, also where
+    PYTHONPATH says so."""
     package = str(Path(__file__).resolve().parents[2])
+    folders = [each for each in sys.path if each and os.path.realpath(each) != package]
     sandbox = "full" if require_full else "any"
     cgroup = str(group.cgroup or "")
-    return [sys.executable, "-I", "-c", _START, package, str(events), str(os.getpid()), sandbox, cgroup]
+    words = [package, os.pathsep.join(folders), str(events), str(os.getpid()), sandbox, cgroup]
+    return [sys.executable, "-I", "-c", _START, *words]
 
 
 def quarantine(
@@ -71,7 +75,7 @@ def quarantine(
     progress: Progress | None = None,
     hidden: Sequence[str] = (),
     warm_up: int = 2,
-    init: Sequence[int | float] = (),
+    init: Sequence[Any] = (),
     inline: object | None = None,
     arch: str = "",
     processes: int = 4096,

@@ -12,7 +12,11 @@ from pathlib import Path
 
 from ..capture import Capture, CaptureError, pack
 
-PACK_SECONDS = 120.0
+PACK_SECONDS = 10.0
+PACK_SECONDS_MAX = 300.0
+PACK_BYTES_PER_SECOND = 20e6
+"""What packing is given: by what the recordings have on the disk, so that one of holes gets nothing more."""
+
 _RECORDING = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
 _REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)
 _ENTRIES_MAX = 4096
@@ -71,7 +75,7 @@ def _recordings(folder: Path, most: int) -> list[Path]:
 def _pack(found: Sequence[Path], target: Path, calls: Sequence[str]) -> dict[tuple[int, int], Path]:
     """By case and number of the region."""
     captures: dict[tuple[int, int], Path] = {}
-    deadline = time.monotonic() + PACK_SECONDS
+    deadline = time.monotonic() + _allowance(found)
     for number, recording in enumerate(found):
         made = target / f"recording-{number}.ncap"
         try:
@@ -88,3 +92,9 @@ def _pack(found: Sequence[Path], target: Path, calls: Sequence[str]) -> dict[tup
             raise CaptureError(f"region {name} was recorded twice")
         captures[key] = made.rename(target / f"case-{key[0]}-{key[1]}.ncap")
     return captures
+
+
+def _allowance(found: Sequence[Path]) -> float:
+    """Seconds."""
+    allocated = sum(512 * path.lstat().st_blocks for path in found)
+    return min(PACK_SECONDS_MAX, PACK_SECONDS + allocated / PACK_BYTES_PER_SECOND)

@@ -293,6 +293,11 @@ def _notes(seen: Collector, table: Sequence[SampleRow], settings: Settings) -> t
         notes.append(f"clocks were held back in {len(slowed)} of {len(table)} samples ({why}); replay again")
     if seen.ready is not None:
         notes += seen.ready.notes
+        if settings.strict and seen.ready.device.pageable:
+            notes.append(
+                "kernels reach the replay process's own memory on this machine (pageable memory access, HMM), so what "
+                "they leave there is not known; load nvidia_uvm with uvm_disable_hmm=1"
+            )
     if seen.done is not None:
         notes += seen.done.notes
     return tuple(notes)

@@ -37,6 +37,9 @@ FORWARD(cudaDeviceGetCacheConfig, (enum cudaFuncCache * pCacheConfig), cuCtxGetC
         (CUfunc_cache *)(void *)pCacheConfig)
 FORWARD(cudaDeviceGetStreamPriorityRange, (int *leastPriority, int *greatestPriority),
         cuCtxGetStreamPriorityRange, leastPriority, greatestPriority)
+/* Of cuda_profiler_api.h, which the wheel does not bring. */
+EXPORT cudaError_t cudaProfilerStart(void);
+EXPORT cudaError_t cudaProfilerStop(void);
 FORWARD(cudaProfilerStart, (void), cuProfilerStart)
 FORWARD(cudaProfilerStop, (void), cuProfilerStop)
 

@@ -22,6 +22,7 @@ from tests.unit.replay.engine_captures import (
     scattered_capture,
 )
 from tests.unit.replay.engine_support import COLD, FAILED, TIMEOUT, assert_exact, replayed
+from tests.unit.replay.test_engine_strict import temporary_capture
 
 pytestmark = pytest.mark.skipif(not FOLDER, reason="run by `python build.py sanitize`")
 
@@ -55,6 +56,30 @@ def test_every_kind_of_operation_in_every_mode(tmp_path: Path, name: str, cold: 
     results = sanitized(path, ["verify"], ["measure", 3], ["overhead"], cold=cold, cold_code=True)
     assert_exact(results[1])
     assert len(results[2]) == 3
+
+
+@pytest.mark.parametrize("name", sorted(set(CAPTURES) - {"refused"}))
+def test_strict_replays(tmp_path: Path, name: str) -> None:
+    path = CAPTURES[name](tmp_path / "x.ncap")
+    output: list[Any] = ["output", ARENA + 1, 21]
+    results = sanitized(
+        path,
+        ["verify"],
+        output,
+        ["measure", 3],
+        ["overhead"],
+        cold="none",
+        cold_code=True,
+        strict=True,
+        guard=True,
+    )
+    assert_exact(results[1])
+    assert len(results[3]) == 3
+
+
+def test_strict_temporaries(tmp_path: Path) -> None:
+    path = temporary_capture(tmp_path / "x.ncap")
+    assert len(sanitized(path, ["measure", 3], strict=True, guard=True)[1]) == 3
 
 
 def test_inputs_and_outputs(tmp_path: Path) -> None:

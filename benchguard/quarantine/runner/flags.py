@@ -48,7 +48,7 @@ def flags_of(directive: str | None) -> Flags:
         if kind is None:
             raise SubmissionError(
                 f"`// nvcc: {word}` is no option that a submission may choose; those are -l, -D, -I, -std, -O, "
-                "--use_fast_math, --maxrregcount=N and others that docs/grade.md lists, each in one word"
+                "--use_fast_math, --maxrregcount=N, -Xptxas=... and the like, each in one word"
             )
         found[kind].append(word)
     return Flags(**{kind: tuple(words) for kind, words in found.items()})

@@ -17,7 +17,7 @@ class Reporter:
         self._descriptor = descriptor
         self._seconds: dict[str, float] = {}
         self._since = time.monotonic()
-        self.phase = "import"
+        self.phase = ""
 
     def begin(self, phase: str, case: int = -1) -> None:
         self._add()
@@ -45,5 +45,6 @@ class Reporter:
 
     def _add(self) -> None:
         now = time.monotonic()
-        self._seconds[self.phase] = self._seconds.get(self.phase, 0.0) + now - self._since
+        if self.phase:
+            self._seconds[self.phase] = self._seconds.get(self.phase, 0.0) + now - self._since
         self._since = now

@@ -104,15 +104,14 @@ static int restore_next(struct nb_replay *replay, uint32_t *next)
 }
 
 /* What of ours stays mapped while the region runs is not to be a place where one sample leaves something for
- * the next: vault.h. Queued before what is emptied of the caches by writing half 0. */
+ * the next: vault.h. Half 0 of the scratch memory is written by each chill, and drives out what is written
+ * here. */
 static int forget(struct nb_replay *replay)
 {
     if (replay->options.strict == 0)
         return NB_REPLAY_OK;
     NB_TRY(nb_utility_forget(replay));
-    for (uint32_t half = 2; half > 0 && replay->cold.scratch != 0; half--)
-        NB_TRY(write_scratch(replay, half - 1));
-    return NB_REPLAY_OK;
+    return replay->cold.scratch != 0 ? write_scratch(replay, 1) : NB_REPLAY_OK;
 }
 
 int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)

@@ -7,7 +7,7 @@
 enum {
     BATCH = 60, /* pairs that are queued at once: three operations each, below NB_QUEUE_MAX */
     ROUNDS = 18,
-    HOST_SAMPLES = 15
+    HOST_SAMPLES = 7
 };
 
 struct pairs {
@@ -100,8 +100,8 @@ static int queue_empty(struct nb_replay *replay, uint32_t copy)
     return nb_utility_empty(replay);
 }
 
-/* What the host sees of a sample beside its events, while none of the capture's code has run yet in whose
- * interest it might be to change that. */
+/* What the host sees of a sample beside its events, while none of the capture's code has run yet (but to
+ * verify it) in whose interest it might be to change that. */
 static int measure_host(struct nb_replay *replay, struct nb_replay_overhead *overhead)
 {
     double host_us[HOST_SAMPLES], tail_us[HOST_SAMPLES];

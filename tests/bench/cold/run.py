@@ -167,6 +167,7 @@ def main() -> None:
     parser.add_argument(
         "--code", type=int, nargs="*", default=[], help="instructions of straight-line kernels"
     )
+    parser.add_argument("--strict", action="store_true", help="strict, with our memory mapped and guarded")
     parser.add_argument("--scrub", action="store_true", help="with and without")
     options = parser.parse_args()
     held = keep_context(options.driver)
@@ -181,6 +182,8 @@ def data(folder: Path, options: argparse.Namespace) -> None:
     for size in options.sizes:
         path = capture(folder / f"{size}.ncap", size << 20)
         for mode in options.modes:
+            if options.strict and mode not in {"remap", "rotate"}:
+                strict(path, f"{size:4} MB {NAMES[mode]}", COLD.index(mode), options)
             for scrub in (True, False) if options.scrub else (True,):
                 cold = COLD.index(mode)
                 timing = measure(
@@ -189,6 +192,21 @@ def data(folder: Path, options: argparse.Namespace) -> None:
                 name = NAMES[mode] + ("" if scrub else " -s")
                 clock = statistics.median(each.clock_mhz for each in timing.samples)
                 print(f"{size:4} MB {name:9}{timing!s:28}{timing.restore:9.0f}   {clock:.0f} MHz", flush=True)
+
+
+def strict(path: Path, name: str, cold: int, options: argparse.Namespace) -> None:
+    """What unmapping our memory before each sample does to the time, and takes itself; three times in turn."""
+    for guard in (False, True) * 3:
+        timing = measure(
+            path, options.driver, options.library, options.samples, True, cold=cold, guard=guard, strict=True
+        )
+        guarding = statistics.median(each.guard_us for each in timing.samples)
+        tail = statistics.median(each.tail_us for each in timing.samples)
+        print(
+            f"{name} {'guarded ' if guard else 'mapped  '}{timing!s:28}{timing.restore:9.0f}   "
+            f"guarding {guarding:.0f} us, tail {tail:.1f} us; {timing.overhead}",
+            flush=True,
+        )
 
 
 def code(folder: Path, options: argparse.Namespace) -> None:

@@ -82,5 +82,5 @@ def test_events_are_lines(tmp_path: Path) -> None:
     began, finished = (msgspec.json.decode(line, type=Event) for line in lines)
     assert began == Began("warm-up", 3)
     assert isinstance(finished, Finished)
-    assert set(finished.seconds) == {"import", "warm-up", "call 3"}
+    assert set(finished.seconds) == {"warm-up", "call 3"}
     assert finished.seconds["call 3"] == 0.25

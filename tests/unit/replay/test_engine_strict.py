@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ MODES = ("none", "flush", "memset")
 FOUND = ["samples", 4, ARENA + 8, 4]
 POINTER_BYTES = struct.pack("<QI", ARENA + 8, 0)
 
-pytestmark = pytest.mark.skipif(not on_sim, reason="the CPU driver says where our memory is")
+sim_only = pytest.mark.skipif(not on_sim, reason="asks the CPU driver where our memory is, or to be late")
 
 
 def remembering(folder: Path, forgetful_driver: Path, target: list[Any], **options: Any) -> list[Any]:
@@ -49,6 +50,7 @@ STAGING = ["pinned", 1, 900 << 10]
 SINK = ["allocated", 0, 128]
 
 
+@sim_only
 @pytest.mark.parametrize("cold", MODES)
 def test_the_copy_of_the_state_is_out_of_reach(tmp_path: Path, forgetful_driver: Path, cold: str) -> None:
     (failed,) = remembering(tmp_path, forgetful_driver, THE_COPY_OF_THE_STATE, cold=cold, **STRICT)
@@ -56,6 +58,7 @@ def test_the_copy_of_the_state_is_out_of_reach(tmp_path: Path, forgetful_driver:
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in failed["text"]
 
 
+@sim_only
 @pytest.mark.parametrize("guard", [True, False])
 def test_an_input_set_that_comes_later_is_out_of_reach(
     tmp_path: Path, forgetful_driver: Path, guard: bool
@@ -82,12 +85,14 @@ def test_an_input_set_that_comes_later_is_out_of_reach(
         assert left == (struct.unpack("<I", b"secr")[0] + 1).to_bytes(4, "little").hex()
 
 
+@sim_only
 def test_without_the_guard_it_remembers_there(tmp_path: Path, forgetful_driver: Path) -> None:
     """The control: the tests above fail where nothing is unmapped."""
     found = remembering(tmp_path, forgetful_driver, THE_COPY_OF_THE_STATE)
     assert [value - found[0] for value in found] == [0, 1, 2, 3]
 
 
+@sim_only
 @pytest.mark.parametrize("target", [STAGING, SINK], ids=["staging", "sink"])
 def test_what_stays_mapped_is_written_anew(tmp_path: Path, forgetful_driver: Path, target: list[Any]) -> None:
     assert remembering(tmp_path, forgetful_driver, target, **STRICT) == [0, 0, 0, 0]
@@ -95,6 +100,7 @@ def test_what_stays_mapped_is_written_anew(tmp_path: Path, forgetful_driver: Pat
     assert [value - found[0] for value in found] == [0, 1, 2, 3]
 
 
+@sim_only
 @pytest.mark.parametrize("cold", ["flush", "memset"])
 @pytest.mark.parametrize("half", [0, 1])
 def test_both_halves_of_the_scratch_memory_are_written_anew(
@@ -102,7 +108,7 @@ def test_both_halves_of_the_scratch_memory_are_written_anew(
 ) -> None:
     scratch = ["allocated", 1, 64 + half * scratch_bytes(tmp_path, forgetful_driver)]
     found = remembering(tmp_path, forgetful_driver, scratch, cold=cold, **STRICT)
-    assert len(set(found)) == 4 and all(b != a + 1 for a, b in zip(found, found[1:], strict=False))
+    assert len(set(found)) == 4 and all(b != a + 1 for a, b in itertools.pairwise(found))
     if half == 1:
         found = remembering(tmp_path, forgetful_driver, scratch, cold=cold)
         assert [value - found[0] for value in found] == [0, 1, 2, 3]
@@ -137,6 +143,7 @@ def upload_capture(path: Path) -> Path:
     return path
 
 
+@sim_only
 def test_uploads_are_written_anew(tmp_path: Path, forgetful_driver: Path) -> None:
     """A kernel that has the address of the pinned memory writes to what the next sample uploads."""
 
@@ -259,6 +266,7 @@ def early_capture(path: Path) -> Path:
     return path
 
 
+@sim_only
 def test_attributes_that_reach_beyond_the_region_are_left_out(tmp_path: Path, forgetful_driver: Path) -> None:
     log = tmp_path / "calls"
 
@@ -284,6 +292,7 @@ def test_attributes_that_reach_beyond_the_region_are_left_out(tmp_path: Path, fo
     assert "windows of 2 launches" in notes[0] and "serialization of 1 launches" in notes[1]
 
 
+@sim_only
 def test_limits_are_at_most_the_drivers_own(tmp_path: Path, forgetful_driver: Path) -> None:
     stack, fifo, heap = Limit(0, 8192), Limit(1, 64 << 20), Limit(2, 1 << 30)
     capture = one_kernel(tmp_path / "x.ncap", REMEMBER, "remember", POINTER_BYTES, limits=(stack, fifo, heap))
@@ -302,6 +311,7 @@ def test_limits_are_at_most_the_drivers_own(tmp_path: Path, forgetful_driver: Pa
     assert len(notes) == 2 and notes[0].startswith("limit 1 of the context was 67108864; it is left at")
 
 
+@sim_only
 def test_work_behind_the_end_event_is_waited_for_and_told(tmp_path: Path) -> None:
     capture = add_one_capture(tmp_path / "x.ncap", n=1)
     late = {"SIM_INJECT": "cuCtxSynchronize=delay(20ms)"}

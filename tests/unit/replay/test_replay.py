@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import benchguard
@@ -78,6 +79,15 @@ def test_a_whole_replay_is_a_result(replay: Replay) -> None:
     assert "CPU driver" in result.clocks.unavailable
     assert seen[-1].samples == 20
     assert 0 < result.wall_s < 60
+
+
+def test_memory_that_nothing_guards_is_told(replay: Replay) -> None:
+    """With HMM a kernel reaches every page of the process."""
+    reached = Ready(msgspec.structs.replace(DEVICE, pageable=1), PREPARED, ("limit 1 is left",))
+    events = [reached if isinstance(event, Ready) else event for event in WHOLE]
+    assert replay(events).notes == ("limit 1 is left", "a note")
+    told = replay(events, strict=True).notes
+    assert told[0] == "limit 1 is left" and "replay process's own memory" in told[1]
 
 
 def test_a_worker_that_is_killed(replay: Replay) -> None:

@@ -1,3 +1,4 @@
+# ruff: noqa
 """A problem as Tensara's are now: parameters, seeds taken when the cases are made, several outputs, a shape passed."""
 
 from typing import Any
@@ -34,8 +35,8 @@ class argmax(Problem):
                     "shape": shape,
                     "dim": dim,
                     "create_inputs": lambda shape=shape, dim=dim, seed=seed: (
-                        *(lambda g: (torch.rand(shape, dtype=dtype, generator=g) * 10 - 5,))(
-                            torch.Generator().manual_seed(seed)
+                        *(lambda g: (torch.rand(shape, device="cuda", dtype=dtype, generator=g) * 10 - 5,))(
+                            torch.Generator(device="cuda").manual_seed(seed)
                         ),
                         dim,
                     ),

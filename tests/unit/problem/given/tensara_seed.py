@@ -1,3 +1,4 @@
+# ruff: noqa
 """A problem as Tensara's were in March 2025: a dtype is passed in, nothing has a name, seeds are fixed."""
 
 import ctypes
@@ -13,7 +14,7 @@ class vector_addition(Problem):
 
     def reference_solution(self, A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():
-            return A + B
+            return (A + B).cuda()
 
     def generate_test_cases(self, dtype: torch.dtype) -> list[dict[str, Any]]:
         return [
@@ -21,8 +22,8 @@ class vector_addition(Problem):
                 "name": f"n = {n}",
                 "dims": (n,),
                 "create_inputs": lambda n=n: (
-                    torch.rand(n, dtype=dtype) * 2 - 1,
-                    torch.rand(n, dtype=dtype) * 2 - 1,
+                    torch.rand(n, device="cuda", dtype=dtype) * 2 - 1,
+                    torch.rand(n, device="cuda", dtype=dtype) * 2 - 1,
                 ),
             }
             for n in (16, 100)

@@ -101,7 +101,8 @@ NB_REPLAY_EXPORT int nb_replay_verify(struct nb_replay *replay, struct nb_replay
     return NB_REPLAY_OK;
 }
 
-NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample, char *error)
+NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, uint32_t set,
+                                       struct nb_replay_sample *sample, char *error)
 {
     (void)replay, (void)error;
     *sample = (struct nb_replay_sample){1.25, 2.25, 3.25, 1980.0, set, 1, 4.25, 5.25};

@@ -4,8 +4,8 @@
  *     EVENT_BASE_NS  what a pair of events takes, EVENT_STEP_NS more or less
  *     SMALL_ELSEWHERE  reservations of less than 32 MiB are not where they were asked for (driver 580)
  *     COMPILED_CLUSTERS  a required cluster width is 2, and may not be set
- *     CALL_LOG       a file that gets a line for each launch (the kernel's name, its attributes) and each timing
- *                    call, and says what was given (reserved, allocated, pinned ADDRESS BYTES) and limited */
+ *     CALL_LOG       a file that gets a line for each launch (the kernel's name, its attributes) and each
+ * timing call, and says what was given (reserved, allocated, pinned ADDRESS BYTES) and limited */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,0 +1,405 @@
+"""Attacks on what a quarantine keeps: each gets through as an ordinary program, and none does in quarantine."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchguard.audit.processes import process_start
+from benchguard.quarantine import environment
+from tests.integration.quarantining import GOT, HEAD, confined, program_of, unconfined, victim
+
+
+@pytest.fixture(scope="module")
+def features(tmp_path_factory: pytest.TempPathFactory, native: Path) -> dict[str, str]:
+    assert (native / "sim").is_dir()
+    found = confined(tmp_path_factory.mktemp("features"), HEAD)
+    assert found.trouble == "", found
+    return found.confinement
+
+
+def need(features: dict[str, str], name: str) -> None:
+    if features[name] != "on":
+        pytest.skip(f"{name}: {features[name]}")
+
+
+def assert_refused(folder: Path, program: str, **options: object) -> None:
+    """It gets through without a quarantine, or nobody does here; it does not with one."""
+    outside = unconfined(program)
+    if GOT not in outside:
+        pytest.skip(f"not even an ordinary program may do it here: {outside.strip()[-200:]}")
+    found = confined(folder / "run", program, **options)
+    assert found.trouble == "" and found.broke is None, found
+    assert GOT not in found.output and "REFUSED" in found.output, found.output
+
+
+def test_every_feature_is_named(features: dict[str, str]) -> None:
+    assert list(features) == [
+        "identity",
+        "privileges",
+        "filesystem",
+        "system calls",
+        "limits",
+        "environment",
+        "network",
+        "processes",
+    ]
+    assert features["environment"] == features["privileges"] == "on"
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "open(place + '/new', 'w').write('x')",
+        "open(place + '/there', 'a').write('x')",
+        "os.truncate(place + '/there', 1)",
+        "os.rename(place + '/there', place + '/moved'); os.rename(place + '/moved', place + '/there')",
+        "os.mkdir(place + '/folder'); os.rmdir(place + '/folder')",
+        "os.symlink('/', place + '/link'); os.unlink(place + '/link')",
+        "open('/dev/shm/neutrino-test', 'w'); os.unlink('/dev/shm/neutrino-test')",
+        "open('/tmp/neutrino-test', 'w'); os.unlink('/tmp/neutrino-test')",
+    ],
+)
+def test_nothing_is_written_outside_scratch(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+    need(features, "filesystem")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "there").write_text("some text")
+    tmp_path.chmod(0o755)
+    outside.chmod(0o777)
+    (outside / "there").chmod(0o666)
+    program = program_of(attack, place=str(outside))
+    assert_refused(tmp_path, program)
+
+
+def test_a_hidden_folder_is_not_read(tmp_path: Path, features: dict[str, str]) -> None:
+    """Nor by what it starts; a submission that lies in it still is."""
+    need(features, "filesystem")
+    (tmp_path / "reference.py").write_text("the answer")
+    attack = """
+try:
+    found = open(place).read()
+except OSError:
+    found = subprocess.run(["cat", place], capture_output=True, text=True).stdout
+if found != "the answer":
+    raise OSError(found)
+"""
+    program = program_of(attack, place=str(tmp_path / "reference.py"))
+    assert_refused(tmp_path, program, hidden=[str(tmp_path)])
+
+
+def test_a_hidden_folder_within_an_allowed_one(tmp_path: Path, features: dict[str, str]) -> None:
+    """Python's own `json` package plays the part: its siblings are still there."""
+    need(features, "filesystem")
+    import json as hidden
+
+    place = Path(str(hidden.__file__)).parent
+    attack = "open(place + '/__init__.py').read()"
+    assert_refused(tmp_path, program_of(attack, place=str(place)), hidden=[str(place)])
+
+
+@pytest.mark.parametrize("what", ["environ", "fd", "maps", "cmdline", "mem", "cwd/."])
+def test_nothing_is_read_of_the_supervisor(tmp_path: Path, features: dict[str, str], what: str) -> None:
+    need(features, "filesystem")
+    attack = "os.listdir(place) if place.endswith(('fd', '.')) else open(place, 'rb')"
+    assert_refused(tmp_path, program_of(attack, place=f"/proc/{os.getpid()}/{what}"))
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "call(libc.ptrace(16, pid, None, None)); os.waitpid(pid, 0x40000000); libc.ptrace(17, pid, None, None)",
+        "call(libc.ptrace(0x4206, pid, None, None)); libc.ptrace(17, pid, None, None)",
+        "data = ctypes.create_string_buffer(b'X'); own = (ctypes.c_uint64 * 2)(ctypes.addressof(data), 1); "
+        "other = (ctypes.c_uint64 * 2)(address, 1); call(libc.process_vm_writev(pid, own, 1, other, 1, 0))",
+        "open(f'/proc/{pid}/mem', 'r+b', buffering=0)",
+    ],
+    ids=["attach", "seize", "process_vm_writev", "mem"],
+)
+def test_no_other_process_is_altered(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+    need(features, "system calls")
+    with victim() as other:
+        assert_refused(tmp_path, program_of(attack, pid=other.pid, address=other.address))
+
+
+def test_no_other_process_is_ended(tmp_path: Path, features: dict[str, str]) -> None:
+    need(features, "processes")
+    attack = "os.kill(pid, 0)\nfor each in {pid, *others}:\n    os.kill(each, signal.SIGCONT)"
+    with victim() as other:
+        assert_refused(tmp_path, program_of(attack, pid=other.pid, others=[os.getpid()]))
+
+
+def test_its_keeper_is_not_ended_either(tmp_path: Path, features: dict[str, str]) -> None:
+    need(features, "processes")
+    program = program_of("os.kill(os.getppid(), signal.SIGKILL)")
+    found = confined(tmp_path, program)
+    assert "REFUSED PermissionError" in found.output and found.trouble == ""
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "call(libc.prlimit(pid, 7, (ctypes.c_uint64 * 2)(64, 64), None))",
+        "os.setpriority(os.PRIO_PROCESS, pid, 5)",
+        "os.sched_setaffinity(pid, {0})",
+    ],
+    ids=["prlimit", "setpriority", "sched_setaffinity"],
+)
+def test_no_other_process_is_hampered(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+    need(features, "system calls")
+    with victim() as other:
+        assert_refused(tmp_path, program_of(attack, pid=other.pid))
+
+
+def test_modes_of_files_outside_stay(tmp_path: Path, features: dict[str, str]) -> None:
+    """Landlock has no say in chmod; where the user is ours, it is answered with a yes and nothing more."""
+    need(features, "system calls")
+    path = tmp_path / "private"
+    path.write_text("")
+    path.chmod(0o600)
+    tmp_path.chmod(0o755)
+    program = program_of("os.chmod(place, 0o777)", place=str(path))
+    assert GOT in unconfined(program) and stat.S_IMODE(path.stat().st_mode) == 0o777
+    path.chmod(0o600)
+    confined(tmp_path / "run", program)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.fixture
+def listening(request: pytest.FixtureRequest) -> Iterator[tuple[int, object]]:
+    """A socket's family and address."""
+    family, address = {
+        "tcp": (socket.AF_INET, ("127.0.0.1", 0)),
+        "abstract": (socket.AF_UNIX, f"\0neutrino-{os.getpid()}"),
+        "path": (socket.AF_UNIX, f"/tmp/neutrino-test-{os.getpid()}"),
+    }[request.param]
+    with socket.socket(family) as server:
+        server.bind(address)
+        server.listen()
+        yield int(family), server.getsockname()
+    Path(f"/tmp/neutrino-test-{os.getpid()}").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("listening", ["tcp", "abstract", "path"], indirect=True)
+def test_nobody_is_called(tmp_path: Path, features: dict[str, str], listening: tuple[int, object]) -> None:
+    need(features, "network")
+    family, address = listening
+    attack = "socket.socket(family).connect(address)"
+    assert_refused(tmp_path, program_of(attack, family=family, address=address))
+
+
+def test_the_network_where_it_is_allowed(tmp_path: Path, features: dict[str, str]) -> None:
+    need(features, "network")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        attack = "socket.create_connection(address)"
+        found = confined(tmp_path, program_of(attack, address=server.getsockname()), network=True)
+    assert GOT in found.output, found
+    assert found.confinement["network"] != "on" and not found.confined
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+        "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)",
+        "call(libc.syscall(425, 8, ctypes.create_string_buffer(120)))",
+        "call(libc.syscall(323, 1))",
+        "call(libc.unshare(0x10000000))",
+        "call(libc.unshare(0x20000))",
+        "call(libc.syscall(250, 0, -3, 1))",
+        "call(libc.syscall(29, 0, 4096, 0o1600))",
+        "call(libc.syscall(321, 0, (ctypes.c_uint32 * 32)(2, 4, 4, 1), 128))",
+        "call(libc.syscall(434, pid, 0)); call(libc.syscall(438, libc.syscall(434, pid, 0), 0, 0))",
+        "call(libc.personality(0x40000))",
+    ],
+    ids=[
+        "netlink", "datagrams", "io_uring", "userfaultfd", "user namespace", "mount namespace", "keyctl", "shmget",
+        "bpf", "pidfd_getfd", "personality",
+    ],
+)  # fmt: skip
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86-64")
+def test_system_calls_it_does_not_have(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+    need(features, "system calls")
+    with victim() as other:
+        assert_refused(tmp_path, program_of(attack, pid=other.pid))
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="there it is another instruction")
+def test_calls_of_another_architecture_end_it(tmp_path: Path, features: dict[str, str]) -> None:
+    need(features, "system calls")
+    attack = """
+code = mmap.mmap(-1, 4096, prot=7)
+code.write(bytes.fromhex("b814000000cd80c3"))  # mov eax, 20 (getpid); int 0x80; ret
+if ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))() != os.getpid():
+    raise OSError("no such interface")
+"""
+    program = program_of(attack)
+    if GOT not in unconfined(program):
+        pytest.skip("this kernel has no 32-bit system calls")
+    found = confined(tmp_path, program)
+    assert "killed by SIGSYS" in found.trouble
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has these privileges to lose")
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "os.setuid(12345)",
+        "os.setgroups([0])",
+        "os.chroot('/')",
+        "os.mknod(os.environ.get('TMPDIR', '/tmp') + f'/device{os.getpid()}', 0o020600, 0x103)",
+        "call(libc.mount(b'none', b'/mnt', b'tmpfs', 0, None)); libc.umount(b'/mnt')",
+        "if subprocess.run(['setpriv', '--reuid=4711', 'true'], capture_output=True).returncode: raise OSError",
+    ],
+)
+def test_privileges_are_gone(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+    need(features, "privileges")
+    assert_refused(tmp_path, program_of(attack))
+
+
+def test_the_submission_is_not_written(tmp_path: Path, features: dict[str, str]) -> None:
+    need(features, "filesystem")
+    attack = "open(__file__, 'a')"
+    found = confined(tmp_path, program_of(attack))
+    assert "REFUSED" in found.output and not found.altered
+
+
+def test_nothing_of_our_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", "secret-4711")
+    program = program_of("print(sorted(os.environ)); assert 'secret-4711' in os.environ.values()")
+    program = program.replace("(OSError", "(AssertionError, OSError")
+    assert GOT in unconfined(program)
+    assert GOT not in confined(tmp_path, program).output
+
+
+def test_a_sandbox_that_is_not_full_is_refused(
+    tmp_path: Path, features: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if all(why == "on" for why in features.values()):
+        found = confined(tmp_path / "full", "print('ran')\n" + HEAD, require_full=True)
+        assert "ran" in found.output and found.confined
+    monkeypatch.setenv("API_TOKEN", "x")
+    monkeypatch.setattr(environment, "KEPT", environment.KEPT | {"API_TOKEN"})
+    found = confined(tmp_path / "not", "print('ran')\n" + HEAD, require_full=True)
+    assert "environment: it has API_TOKEN" in found.trouble and "ran" not in found.output
+
+
+def test_what_honest_programs_do(tmp_path: Path) -> None:
+    """Compilers, threads, child processes, caches, temporary files, a pool of processes."""
+    attack = """
+import tempfile, threading, pathlib, shutil
+thread = threading.Thread(target=print, args=("thread",)); thread.start(); thread.join()
+with tempfile.TemporaryDirectory() as folder:
+    source = pathlib.Path(folder, "one.c")
+    source.write_text("int one(void) { return 1; }")
+    library = pathlib.Path(folder, "one.so")
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
+    if ctypes.CDLL(str(library)).one() != 1: raise OSError
+    shutil.copy2(source, pathlib.Path.home() / "kept.c")
+reading, writing = os.pipe()
+if os.fork() == 0:
+    os.write(writing, b"child"); os._exit(0)
+os.wait()
+left, right = socket.socketpair()
+left.send(os.read(reading, 5))
+if right.recv(5) != b"child": raise OSError
+open("/proc/self/maps").read(); open("/proc/cpuinfo").read(); os.cpu_count()
+"""
+    found = confined(tmp_path, program_of(attack))
+    assert GOT in found.output, found
+    assert (found.trouble, found.broke, found.status, found.altered) == ("", None, 0, False)
+
+
+def test_a_daemon_does_not_outlive_it(tmp_path: Path) -> None:
+    attack = """
+reading, writing = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.write(writing, str(os.getpid()).encode())
+        for each in range(3): os.close(each)
+        time.sleep(50)
+    os._exit(0)
+print("daemon", os.read(reading, 10).decode(), flush=True)
+"""
+    program = program_of(attack)
+
+    def daemon(text: str) -> int:
+        return int(text.partition("daemon ")[2].split()[0])
+
+    outside = daemon(unconfined(program))
+    assert process_start(outside) is not None
+    os.kill(outside, 9)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as ours:
+        found = confined(tmp_path, program)
+        assert ours.poll() is None  # what else we started is left alone
+        ours.kill()
+    assert GOT in found.output and found.trouble == ""
+    assert process_start(daemon(found.output)) is None
+
+
+def test_processes_without_end(tmp_path: Path) -> None:
+    attack = """
+for each in range(400):
+    if os.fork() == 0:
+        time.sleep(20)
+        os._exit(0)
+time.sleep(1)
+"""
+    began = time.monotonic()
+    found = confined(tmp_path, program_of(attack), processes=64)
+    assert GOT not in found.output
+    assert "more than 64 processes" in found.trouble or "REFUSED BlockingIOError" in found.output
+    assert time.monotonic() - began < 20
+
+
+def test_a_fork_bomb_is_ended(tmp_path: Path) -> None:
+    """Each process starts two and goes: there is none that a list of processes is sure to have."""
+    attack = """
+until = time.monotonic() + 30
+while time.monotonic() < until:
+    try:
+        if os.fork() == 0 and os.fork() == 0: os.setsid()
+        elif os.getpid() != first: os._exit(0)
+        else: os.waitpid(-1, os.WNOHANG)
+    except OSError: pass
+    time.sleep(0.001)
+"""
+    began = time.monotonic()
+    found = confined(
+        tmp_path, program_of("global first\nfirst = os.getpid()\n" + attack), processes=64, timeout=3
+    )
+    assert time.monotonic() - began < 20
+    assert found.timed_out or "processes" in found.trouble
+    assert "could be ended" not in found.trouble
+
+
+def test_more_memory_than_allowed(tmp_path: Path) -> None:
+    attack = (
+        "hold = bytearray(400 << 20)\nfor each in range(0, len(hold), 4096): hold[each] = 1\ntime.sleep(5)"
+    )
+    program = program_of(attack)
+    found = confined(tmp_path / "less", program, memory_bytes=256 << 20, timeout=30)
+    assert "memory, 0.2 GiB are allowed" in found.trouble and GOT not in found.output
+    shared = program.replace("bytearray(400 << 20)", "mmap.mmap(-1, 400 << 20)")
+    found = confined(tmp_path / "shared", shared, memory_bytes=256 << 20, timeout=30)
+    assert "are allowed" in found.trouble
+
+
+def test_a_giant_file(tmp_path: Path) -> None:
+    attack = """
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with open(os.environ.get("TMPDIR", "/tmp") + f"/giant{os.getpid()}", "wb") as stream:
+    os.unlink(stream.name)
+    os.truncate(stream.fileno(), 65 << 30)
+"""
+    assert_refused(tmp_path, program_of(attack))

@@ -1,0 +1,200 @@
+"""A submission that wants its supervisor to hang, to break, or to take in what it should not: one reason, in time."""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchguard.capture.layout import RECORDING, RECORDING_MAGIC, VERSION
+from benchguard.quarantine import quarantine as supervisor
+from benchguard.quarantine.contract import Quarantined
+from tests.integration.quarantining import HEAD, confined
+
+# Which descriptor is the events' is not said, but is easily found: the pipe that is neither output.
+EVENTS = """
+def is_pipe(number):
+    try:
+        return "pipe" in os.readlink(f"/proc/self/fd/{number}")
+    except OSError:
+        return False
+events = next(number for number in range(3, 64) if is_pipe(number))
+"""
+FINISHED = b'{"event":"finished","seconds":{}}\n'
+
+
+@pytest.fixture(autouse=True)
+def in_time(native: Path) -> Iterator[None]:
+    assert (native / "sim").is_dir()
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < 30
+
+
+def run(folder: Path, program: str, timeout: float = 20, **options: object) -> Quarantined:
+    return confined(folder, HEAD + EVENTS + program, timeout=timeout, **options)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "time.sleep(60)",
+        "os.kill(os.getpid(), signal.SIGSTOP)",
+        "for n in {*range(1, 32)} - {9, 19}: signal.signal(n, signal.SIG_IGN)\nwhile True: time.sleep(1)",
+        "os.closerange(0, 64)\nwhile True: pass",
+        "while True: os.write(1, b'x' * 65536)",
+        "os.kill(-1, signal.SIGSTOP)\ntime.sleep(60)",
+    ],
+    ids=["sleeps", "stops itself", "ignores signals", "closes everything", "floods its output", "stops all"],
+)
+def test_one_that_does_not_end(tmp_path: Path, program: str) -> None:
+    found = run(tmp_path, program, timeout=3)
+    assert found.timed_out and found.status == 124
+    assert found.trouble == "" and found.captures == ()
+    assert len(found.output) <= 1 << 16
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("while True: os.write(events, b'x' * 65536)", "a line of more than 65536 bytes"),
+        ("while True: os.write(events, b'\\n')", "a line is no event"),
+        ('while True: os.write(events, b\'{"event":"began","phase":"x"}\\n\' * 99)', "more than 16384 lines"),
+        ("os.write(events, b'[' * 60000 + b'\\n'); time.sleep(60)", "a line is no event"),
+        ("os.write(events, b'\\xff\\xfe\\n'); time.sleep(60)", "a line is no event"),
+        ('os.write(events, b\'{"event":"confined","features":{}}\\n\'); time.sleep(60)', "out of turn"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "killed by SIGSEGV"),
+        (
+            "print('\\x1b[2J last words', flush=True); os._exit(3)",
+            "exit status 3; it said: \\x1b[2J last words",
+        ),
+        ("os._exit(0)", "exit status 0"),
+    ],
+)
+def test_one_reason(tmp_path: Path, program: str, why: str) -> None:
+    found = run(tmp_path, program)
+    assert why in found.trouble, found
+    assert "\n" not in found.trouble and "\x1b" not in found.trouble + found.output
+    assert not found.timed_out and found.captures == ()
+
+
+def test_what_it_says_of_itself_is_one_line(tmp_path: Path) -> None:
+    said = b'{"event":"broke","phase":"import","text":"one\\ntwo \\u001b[31m\\u202e"}\n'
+    found = run(tmp_path, f"os.write(events, {said!r}); os._exit(1)")
+    assert found.broke is not None
+    assert found.broke.text == "one two \\x1b[31m\\u202e"
+
+
+def test_the_verdict_is_not_what_it_says(tmp_path: Path) -> None:
+    """Two regions for a case that is not there: Finished is said, nothing else fits."""
+    folder = "captures = os.environ['NEUTRINO_CAPTURE']\n"
+    write = folder + "open(captures + '/1-1.nrec', 'wb').write(b'x')\n"
+    found = run(tmp_path, write)
+    assert found.trouble == "1 regions were recorded, 0 were asked for"
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("os.symlink('/etc/passwd', captures + '/1-1.nrec')", "is a link, or no file"),
+        ("os.mkfifo(captures + '/1-1.nrec')", "is a link, or no file"),
+        ("os.mkdir(captures + '/1-1.nrec')", "is a link, or no file"),
+        (
+            "open(captures + '/x', 'w'); os.link(captures + '/x', captures + '/1-1.nrec')",
+            "is a link, or no file",
+        ),
+        ("for n in range(5000): open(f'{captures}/{n}', 'w')", "more than 4096 files"),
+        (
+            "for n in range(3): open(f'{captures}/1-{n}.nrec', 'w')",
+            "3 regions were recorded, 2 were asked for",
+        ),
+        ("os.rename(captures, captures + '2'); os.symlink('/tmp', captures)", "replaced by something else"),
+        ("os.rename(captures, captures + '2')", "cannot be read: No such file or directory"),
+        ("open(captures + '/1-1.nrec', 'wb').write(b'x' * 100)", "a recording is broken"),
+        ("open(captures + '/1-1.nrec', 'wb').write(header + b'\\0' * 64)", "a recording is broken"),
+        (
+            "stream = open(captures + '/1-1.nrec', 'wb'); stream.write(header); stream.truncate(60 << 30)",
+            "a recording is broken",
+        ),
+        ("pass", "region 0/0 was not recorded"),
+    ],
+)
+def test_what_it_leaves_for_recordings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
+) -> None:
+    header = _header()
+    pack_all = supervisor.pack_all
+    monkeypatch.setattr(
+        supervisor, "pack_all", lambda source, target, _, calls: pack_all(source, target, 1, calls)
+    )
+    found = run(tmp_path, f"captures = os.environ['NEUTRINO_CAPTURE']\nheader = {header!r}\n{program}")
+    assert why in found.trouble, found
+    assert found.captures == () and "\n" not in found.trouble
+
+
+def _header() -> bytes:
+    return struct.pack("<QII", RECORDING_MAGIC, VERSION, 1).ljust(RECORDING.size, b"\0")
+
+
+def test_a_recording_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchguard.quarantine import recordings
+
+    pack_all = supervisor.pack_all
+    monkeypatch.setattr(
+        supervisor, "pack_all", lambda source, target, _, calls: pack_all(source, target, 1, calls)
+    )
+    monkeypatch.setattr(recordings, "PACK_SECONDS", -60.0)
+    program = f"open(os.environ['NEUTRINO_CAPTURE'] + '/1-1.nrec', 'wb').write({_header()!r})"
+    assert "takes too long to read" in run(tmp_path, program).trouble
+
+
+def test_a_tree_that_is_too_deep_is_removed(tmp_path: Path) -> None:
+    program = """
+for each in range(3000):
+    os.mkdir("d")
+    os.chdir("d")
+os.mkdir("locked")
+os.chmod("locked", 0)
+"""
+    found = run(tmp_path, program)
+    assert found.trouble == "", found
+    assert not list(tmp_path.glob("neutrino-quarantine-*"))
+    assert not [
+        path for path in Path("/tmp").glob("neutrino-quarantine-*") if path.stat().st_mtime > time.time() - 5
+    ]
+
+
+def test_progress_that_raises_leaves_nothing(tmp_path: Path) -> None:
+    """An interrupt on our side."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    note = tmp_path / "run"
+    note.mkdir()
+    program = """
+print(os.getpid(), flush=True)
+os.write(events, b'{"event":"began","phase":"x"}\\n')
+time.sleep(60)
+"""
+    before = set(_of_stage())
+    with pytest.raises(KeyboardInterrupt):
+        run(note, program, progress=interrupt)
+    assert set(_of_stage()) <= before
+
+
+def _of_stage() -> Iterator[int]:
+    """Processes that run the stage."""
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if (
+                b"benchguard.quarantine.stage" in (place / "cmdline").read_bytes()
+                and int(place.name) != os.getpid()
+            ):
+                yield int(place.name)
+        except OSError:
+            continue

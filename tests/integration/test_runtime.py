@@ -1,0 +1,225 @@
+"""Programs that nvcc compiled, unmodified, on the CPU driver and its CUDA runtime: alone, and under the shim."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchguard.codegen.exports import read_exports
+from tests.conftest import ROOT
+from tests.integration.support import PROGRAMS, Observe, Record
+
+NVIDIAS = Path("/usr/local/cuda/lib64/libcudart.so.13")
+PTX = ("-gencode", "arch=compute_75,code=compute_75")
+SAID = {
+    "launches": """\
+reverse 252
+too much shared memory: cudaErrorInvalidValue
+all of it 4
+template 7.5
+grid 961
+cooperative 130816
+configured 192
+by address 704
+block of 2048: cudaErrorInvalidConfiguration, cudaErrorInvalidConfiguration, cudaSuccess
+no blocks: cudaErrorInvalidConfiguration
+no kernel: cudaErrorInvalidDeviceFunction
+threads 1024, shared memory as set: 1
+occupancy 2, 1024 of the block
+fault: cudaErrorIllegalAddress, cudaErrorIllegalAddress
+""",
+    "memory": """\
+weights 2 4 6 2
+counter 6, managed 8
+at its address 6, of 16 bytes
+too much: cudaErrorInvalidValue
+no symbol: cudaErrorInvalidSymbol
+no direction: cudaErrorInvalidMemcpyDirection
+rows 99 15 29
+narrow: cudaErrorInvalidPitchValue
+kinds 2 1 3 0
+no bytes: no address
+not ours: cudaErrorInvalidValue
+""",
+    "streams": """\
+sum 3880, time passed
+calls 11, cudaSuccess
+graph of 2: 288
+built 10
+another thread's error: cudaErrorInvalidDevice, ours: cudaSuccess
+""",
+}
+
+Compile = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def compile_cuda(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """Compile programs/runtime/NAME.cu with nvcc, linked to the shared runtime; each once a session."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc is not installed")
+    folder = tmp_path_factory.mktemp("runtime")
+
+    def compile_(name: str, *flags: str, code: tuple[str, ...] = PTX) -> Path:
+        output = folder / re.sub(r"\W", "_", "-".join([name, *flags, *code]))  # nvcc reads "," and "=" in it
+        if not output.exists():
+            source = PROGRAMS / "runtime" / f"{name}.cu"
+            command = [nvcc, "-cudart", "shared", *code, *flags, str(source), "-o", str(output), "-ldl"]
+            subprocess.run(command, check=True, timeout=120)
+        return output
+
+    return compile_
+
+
+@pytest.fixture
+def environment(native: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Where the loader finds the CPU driver's libraries, also for what a fixture starts."""
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(native / "sim"))
+    return dict(os.environ)
+
+
+def run(command: list[str | Path], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+    )
+
+
+@pytest.mark.parametrize("name", list(SAID))
+def test_a_program_runs_alone(compile_cuda: Compile, environment: dict[str, str], name: str) -> None:
+    done = run([compile_cuda(name)], environment)
+    assert (done.stdout, done.returncode) == (SAID[name], 0)
+
+
+@pytest.mark.parametrize("name", list(SAID))
+def test_a_program_runs_under_the_shim(
+    compile_cuda: Compile, environment: dict[str, str], observe: Observe, name: str
+) -> None:
+    """It says the same, and the log holds what the driver ran."""
+    observed = observe([compile_cuda(name)], "--quiet", environment=environment)
+    assert (observed.stdout, observed.status) == (SAID[name], 0)
+    if name != "streams":  # whose graphs launch kernels without a call
+        assert observed.launches == observed.driver_launches
+    assert sum(observed.launches.values()) > 0
+
+
+@pytest.mark.parametrize("name", list(SAID))
+def test_the_per_thread_default_stream(compile_cuda: Compile, environment: dict[str, str], name: str) -> None:
+    """Every call has its second form, which says the same here."""
+    done = run([compile_cuda(name, "--default-stream", "per-thread")], environment)
+    assert (done.stdout, done.returncode) == (SAID[name], 0)
+
+
+def test_compressed_ptx_beside_machine_code(compile_cuda: Compile, environment: dict[str, str]) -> None:
+    """What nvcc makes of -arch=sm_90."""
+    done = run([compile_cuda("memory", code=("-arch=sm_90",))], environment)
+    assert (done.stdout, done.returncode) == (SAID["memory"], 0)
+
+
+def test_machine_code_alone_is_named(compile_cuda: Compile, environment: dict[str, str]) -> None:
+    done = run([compile_cuda("memory", code=("-gencode", "arch=compute_90,code=sm_90"))], environment)
+    assert done.returncode == 1
+    assert "no kernel image is available for execution on the device" in done.stdout
+    assert done.stderr.count("\n") == 1, "once an image, not once a kernel"
+    assert "has no PTX" in done.stderr and "-gencode arch=compute_75,code=compute_75" in done.stderr
+
+
+def test_without_a_driver(compile_cuda: Compile, native: Path, tmp_path: Path) -> None:
+    """An error from the first call on, and the reason."""
+    shutil.copy(native / "sim" / "libcudart.so.13", tmp_path)
+    done = run([compile_cuda("memory")], {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)})
+    if "libcuda.so.1" not in done.stderr:
+        pytest.skip("this machine has a driver of its own")
+    assert done.returncode == 1
+    assert "CUDA driver version is insufficient for CUDA runtime version" in done.stdout
+
+
+LOADS = """
+import ctypes, sys
+runtime = ctypes.CDLL("libcudart.so.13")
+library = ctypes.CDLL(sys.argv[1])
+values = (ctypes.c_float * 300)(*range(300))
+memory = ctypes.c_void_p()
+assert runtime.cudaMalloc(ctypes.byref(memory), 1200) == 0
+assert runtime.cudaMemcpy(memory, values, 1200, 1) == 0
+assert library.solution(memory, 300) == 0
+assert runtime.cudaMemcpy(values, memory, 1200, 2) == 0
+print(values[299])
+import _ctypes
+_ctypes.dlclose(library._handle)
+assert runtime.cudaDeviceSynchronize() == 0
+second = ctypes.CDLL(sys.argv[1])
+assert second.solution(memory, 300) == 0
+assert runtime.cudaMemcpy(values, memory, 1200, 2) == 0
+print(values[299])
+"""
+
+
+def test_a_library_is_loaded_unloaded_and_loaded(compile_cuda: Compile, environment: dict[str, str]) -> None:
+    """As Python loads a submission; its kernels go and come with it."""
+    library = compile_cuda("library", "-shared", "-Xcompiler", "-fPIC")
+    done = run([sys.executable, "-c", LOADS, library], environment)
+    assert (done.stdout, done.stderr) == ("598.0\n1196.0\n", "")
+
+
+@pytest.mark.usefixtures("environment")
+def test_a_region_is_recorded_and_replayed(compile_cuda: Compile, record: Record) -> None:
+    """Symbols included: replayed from the recording alone, memory is the same to the byte."""
+    recorded = record([compile_cuda("region")])
+    assert recorded.status == 0, recorded.stderr
+    assert recorded.captures == ["x.ncap"]
+    words = ["replay", recorded.folder / "x.ncap", "--driver", "sim", "--samples", "3", "--verify", "--quiet"]
+    done = run(
+        [sys.executable, "-m", "benchguard", *words, "--json", "-"], {**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verification"]["exact"]
+
+
+def test_its_symbols_are_versioned_as_nvidias(native: Path) -> None:
+    done = subprocess.run(
+        ["readelf", "-W", "-d", "--dyn-syms", str(native / "sim" / "libcudart.so.13")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Library soname: [libcudart.so.13]" in done.stdout
+    assert " cudaMalloc@@libcudart.so.13" in done.stdout
+    assert " __cudaRegisterFatBinary@@libcudart.so.13" in done.stdout
+
+
+@pytest.mark.skipif(not NVIDIAS.exists(), reason=f"{NVIDIAS} is not installed")
+def test_it_has_every_function_and_word_of_nvidias(native: Path) -> None:
+    """Names and texts of errors; what is not supported is there to say so."""
+    path = native / "sim" / "libcudart.so.13"
+    assert set(read_exports(NVIDIAS).names) - set(read_exports(path).names) <= {"_init", "_fini"}
+    ctypes.CDLL(str(native / "sim" / "libcuda.so.1"))  # by its name, for the runtime
+    ours, theirs = ctypes.CDLL(str(path)), ctypes.CDLL(str(NVIDIAS))
+    for name in ("cudaGetErrorName", "cudaGetErrorString"):
+        of_ours, of_theirs = getattr(ours, name), getattr(theirs, name)
+        of_ours.restype = of_theirs.restype = ctypes.c_char_p
+        assert [of_ours(code) for code in range(1000)] == [of_theirs(code) for code in range(1000)]
+
+
+def test_what_is_not_supported_says_so_once(native: Path) -> None:
+    text = (
+        "import ctypes; r = ctypes.CDLL('libcudart.so.13'); "
+        "print(r.cudaMallocArray(), r.cudaMallocArray(), r.cudaGetLastError(), r.cudaGetLastError())"
+    )
+    done = run([sys.executable, "-c", text], {**os.environ, "LD_LIBRARY_PATH": str(native / "sim")})
+    assert done.stdout.split() == ["801", "801", "801", "0"]
+    assert done.stderr == "CUDA runtime (neutrino): cudaMallocArray is not supported\n"

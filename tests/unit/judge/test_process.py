@@ -1,0 +1,394 @@
+"""The judge's process: its answers, and what becomes of a problem that prints, raises, exits, crashes or hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from benchguard.errors import BenchguardError, UsageError
+from benchguard.judge.contract import (
+    Ask,
+    AskChecked,
+    AskExpected,
+    AskSecrets,
+    AskThrowaway,
+    Checked,
+    Expected,
+    Opened,
+    Secrets,
+    Throwaway,
+)
+from benchguard.judge.process import JudgeProcess, command, judge_environment, last_words
+from tests.conftest import ROOT
+from tests.unit.judge.problems import Scale
+from tests.unit.judge.replaying import honest, judge, mapped, secrets_of, views
+
+
+def test_a_grade() -> None:
+    with judge() as process:
+        process.ask(Ask("plain", "test", fresh=4, sets_max=3))
+        process.ask(AskThrowaway())
+        process.ask(AskSecrets(0))
+        opened, none = process.answer(Opened)
+        assert opened.name == "scale" and none == []
+        assert opened.cases == (Scale().spec,) and opened.tolerances == (Scale().tolerances,)
+        throwaway, (inputs,) = process.answer(Throwaway)
+        first = views(opened.cases[0].read, throwaway.layouts[0], mapped(inputs, False), 0)
+        assert first["x"].dtype == np.float32 and first["w"][-1] == 2
+        process.answer(Secrets)
+        process.ask(AskChecked(0))
+        assert process.answer(Checked)[0] == Checked(0, 0, None, 0.0, 0.0, 0)
+
+
+def test_every_sample_is_looked_at() -> None:
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        order = [*range(replaying.secrets.sets), *np.random.default_rng(0).integers(0, 8, 300).tolist()]
+        for each in order:
+            replaying.sample(each, honest)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert (checked.samples, checked.wrong, checked.nondeterministic) == (316, 0, 0)
+        assert checked.counts == tuple(sorted((each, order.count(each)) for each in set(order)))
+        assert 0 < checked.max_relative_error < 1e-7 and checked.precision == ""
+
+
+def test_one_wrong_element_in_one_sample_is_found() -> None:
+    def once(inputs: object, outputs: object) -> None:
+        honest(inputs, outputs)  # type: ignore[arg-type]
+        outputs["y"][777] += 0.1  # type: ignore[index]
+
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        for sample in range(100):
+            replaying.sample(sample % 8, once if sample == 61 else honest)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert (checked.wrong, checked.nondeterministic) == (1, 1)
+        assert checked.first is not None
+        assert (checked.first.sample, checked.first.set, checked.first.buffer) == (61, 5, "y")
+        assert (checked.first.count, checked.first.elements) == (1, 1000)
+        assert checked.first.text.startswith("y[777] should be ")
+        assert checked.first.distribution == replaying.secrets.distributions[5]
+
+
+def test_all_samples_with_a_wrong_set_s_bits_are_wrong() -> None:
+    def zeros(_: object, outputs: object) -> None:
+        outputs["y"][...] = 0  # type: ignore[index]
+        outputs["signs"][...] = 0  # type: ignore[index]
+
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        for sample in range(80):
+            replaying.sample(sample % 8, zeros if sample % 8 == 3 else honest)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert (checked.wrong, checked.nondeterministic) == (10, 0)
+        assert checked.first is not None and checked.first.sample == 3
+
+
+def test_bits_that_differ_and_are_right_are_not_wrong() -> None:
+    def up(inputs: object, outputs: object) -> None:
+        honest(inputs, outputs)  # type: ignore[arg-type]
+        outputs["y"][...] = np.nextafter(outputs["y"], np.float32(np.inf))  # type: ignore[index]
+
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        for sample in range(80):
+            replaying.sample(sample % 8, up if sample in {50, 58, 51} else honest)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert (checked.wrong, checked.nondeterministic) == (0, 2)
+
+
+def test_large_outputs_are_looked_at_by_many_threads() -> None:
+    def wrong(inputs: object, outputs: object) -> None:
+        honest(inputs, outputs)  # type: ignore[arg-type]
+        outputs["signs"][-1] = 5  # type: ignore[index]
+
+    with judge() as process:
+        ask = Ask("plain", "test", sets_max=2, fresh=1, adapter_options={"n": "300000"}, pool_bytes=64 << 20)
+        replaying = secrets_of(process, ask)
+        assert replaying.secrets.slots < 64
+        for sample in range(60):
+            replaying.sample(2 if sample == 7 else sample % 2, wrong if sample in {30, 44} else honest)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert (checked.samples, checked.wrong, checked.nondeterministic) == (60, 2, 1)
+        assert checked.first is not None and checked.first.sample == 30
+        assert "signs[299999] should be " in checked.first.text
+
+
+def test_what_is_expected_is_right_by_its_own_measure() -> None:
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test", sets_max=2, fresh=1))
+        process.ask(AskExpected(0))
+        expected, (memory,) = process.answer(Expected)
+        answers = mapped(memory, False)
+        for number in range(3):
+            right = views(replaying.spec.checked, expected.outputs, answers, number)
+
+            def copy(_: object, outputs: object, right: object = right) -> None:
+                for name in ("y", "signs"):
+                    outputs[name][...] = right[name]  # type: ignore[index]
+
+            replaying.sample(number, copy)
+        process.ask(AskChecked(0))
+        assert process.answer(Checked)[0].wrong == 0
+
+
+def test_precision_of_float16_is_noted() -> None:
+    def half(inputs: object, outputs: object) -> None:
+        honest(inputs, outputs)  # type: ignore[arg-type]
+        x, w = (inputs[name].astype(np.float16).astype(np.float32) for name in "xw")  # type: ignore[index]
+        outputs["y"][...] = x * w  # type: ignore[index]
+
+    with judge() as process:
+        replaying = secrets_of(process, Ask("loose", "test"))
+        for number in range(16):
+            replaying.sample(number, half)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert checked.wrong == 0
+        assert "float32 output has the errors of tf32 or float16" in checked.precision
+
+
+def test_an_own_verdict_decides_alone() -> None:
+    def far(inputs: object, outputs: object) -> None:
+        honest(inputs, outputs)  # type: ignore[arg-type]
+        outputs["y"][...] += 5  # type: ignore[index]
+
+    def signless(inputs: object, outputs: object) -> None:
+        far(inputs, outputs)
+        outputs["signs"][0] *= -1  # type: ignore[index]
+
+    with judge() as process:
+        replaying = secrets_of(process, Ask("strict", "test"))
+        for sample in range(40):
+            replaying.sample(sample % 8, signless if sample in {2, 30} else far)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert checked.first is not None and checked.first.sample == 2
+        assert checked.first.text == "signs are not those of x"
+        assert checked.max_absolute_error > 4.9
+        # Set 2's first sample is wrong and its four others differ; sample 30 is of set 6.
+        assert (checked.wrong, checked.nondeterministic) == (2, 2)
+
+
+def test_a_seed_makes_the_same_again() -> None:
+    pools = []
+    for seed in (5, 5, None, None):
+        with judge() as process:
+            replaying = secrets_of(process, Ask("plain", "test", seed=seed, sets_max=2, fresh=0))
+            pools.append((replaying.secrets.distributions, replaying.pool.tobytes()))
+    assert pools[0] == pools[1]
+    assert len({pool for _, pool in pools}) == 3
+
+
+def trouble(
+    problem: str, *, seconds: float = 30.0, adapter: str = "test", cases: tuple[str, ...] = ()
+) -> str:
+    """What is said of it."""
+    with judge(seconds) as process:
+        try:
+            process.ask(Ask(problem, adapter, cases=cases))
+            process.answer(Opened)
+            process.ask(AskSecrets(0))
+            replaying = process.answer(Secrets)
+            assert replaying
+            process.ask(AskChecked(0))
+            process.answer(Checked)
+        except BenchguardError as error:
+            text = str(error)
+            assert "\n" not in text and len(text) < 1000
+            return text
+    pytest.fail("there was no trouble")
+
+
+def line_of(text: str) -> int:
+    source = (ROOT / "tests" / "unit" / "judge" / "problems.py").read_text().splitlines()
+    return next(number for number, line in enumerate(source, 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        ("raise", "ValueError: the answer is unknown at {file}:{raise ValueError}; mend"),
+        ("exit", "it called exit() at {file}:{sys.exit(3)}"),
+        ("seedless", "x is the same for 16 seeds"),
+        ("new constant", "w is a constant, and yet it differs between two seeds"),
+        ("dtype", "float64"),
+        ("nan", "no finite number for y"),
+        ("half", "values for signs that int32 cannot hold exactly"),
+        ("same", "expected() gives the same for all 16 input sets"),
+        ("shape", "y has shape [999]; the case says [1000]"),
+    ],
+)
+def test_a_problem_s_faults_are_told(problem: str, words: str) -> None:
+    file = ROOT / "tests" / "unit" / "judge" / "problems.py"
+    for key in ("raise ValueError", "sys.exit(3)"):
+        words = words.replace("{" + key + "}", str(line_of(key)))
+    text = trouble(problem)
+    assert words.replace("{file}", str(file)) in text
+    assert text.startswith("case n=1000: ")
+
+
+def test_a_problem_that_cannot_be_read() -> None:
+    assert "opening the problem: SyntaxError" in trouble("/some/problem.py", adapter="import")
+    assert "/some/problem.py:5" in trouble("/some/problem.py", adapter="import")
+
+
+def test_unknown_cases_are_named() -> None:
+    assert "has no case 'n=3'; its cases are n=1000" in trouble("plain", cases=("n=3",))
+    with judge() as process:
+        process.ask(Ask("plain", "test", cases=("n=3",)))
+        with pytest.raises(UsageError):
+            process.answer(Opened)
+
+
+def test_its_own_verdict_raises() -> None:
+    with judge() as process:
+        replaying = secrets_of(process, Ask("verify raises", "test"))
+        replaying.sample(0, honest)
+        process.ask(AskChecked(0))
+        with pytest.raises(
+            BenchguardError, match=r"n=1000: its samples: KeyError: 'no' at .*problems.py:\d+"
+        ):
+            process.answer(Checked)
+
+
+def test_a_dead_judge_says_why() -> None:
+    text = trouble("die")
+    assert "exit status 7" in text and "it said: last words" in text
+    text = trouble("crash")
+    assert "SIGABRT" in text and f"problems.py:{line_of('os.abort()')}" in text
+
+
+def test_a_problem_that_hangs() -> None:
+    began = time.monotonic()
+    text = trouble("hang", seconds=3.0)
+    assert time.monotonic() - began < 15
+    assert "did not answer within 3 s" in text
+    assert f"problems.py:{line_of('time.sleep(600)')}" in text
+
+
+def test_what_a_problem_prints_is_nobody_s_answer() -> None:
+    with judge() as process:
+        secrets_of(process, Ask("print", "test"))
+
+
+def test_a_failed_judge_fails_again() -> None:
+    with judge() as process:
+        os.kill(process.pid, signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(BenchguardError, match="SIGKILL"):
+                process.answer(Opened)
+        with pytest.raises(BenchguardError):
+            process.ask(AskThrowaway())
+
+
+def test_questions_out_of_turn() -> None:
+    with judge() as process:
+        process.ask(AskSecrets(0))
+        with pytest.raises(UsageError, match="no problem is open"):
+            process.answer(Secrets)
+        process.ask(Ask("plain", "test"))
+        process.answer(Opened)
+        for question, kind, words in (
+            (AskSecrets(1), Secrets, "there is no case 1"),
+            (AskChecked(0), Checked, "not asked for"),
+            (AskExpected(0), Expected, "not asked for|were asked for"),
+            (Ask("plain", "test"), Opened, "a problem is open"),
+        ):
+            process.ask(question)
+            with pytest.raises(UsageError, match=words):
+                process.answer(kind)
+        process.ask(AskSecrets(0))
+        process.answer(Secrets)
+        process.ask(AskSecrets(0))
+        with pytest.raises(UsageError, match="asked for before"):
+            process.answer(Secrets)
+
+
+def test_it_ends_with_us_while_it_works() -> None:
+    """It is in the problem's code when the socket's other end goes."""
+    process = judge()
+    with process:
+        process.ask(Ask("hang", "test"))
+        process.answer(Opened)
+        process.ask(AskSecrets(0))
+        time.sleep(0.2)
+        pid = process.pid
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_no_process_is_left_by_an_exception() -> None:
+    with pytest.raises(msgspec.MsgspecError), judge() as process:
+        pid = process.pid
+        raise msgspec.MsgspecError
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_shared_memory_is_sealed() -> None:
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        pool, ring = replaying.descriptors[:2]
+        with pytest.raises(PermissionError):
+            os.pwrite(pool, b"x", 0)
+        with pytest.raises(PermissionError):
+            mapped(pool, writable=True)
+        for each in (pool, ring):
+            for size in (0, 1 << 30):
+                with pytest.raises(PermissionError):
+                    os.ftruncate(each, size)
+
+
+def test_its_memory_is_not_ours_to_read() -> None:
+    """Not even to a process of the same user, unless that is root."""
+    with judge() as process:
+        process.ask(Ask("plain", "test"))
+        process.answer(Opened)
+        assert Path(f"/proc/{process.pid}/mem").stat().st_uid == 0
+        if os.getuid() != 0:
+            with pytest.raises(PermissionError):
+                list(Path(f"/proc/{process.pid}/fd").iterdir())
+
+
+def test_nothing_is_imported_from_where_we_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("numpy", "msgspec", "benchguard", "torch"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a trap')")
+    (tmp_path / "problem.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert "" not in [str(each) for each in command()[2:]]
+    with JudgeProcess(30.0) as process:
+        process.ask(Ask("nowhere.py", "problem"))
+        with pytest.raises(UsageError, match=r"there is no problem nowhere\.py"):
+            process.answer(Opened)
+
+
+def test_environment() -> None:
+    found = judge_environment(
+        {
+            "LD_PRELOAD": "x",
+            "LD_LIBRARY_PATH": "y",
+            "NEUTRINO_RING": "3",
+            "HOME": "/h",
+            "NVIDIA_TF32_OVERRIDE": "1",
+        }
+    )
+    assert found == {
+        "LD_LIBRARY_PATH": "y", "HOME": "/h", "NVIDIA_TF32_OVERRIDE": "0", "CUDA_CACHE_DISABLE": "1"
+    }  # fmt: skip
+
+
+def test_last_words() -> None:
+    assert last_words("") == ""
+    assert last_words("one\ntwo\n\n") == "two"
+    dump = 'noise\nFatal Python error: Segmentation fault\n\n  File "/p/x.py", line 7 in f\n\nExtension modules: a'
+    assert last_words(dump) == "Fatal Python error: Segmentation fault at /p/x.py:7"

@@ -1,0 +1,67 @@
+"""Seeds: Tensara's own without a secret, and what follows from one."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from benchguard import Problem
+from benchguard.problem.seeding import generator, seeded
+
+
+def test_tensaras_own_seeds() -> None:
+    """Of `printf vector-addition | md5sum` the first four bytes, little-endian; 31 bits of them."""
+    assert Problem.get_seed("vector-addition") == 0x79507E1E
+    assert Problem.get_seed("") == 0xD98C1DD4 & 0x7FFFFFFF
+
+
+def test_a_secret_changes_every_seed_and_both_count() -> None:
+    def seeds(secret: int | None) -> list[int]:
+        with seeded(secret):
+            return [Problem.get_seed(text) for text in ("a", "b")]
+
+    found = [seeds(secret) for secret in (None, 1, 2, 1 << 200)]
+    assert len({seed for pair in found for seed in pair}) == 8
+    assert seeds(1) == found[1]
+    assert all(0 <= seed < 1 << 31 for pair in found for seed in pair)
+
+
+def test_global_generators_begin_at_the_secret_and_are_put_back() -> None:
+    def draws(secret: int | None) -> tuple[float, float]:
+        with seeded(secret):
+            return random.random(), float(np.random.random())
+
+    random.seed(5)
+    np.random.seed(5)
+    before = random.getstate(), np.random.get_state()[1].tolist()
+    assert draws(1) == draws(1) != draws(2)
+    assert draws(None) == draws(None)
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before
+
+
+def test_torchs_generator_too() -> None:
+    torch = pytest.importorskip("torch")
+
+    def draw(secret: int) -> float:
+        with seeded(secret):
+            return float(torch.rand(()))
+
+    state = torch.get_rng_state().tolist()
+    assert draw(1) == draw(1) != draw(2)
+    assert torch.get_rng_state().tolist() == state
+
+
+def test_put_back_after_an_error() -> None:
+    own = Problem.get_seed("a")
+    with pytest.raises(RuntimeError), seeded(1):
+        raise RuntimeError
+    assert Problem.get_seed("a") == own
+
+
+def test_generators_differ_by_seed_and_words() -> None:
+    found = {
+        int(generator(*key).integers(1 << 62)) for key in [(1,), (2,), (1, "a"), (1, "b"), (1 << 100, "a")]
+    }
+    assert len(found) == 5

@@ -1,0 +1,80 @@
+"""Tensara's own forms, of March 2025 and of now, word for word: `from problem import Problem`, device="cuda"."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchguard.problem.load import load
+from benchguard.problem.spec import Buffer, Scalar
+
+from .written import GIVEN
+
+torch = pytest.importorskip("torch")
+CPU = {"device": "cpu"}
+
+
+def test_the_seed_form() -> None:
+    small, large = load(str(GIVEN / "tensara_seed.py"), options=CPU).cases
+    assert small.spec.arguments == (
+        Buffer("A", "float32", (16,)),
+        Buffer("B", "float32", (16,)),
+        Buffer("output", "float32", (16,), "output"),
+        Scalar("extra0", "size_t", 16),
+    )
+    assert small.spec.flops == 16 and small.spec.moved_bytes is None
+    one, two = (large.inputs(seed, "own") for seed in (1, 2))
+    assert not torch.equal(one["A"], two["A"]) and not torch.equal(one["A"], one["B"])
+    expected = large.expected(one)["output"]
+    assert expected.dtype == torch.float64
+    assert torch.equal(expected, one["A"].double() + one["B"].double())
+    actual = (one["A"] + one["B"]).numpy()
+    assert large.own_verdict
+    assert large.verify(one, {"output": expected}, {"output": actual}) is None
+    said = large.verify(one, {"output": expected}, {"output": actual + np.float32(1)})
+    assert said is not None and said.startswith("verify_result: {'max_difference': 1.0")
+
+
+def test_the_seed_form_in_another_dtype() -> None:
+    """C has no name for it: the signature says float32, which does not fit."""
+    case = load(str(GIVEN / "tensara_seed.py"), options={**CPU, "dtype": "float16"}).cases[0]
+    with pytest.raises(Exception, match="array of float16, its parameter a float"):
+        _ = case.spec
+
+
+def test_the_current_form() -> None:
+    rows, columns = load(str(GIVEN / "tensara_current.py"), options=CPU).cases
+    assert columns.spec.arguments == (
+        Buffer("input", "float16", (4, 8)),
+        Scalar("dim", "int", 0),
+        Buffer("values", "float16", (8,), "output"),
+        Buffer("places", "int32", (8,), "output"),
+        Buffer("shape", "int32", (2,), "constant"),
+        Scalar("ndim", "int", 2),
+    )
+    one, same, two = (rows.inputs(seed, "own") for seed in (1, 1, 2))
+    assert torch.equal(one["input"], same["input"]) and not torch.equal(one["input"], two["input"])
+    assert one["shape"].tolist() == [4, 8]
+    expected = rows.expected(one)
+    assert expected["values"].dtype == torch.float64
+    assert expected["places"].tolist() == one["input"].float().argmax(1).tolist()
+    right = {"values": one["input"].max(1).values, "places": expected["places"]}
+    assert rows.verify(one, expected, right) is None
+    said = rows.verify(one, expected, {**right, "places": right["places"] + 1})
+    assert said == "verify_result: {'message': 'another maximum'}"
+    ties = rows.inputs(1, "ties")
+    assert len(np.unique(ties["input"])) <= 8 and ties["input"].dtype == np.float16
+    assert rows.expected(ties)["places"].dtype == torch.int32
+
+
+def test_the_sample() -> None:
+    (case,) = load(str(GIVEN / "tensara_current.py"), options={**CPU, "sample": "yes"}).cases
+    assert case.spec.name == "sample"
+    assert case.inputs(1, "own")["input"].shape == (2, 2)
+
+
+def test_torch_is_as_before() -> None:
+    generator = torch.Generator
+    load(str(GIVEN / "tensara_current.py"), options=CPU).cases[0].inputs(1, "own")
+    assert torch.Generator is generator
+    assert torch.ones(1, requires_grad=True).exp().requires_grad

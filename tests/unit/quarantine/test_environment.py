@@ -1,0 +1,32 @@
+"""An environment of what is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchguard.quarantine.environment import FOLDERS, check, make_folders, quarantine_environment
+
+
+def test_nothing_else_gets_in(tmp_path: Path) -> None:
+    ours = {
+        "LANG": "C",
+        "PATH": "/bin",
+        "API_TOKEN": "x",
+        "LD_PRELOAD": "y",
+        "PYTHONPATH": "z",
+        "HOME": "/root",
+    }
+    found = quarantine_environment(ours, tmp_path)
+    assert found["LANG"] == "C" and found["PATH"].endswith(":/bin")
+    assert not {"API_TOKEN", "LD_PRELOAD", "PYTHONPATH"} & set(found)
+    assert found["HOME"] == str(tmp_path / "home")
+    assert check(found) == "on"
+    assert check({**found, "API_TOKEN": "x"}) == "it has API_TOKEN beside what it needs"
+
+
+def test_every_cache_is_in_scratch(tmp_path: Path) -> None:
+    make_folders(tmp_path)
+    found = quarantine_environment({}, tmp_path)
+    for name in FOLDERS:
+        assert Path(found[name]).is_dir() and Path(found[name]).is_relative_to(tmp_path)
+    assert (tmp_path / "captures").stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,54 @@
+"""Events from a process that may say anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchguard.lines import LineError
+from benchguard.quarantine.events import Events, printable
+
+CONFINED = b'{"event":"confined","features":{"identity":"on"}}'
+
+
+def test_the_first_says_how_it_is_confined() -> None:
+    events = Events(None)
+    with pytest.raises(LineError, match="'finished' is out of turn"):
+        events.handle(b'{"event":"finished","seconds":{}}')
+    assert events.handle(CONFINED)
+    with pytest.raises(LineError, match="'confined' is out of turn"):
+        events.handle(b'{"event":"confined","features":{"identity":"off"}}')
+    assert events.confined is not None and events.confined.features == {"identity": "on"}
+
+
+def test_progress_and_the_end() -> None:
+    heard: list[tuple[str, int]] = []
+    events = Events(lambda phase, case: heard.append((phase, case)))
+    events.handle(CONFINED)
+    events.handle(b'{"event":"began","phase":"record","case":3}')
+    events.handle(b'{"event":"finished","seconds":{"import":1.5,"%s":2}}' % (b"x" * 40))
+    events.handle(b'{"event":"finished","seconds":{"import":9}}')
+    assert heard == [("record", 3)]
+    assert events.seconds == {"import": 1.5}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{}",
+        b"null",
+        b"[" * 60000,
+        b'{"event":"pickle"}',
+        b'{"event":"began","phase":"%s"}' % (b"x" * 99),
+        b"\xff",
+    ],
+)
+def test_what_is_no_event(line: bytes) -> None:
+    events = Events(None)
+    events.handle(CONFINED)
+    with pytest.raises(LineError, match="a line is no event"):
+        events.handle(line)
+
+
+def test_what_a_terminal_would_obey() -> None:
+    assert printable("a\x1b]0;t\x07\r\n\u202eb") == "a\\x1b]0;t\\x07\\r\n\\u202eb"

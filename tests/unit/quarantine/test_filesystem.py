@@ -1,0 +1,58 @@
+"""What is allowed beside what is hidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchguard.quarantine.filesystem import beside, places
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in ("a/b/c", "a/d", "e"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "a" / "file").touch()
+    (tmp_path / "a" / "link").symlink_to("b")
+    return tmp_path
+
+
+def test_what_hides_nothing_is_allowed_whole(tree: Path) -> None:
+    assert list(beside(str(tree / "a"), [str(tree / "e"), str(tree / "ab")])) == [str(tree / "a")]
+
+
+def test_what_is_hidden_is_not_allowed(tree: Path) -> None:
+    assert list(beside(str(tree / "a"), [str(tree / "a")])) == []
+
+
+def test_siblings_are_allowed(tree: Path) -> None:
+    allowed = sorted(beside(str(tree), [str(tree / "a" / "b")]))
+    assert allowed == [str(tree / name) for name in ("a/d", "a/file", "e")]
+
+
+def test_what_is_inside_a_hidden_folder_and_needed(tree: Path) -> None:
+    assert list(beside(str(tree / "a" / "b"), [str(tree / "a")])) == [str(tree / "a" / "b")]
+
+
+def test_the_submission_always_is(tree: Path) -> None:
+    place = str(tree / "a")
+    assert list(beside(place, [place], [place])) == [place]
+
+
+def test_neither_everything_nor_the_repository_is_readable() -> None:
+    found = places((), network=False)
+    package = Path(__file__).parents[3]
+    allowed = {Path(path) for path in found.readable}
+    assert package / "benchguard" in allowed
+    for secret in (
+        Path("/"),
+        package,
+        package / "tests",
+        Path("/etc"),
+        Path("/proc"),
+        Path("/dev/shm"),
+        Path("/tmp"),
+    ):
+        assert secret not in allowed
+    assert "/dev/null" in found.devices

@@ -1,0 +1,165 @@
+"""What can be handed in, what its hash covers, and that what runs is what was hashed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from benchguard.errors import UsageError
+from benchguard.quarantine import submission as module
+from benchguard.quarantine.submission import copy_to, is_altered, submission_of
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "handed-in"
+    (place / "parts").mkdir(parents=True)
+    (place / "submission.py").write_text("from parts import one")
+    (place / "parts" / "one.py").write_text("one = 1")
+    return place
+
+
+@pytest.mark.parametrize(("suffix", "language"), [("py", "python"), ("cu", "cuda"), ("ptx", "ptx")])
+def test_the_language_of_a_file(tmp_path: Path, suffix: str, language: str) -> None:
+    path = tmp_path / f"x.{suffix}"
+    path.write_text("text")
+    found = submission_of(path, None, None, "arguments")
+    assert (found.language, found.entry, found.main, found.files) == (
+        language,
+        "solution",
+        path.name,
+        (path.name,),
+    )
+
+
+def test_a_language_that_is_stated(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("text")
+    assert submission_of(tmp_path / "x.txt", "cuda", "kernel", "tuple").language == "cuda"
+
+
+def test_a_folder(folder: Path) -> None:
+    found = submission_of(folder, None, None, "arguments")
+    assert found.files == ("parts/one.py", "submission.py")
+    assert (found.main, found.root) == ("submission.py", folder)
+
+
+def test_the_hash_covers_names_and_contents(folder: Path) -> None:
+    def sha256() -> str:
+        return submission_of(folder, None, None, "arguments").sha256
+
+    first = sha256()
+    assert first == sha256()
+    (folder / "parts" / "one.py").write_text("one = 2")
+    second = sha256()
+    (folder / "parts" / "one.py").rename(folder / "parts" / "two.py")
+    third = sha256()
+    (folder / "parts" / "empty").touch()
+    assert len({first, second, third, sha256()}) == 4
+    fourth = sha256()
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "x.pyc").touch()
+    assert sha256() == fourth
+
+
+def test_a_copy_that_is_altered_is_seen(folder: Path, tmp_path: Path) -> None:
+    found = submission_of(folder, None, None, "arguments")
+    for number, alter in enumerate(
+        [
+            lambda copy: (copy / "new").touch(),
+            lambda copy: (copy / "submission.py").unlink(),
+            lambda copy: ((copy / "submission.py").chmod(0o644), (copy / "submission.py").write_text("x")),
+            lambda copy: ((copy / "parts" / "one.py").unlink(), os.mkfifo(copy / "parts" / "one.py")),
+        ]
+    ):
+        copy = tmp_path / f"copy-{number}"
+        copy_to(found, copy)
+        assert not is_altered(copy, found)
+        alter(copy)  # type: ignore[no-untyped-call]
+        assert is_altered(copy, found)
+
+
+def test_a_link_within_is_its_file(folder: Path, tmp_path: Path) -> None:
+    (folder / "link.py").symlink_to("parts/one.py")
+    found = submission_of(folder, None, None, "arguments")
+    copy_to(found, tmp_path / "copy")
+    assert not (tmp_path / "copy" / "link.py").is_symlink()
+    assert (tmp_path / "copy" / "link.py").read_text() == "one = 1"
+
+
+def test_what_changes_before_it_is_copied(folder: Path, tmp_path: Path) -> None:
+    found = submission_of(folder, None, None, "arguments")
+    (folder / "submission.py").write_text("other")
+    with pytest.raises(UsageError, match="was changed while it was read"):
+        copy_to(found, tmp_path / "copy")
+
+
+def _link_outside(folder: Path) -> None:
+    (folder / "x").symlink_to("/etc/passwd")
+
+
+def _link_to_a_folder(folder: Path) -> None:
+    (folder / "x").symlink_to("parts")
+
+
+def _link_to_itself(folder: Path) -> None:
+    (folder / "x").symlink_to("x")
+
+
+def _pipe(folder: Path) -> None:
+    os.mkfifo(folder / "x")
+
+
+def _deep(folder: Path) -> None:
+    (folder / "/".join("d" * 40)).mkdir(parents=True)
+
+
+def _many(folder: Path) -> None:
+    for number in range(60):
+        (folder / str(number)).touch()
+
+
+def _large(folder: Path) -> None:
+    with (folder / "x").open("wb") as stream:
+        stream.truncate(257 << 20)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "why"),
+    [
+        (_link_outside, "leaves it"),
+        (_link_to_a_folder, "leaves it"),
+        (_link_to_itself, "cannot be read"),
+        (_pipe, "neither a file nor a folder"),
+        (_deep, "deep"),
+        (_many, "more than 50 files"),
+        (_large, "more than 256 MiB"),
+    ],
+)
+def test_trees_that_cannot_be(folder: Path, monkeypatch: pytest.MonkeyPatch, prepare, why: str) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(module, "FILES_MAX", 50)
+    prepare(folder)
+    with pytest.raises(UsageError, match=why):
+        submission_of(folder, None, None, "arguments")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("gone.py", None, None, "arguments"), "No such file"),
+        (("submission.py", "rust", None, "arguments"), "'rust' is not known; give python, cuda, ptx"),
+        (("submission.py", None, "a b", "arguments"), "'a b' is no name"),
+        (("submission.py", None, None, "guess"), "'guess' is not known"),
+        (("parts", "cuda", None, "arguments"), "which file of"),
+    ],
+)
+def test_what_cannot_be_asked(folder: Path, arguments: tuple[str, str, str, str], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        submission_of(folder / arguments[0], *arguments[1:])
+
+
+def test_a_suffix_that_tells_nothing(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").touch()
+    with pytest.raises(UsageError, match=r"not told by its suffix; name it \.py, \.cu, \.ptx"):
+        submission_of(tmp_path / "x.txt", None, None, "arguments")

@@ -1,0 +1,202 @@
+"""Input sets and a ring that somebody else made: what fits, what does not, and a whole replay with both."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchguard
+from benchguard.capture.layout import Role
+from benchguard.capture.model import Range
+from benchguard.errors import UsageError
+from benchguard.replay.buffers import Ring, SharedInputs, ring_request, shared_pool
+from benchguard.replay.protocol import InputPart, RingPart
+from benchguard.replay.ring import ANNOUNCED
+from tests.captures import CAPTURES, floats
+from tests.unit.replay.test_buffers import BASE, subject
+
+N = 1024
+
+
+@contextmanager
+def memory(size: int) -> Iterator[int]:
+    descriptor = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(descriptor, size)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def test_parts_are_where_the_layout_says() -> None:
+    with memory(3 * 512) as descriptor:
+        pool = shared_pool(SharedInputs(descriptor, 3, 2, 512, {"x": (0, 8), "y": (256, 4)}), subject())
+    assert (pool.descriptor, pool.sets, pool.fresh) == (descriptor, 3, 2)
+    assert pool.parts[:3] == (
+        InputPart(0, BASE, 8, 0),
+        InputPart(0, BASE + 64, 4, 256),
+        InputPart(1, BASE, 8, 512),
+    )
+
+
+def test_what_is_written_in_place_begins_as_the_input() -> None:
+    with memory(1024) as descriptor:
+        asked = ring_request(Ring(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6), ["x"], subject())
+    assert asked.parts == (RingPart(BASE, 8, 0, False), RingPart(BASE + 64, 4, 256, True))
+    assert (asked.slots, asked.announce, asked.release) == (2, 5, 6)
+
+
+def test_a_range_that_the_capture_calls_an_input_is_poisoned_all_the_same() -> None:
+    """Its roles are the adversary's; what is read is what the caller gives."""
+    lying = subject(Range(BASE, 8, Role.INPUT, "y"))
+    with memory(512) as descriptor:
+        assert ring_request(Ring(descriptor, 1, 512, {"y": (0, 8)}, 5, 6), [], lying).parts[0].written
+
+
+def test_a_buffer_without_bytes_is_no_part() -> None:
+    with memory(512) as descriptor:
+        assert shared_pool(SharedInputs(descriptor, 1, 0, 512, {"nothing": (0, 0)}), subject()).parts == ()
+
+
+@pytest.mark.parametrize(
+    ("sets", "fresh", "stride", "places", "said"),
+    [
+        (2, 2, 256, {"x": (0, 8)}, "of 2 input sets 2 cannot be for one sample each"),
+        (0, 0, 256, {"x": (0, 8)}, "of 0 input sets"),
+        (5000, 0, 256, {"x": (0, 8)}, "of 5000 input sets"),
+        (2, -1, 256, {"x": (0, 8)}, "-1 cannot be"),
+        (3, 0, 256, {"x": (0, 8)}, "have 512 bytes, 3 times 256 are needed"),
+        (2, 0, 256, {"x": (252, 8)}, "do not fit their stride of 256 bytes"),
+        (2, 0, 256, {"x": (-8, 8)}, "do not fit their stride"),
+        (2, 0, 256, {"x": (0, 4)}, "buffer 'x' has 4 bytes, its range in the capture 8"),
+        (2, 0, 256, {"z": (0, 8)}, "no range 'z'"),
+        (2, 0, 256, {"twice": (0, 4)}, "2 ranges of the name"),
+    ],
+)
+def test_inputs_that_do_not_fit(
+    sets: int, fresh: int, stride: int, places: dict[str, tuple[int, int]], said: str
+) -> None:
+    with memory(512) as descriptor, pytest.raises(UsageError, match=said):
+        shared_pool(SharedInputs(descriptor, sets, fresh, stride, places), subject())
+
+
+@pytest.mark.parametrize(("slots", "said"), [(0, "0 slots"), (65, "65 slots"), (3, "3 times 256 are needed")])
+def test_rings_that_do_not_fit(slots: int, said: str) -> None:
+    with memory(512) as descriptor, pytest.raises(UsageError, match=said):
+        ring_request(Ring(descriptor, slots, 256, {"y": (0, 4)}, 5, 6), [], subject())
+
+
+class Checker(threading.Thread):
+    """Looks at each sample as a judge does, and gives its slot back."""
+
+    def __init__(self, ring: int, stride: int, look: Callable[[int, int, bytes], None]) -> None:
+        super().__init__(daemon=True)
+        self._ring, self._stride, self._look = ring, stride, look
+        self.announced, self.announce = os.pipe()
+        self.release, self.releasing = os.pipe()
+
+    def run(self) -> None:
+        while len(record := os.read(self.announced, ANNOUNCED.size)) == ANNOUNCED.size:
+            number, input_set, slot = ANNOUNCED.unpack(record)
+            self._look(number, input_set, os.pread(self._ring, self._stride, slot * self._stride))
+            os.write(self.releasing, bytes([slot]))
+
+
+SETS, FRESH, SLOTS, STRIDE = 6, 3, 2, 8 * N
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_whole_replay(native: Path, tmp_path: Path, strict: bool, sealed: bool) -> None:
+    """saxpy, in place: every sample's y is 2 x + y of its set, and the one-use sets are used once."""
+    assert native
+    capture = CAPTURES["saxpy"](tmp_path / "x.ncap")
+    places = {"x": (0, 4 * N), "y": (4 * N, 4 * N)}
+    looked: list[tuple[int, int, bool]] = []
+
+    def look(number: int, input_set: int, content: bytes) -> None:
+        looked.append((number, input_set, content[: 4 * N] == floats([2.0 * input_set + 1.0] * N)))
+
+    with memory(SETS * STRIDE) as pool, memory(SLOTS * STRIDE) as ring:
+        for number in range(SETS):
+            os.pwrite(pool, floats([float(number)] * N) + floats([1.0] * N), number * STRIDE)
+        if sealed:
+            import fcntl
+
+            fcntl.fcntl(pool, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK)
+        checker = Checker(ring, STRIDE, look)
+        checker.start()
+        result = benchguard.replay(
+            capture,
+            driver="sim",
+            cold="none",
+            inputs=SharedInputs(pool, SETS, FRESH, STRIDE, places),
+            ring=Ring(ring, SLOTS, STRIDE, {"y": (0, 4 * N)}, checker.announce, checker.release),
+            strict=strict,
+            samples=40,
+        )
+        os.close(checker.announce)
+        checker.join(10)
+        for descriptor in (checker.announced, checker.release, checker.releasing):
+            os.close(descriptor)
+    assert result.verdict == "pass", result.reason
+    assert [number for number, _, _ in looked] == list(range(40))
+    assert all(right for _, _, right in looked)
+    assert [row.input_set for row in result.table] == [input_set for _, input_set, _ in looked]
+    assert sorted(row.input_set for row in result.table if row.fresh) == [3, 4, 5]
+    assert all(row.tail_us > 0 and (row.guard_us > 5) == strict for row in result.table)
+    assert (result.settings.strict, result.settings.fresh_sets) == (strict, FRESH)
+    assert result.ring is not None and result.ring.copy_s > 0
+
+
+def test_a_judge_that_ends_is_an_error(native: Path, tmp_path: Path) -> None:
+    assert native
+    result = _with_ends(tmp_path, closed=True)
+    assert result.verdict == "error" and "who checks the outputs" in result.reason
+
+
+def test_a_judge_that_is_silent_is_a_time_out(native: Path, tmp_path: Path) -> None:
+    assert native
+    result = _with_ends(tmp_path, closed=False, timeout=4.0)
+    assert result.verdict == "timeout"
+
+
+def _with_ends(folder: Path, closed: bool, **options: Any) -> benchguard.ReplayResult:
+    capture = CAPTURES["saxpy"](folder / "x.ncap")
+    announced, announce = os.pipe()
+    release, releasing = os.pipe()
+    with memory(STRIDE) as ring:
+        if closed:
+            os.close(announced)
+            os.close(releasing)
+        result = benchguard.replay(
+            capture,
+            driver="sim",
+            cold="none",
+            ring=Ring(ring, 1, STRIDE, {"y": (0, 4 * N)}, announce, release),
+            samples=40,
+            **options,
+        )
+    for descriptor in (announce, release, *(() if closed else (announced, releasing))):
+        os.close(descriptor)
+    return result
+
+
+@pytest.mark.parametrize("cold", ["remap", "rotate"])
+def test_strict_keeps_no_copies_of_the_state(native: Path, tmp_path: Path, cold: Any) -> None:
+    assert native
+    with pytest.raises(UsageError, match="with strict give flush or none"):
+        benchguard.replay(CAPTURES["saxpy"](tmp_path / "x.ncap"), driver="sim", strict=True, cold=cold)
+
+
+def test_what_the_seed_draws_is_not_what_kernels_see() -> None:
+    from benchguard.replay.replay import _noise_of
+
+    assert len({_noise_of(seed) for seed in range(100)}) == 100
+    assert all(0 <= _noise_of(seed) < 1 << 63 for seed in (0, 1, (1 << 63) - 1))
