@@ -1,1 +1,36 @@
-"""Problems and calling conventions of others: pygpubench, Triton's do_bench, GPU MODE, KernelBench."""
+"""Problems as others write them: GPU MODE's tasks, KernelBench's files, pygpubench's test generators.
+
+A task's own code is trusted: it runs in the judge's process, and in nothing that a submission can reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from ..errors import UsageError
+from ..problem import load as problems
+from ..problem.suite import Suite
+from .detect import adapter_of
+
+NAMES = ("auto", "problem", "gpumode", "kernelbench", "pygpubench")
+
+
+def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}) -> Suite:
+    """Open a problem. `auto` tells by what is there; a pygpubench test has to be asked for.
+
+    problem      PATH[:CLASS], a Python file with a benchguard.Problem
+    gpumode      a folder with task.yml
+    kernelbench  a Python file with Model, get_inputs and get_init_inputs
+    pygpubench   PATH:FUNCTION or MODULE.FUNCTION, a test generator
+
+    Raises ProblemError for what is wrong in the files, UsageError for what was asked.
+    """
+    if adapter not in NAMES:
+        raise UsageError(f"there is no adapter {adapter!r}; give {', '.join(NAMES)}")
+    chosen = adapter_of(spec) if adapter == "auto" else adapter
+    if chosen == "problem":
+        return problems.load(spec, "problem", options)
+    module = import_module(f".{chosen}", __name__)  # late: each brings what it needs, YAML or torch
+    suite: Suite = module.load(spec, options)
+    return suite

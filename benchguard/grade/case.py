@@ -6,7 +6,7 @@ import secrets as system_random
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..capture import Capture, CaptureError
@@ -48,9 +48,12 @@ class CaseWork:
 
 @dataclass(frozen=True)
 class Replayed:
+    """`seconds`: what parts of it took."""
+
     case: GradedCase
     device: Device | None = None
     settings: Settings | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> Replayed:
@@ -178,7 +181,17 @@ def _judged(
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
-    return Replayed(case, result.device, result.settings)
+    return Replayed(case, result.device, result.settings, _seconds(result))
+
+
+def _seconds(result: ReplayResult) -> dict[str, float]:
+    seconds = {}
+    if result.prepared is not None:
+        seconds["replay: preparing"] = result.prepared.total_ms / 1000
+    if result.ring is not None:
+        seconds["replay: copying outputs"] = result.ring.copy_s
+        seconds["replay: waiting for the judge"] = result.ring.wait_s
+    return seconds
 
 
 def _recorded_us(work: CaseWork) -> float | None:

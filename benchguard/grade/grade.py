@@ -107,6 +107,7 @@ class _Grade:
                 progress=lambda phase, case: self._report(phase, _name(opened.cases, case)),
                 hidden=(_folder_of(self._problem),),
                 warm_up=options.warm_up,
+                init=opened.init,
             )
         finding = finding_of(found)
         if finding is not None:
@@ -121,6 +122,8 @@ class _Grade:
             work = CaseWork(index, spec, found, secrets, ends, self._left())
             with self._timed("replay"):
                 cases.append(grade_case(work, judge, options, self._progress_of(spec)))
+            for part, took in cases[-1].seconds.items():
+                self._seconds[part] = self._seconds.get(part, 0.0) + took
             if cases[-1].case.verdict != "pass":
                 break
         return self._result(opened, submission, found, cases, None)

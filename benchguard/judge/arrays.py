@@ -30,8 +30,7 @@ def elements_of(buffer: Buffer, memory: Bytes) -> Array:
 
 def as_numbers(buffer: Buffer, stored: Array) -> Array:
     """A copy for code of the problem, in its shape, of the dtype that numpy has for it."""
-    numbers: Array = stored.reshape(buffer.shape).copy().view(numpy_dtype(buffer.dtype))
-    return numbers
+    return np.asarray(stored.reshape(buffer.shape).copy().view(numpy_dtype(buffer.dtype)))
 
 
 def check_shape(buffer: Buffer, array: Array) -> None:

@@ -89,9 +89,13 @@ class CaseJudge:
         self._made = made = self._make()
         ring = Shared("neutrino-ring", made.plan.slots * self._checked.stride)
         ring.seal(FIXED)
+        stride = self._checked.stride
+        memory = ring.view()
+        slots = [memory[at : at + stride] for at in range(0, ring.size, stride)]
         self._samples = Samples(
             self._spec,
             self._checked,
+            slots,
             self._case.tolerances,
             made.expected,
             made.distributions,
@@ -101,15 +105,7 @@ class CaseJudge:
         )
         announced, announce = os.pipe()
         released, release = os.pipe()
-        self._ring = RingChecker(
-            made.plan,
-            self._checked.stride,
-            ring.view(),
-            announced,
-            release,
-            self._samples,
-            self._tools.workers,
-        )
+        self._ring = RingChecker(made.plan, stride, announced, release, self._samples, self._tools.workers)
         answer = Secrets(
             self._read, self._checked, made.plan.sets, made.plan.fresh, made.plan.slots, made.distributions
         )

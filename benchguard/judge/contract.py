@@ -7,7 +7,7 @@ left in the ring is not, but that is only compared.
 from __future__ import annotations
 
 import struct
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -72,6 +72,8 @@ class Opened(msgspec.Struct, frozen=True, tag_field="answer", tag="opened"):
     cases: tuple[CaseSpec, ...]
     tolerances: tuple[dict[str, Tolerance], ...]
     """For each case, by buffer."""
+    init: tuple[Any, ...] = ()
+    """Arguments of a module's constructor."""
 
 
 class Throwaway(msgspec.Struct, frozen=True, tag_field="answer", tag="throwaway"):

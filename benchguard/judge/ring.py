@@ -15,7 +15,6 @@ from concurrent.futures import Executor, Future
 from .contract import ANNOUNCED, RING_SLOTS_MAX
 from .plan import Plan
 from .samples import Samples
-from .shared import Bytes
 
 SAMPLES_MAX = 1 << 20
 SMALL = 1 << 18
@@ -59,21 +58,19 @@ class Announcements:
 class RingChecker:
     """Of one case, in a thread of its own that hands large outputs to `workers`.
 
-    `announced` and `release` are pipes' ends and belong to it; `ring` is all of the ring's memory.
+    `announced` and `release` are pipes' ends and belong to it; `slot_bytes` is what looking at one means.
     """
 
     def __init__(
         self,
         plan: Plan,
-        stride: int,
-        ring: Bytes,
+        slot_bytes: int,
         announced: int,
         release: int,
         samples: Samples,
         workers: Executor,
     ) -> None:
-        self._stride = stride
-        self._ring = ring
+        self._slot_bytes = slot_bytes
         self._announced = announced
         self._release = release
         self._samples = samples
@@ -97,7 +94,7 @@ class RingChecker:
             future.exception()
         if self.trouble is None:
             os.close(self._release)
-        for each in (self._announced, self._wake_read, self._wake):
+        for each in (self._wake_read, self._wake):
             os.close(each)
 
     def _run(self) -> None:
@@ -118,6 +115,8 @@ class RingChecker:
                     return
         except BaseException as error:
             self._fail(error)
+        finally:
+            os.close(self._announced)
 
     def _read(self) -> bytes | None:
         """Empty where there is nothing yet, None at the end."""
@@ -138,8 +137,6 @@ class RingChecker:
         return data[whole:]
 
     def _look(self, how: Callable[..., None], sample: int, of_set: int, slot: int) -> None:
-        memory = self._ring[slot * self._stride : (slot + 1) * self._stride]
-
         def release() -> None:
             with self._lock:
                 self._held.discard(slot)
@@ -154,11 +151,11 @@ class RingChecker:
 
         def work() -> None:
             try:
-                how(sample, of_set, memory, release)
+                how(sample, of_set, slot, release)
             except BaseException as error:
                 self._fail(error)
 
-        if self._stride <= SMALL:
+        if self._slot_bytes <= SMALL:
             work()
             return
         future = self._workers.submit(work)
@@ -171,8 +168,9 @@ class RingChecker:
             self._pending.discard(future)
 
     def _fail(self, error: BaseException) -> None:
-        """A replay that waits for a slot finds that there will be none."""
+        """A replay that waits for a slot, or to be heard, finds that there is nobody."""
         with self._lock:
             if self.trouble is None:
                 self.trouble = error
                 os.close(self._release)
+                os.write(self._wake, b"!")

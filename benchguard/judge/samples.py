@@ -53,6 +53,7 @@ class Samples:
         self,
         spec: CaseSpec,
         outputs: Layout,
+        slots: Sequence[Bytes],
         tolerances: Mapping[str, Tolerance],
         expected: Sequence[Mapping[str, Array]],
         distributions: Sequence[str],
@@ -61,7 +62,7 @@ class Samples:
         threads: int,
     ) -> None:
         self._buffers = spec.checked
-        self._outputs = outputs
+        self._slots = [_views(spec.checked, outputs, slot) for slot in slots]
         self._tolerances = tolerances
         self.expected = expected
         self._distributions = distributions
@@ -74,7 +75,7 @@ class Samples:
         self.max_absolute = 0.0
         self.max_relative = 0.0
 
-    def first(self, number: int, of_set: int, slot: Bytes, release: Callable[[], None]) -> None:
+    def first(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
         """The first sample of a set. `release` is called as soon as `slot` is not needed."""
         state = self.sets[of_set]
         try:
@@ -86,7 +87,7 @@ class Samples:
         release()
         state.mismatch = self._judge(number, of_set, state.copy)
 
-    def later(self, number: int, of_set: int, slot: Bytes, release: Callable[[], None]) -> None:
+    def later(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
         """Another sample of a set, of which the first has been, or is being, looked at."""
         state = self.sets[of_set]
         state.copied.wait()
@@ -140,18 +141,20 @@ class Samples:
                 )
         return found
 
-    def _views(self, slot: Bytes) -> list[tuple[Buffer, Array]]:
-        places = self._outputs.places
-        return [
-            (each, elements_of(each, slot[places[each.name][0] : sum(places[each.name])]))
-            for each in self._buffers
-        ]
+    def _copy(self, slot: int) -> Copy:
+        return {name: view.copy(order="C").reshape(-1) for name, view in self._slots[slot]}
 
-    def _copy(self, slot: Bytes) -> Copy:
-        return {buffer.name: view.copy(order="C").reshape(-1) for buffer, view in self._views(slot)}
+    def _same(self, slot: int, copy: Copy) -> bool:
+        return all(same_bits(view, copy[name]) for name, view in self._slots[slot])
 
-    def _same(self, slot: Bytes, copy: Copy) -> bool:
-        return all(same_bits(view, copy[buffer.name]) for buffer, view in self._views(slot))
+
+def _views(buffers: Sequence[Buffer], layout: Layout, slot: Bytes) -> list[tuple[str, Array]]:
+    """Each output's elements in a slot."""
+    found = []
+    for buffer in buffers:
+        offset, size = layout.places[buffer.name]
+        found.append((buffer.name, elements_of(buffer, slot[offset : offset + size])))
+    return found
 
 
 def same_bits(view: Array, copy: Array) -> bool:

@@ -92,6 +92,7 @@ class Session:
             suite.entry,
             tuple(case.spec for case in cases),
             tuple(dict(case.tolerances) for case in cases),
+            suite.init,
         )
 
     def _throwaway(self) -> tuple[Answer, list[int]]:

@@ -17,7 +17,6 @@ from .c_types import FLOATS
 from .errors import ProblemError, blaming
 from .outputs import as_declared, outputs_of
 from .problem import Problem, TestCaseDict
-from .seeding import generator
 from .signature import Parameter
 from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Tolerance
 from .tolerances import tolerance_of
@@ -108,12 +107,12 @@ class ProblemCase:
         for place, mark in enumerate(self._template.marks):
             if mark is None:
                 continue
-            random = generator(seed, self._template.arguments[place].name, distribution)
-            if _mark_of(values[place]) == mark:
-                values[place] = distributions.fresh(to_numpy(values[place]), random)
+            name, known = self._template.arguments[place].name, _mark_of(values[place]) == mark
+            if known:
+                values[place] = distributions.fresh(to_numpy(values[place]), seed, name)
             elif distribution != distributions.OWN:
-                values[place] = distributions.transformed(to_numpy(values[place]), distribution, random)
-            varies = varies or values[place].shape.count(0) > 0 or _mark_of(values[place]) != mark
+                values[place] = distributions.transformed(to_numpy(values[place]), distribution, seed, name)
+            varies = varies or not known or 0 in values[place].shape or _mark_of(values[place]) != mark
         if not varies and any(mark is not None for mark in self._template.marks):
             raise ProblemError(
                 f"{self.where}: its inputs are the same whatever the seed, and all values of each are alike; draw "

@@ -18,13 +18,17 @@ ascending order (offsets of rows); those that are a permutation are permuted. Fl
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .arrays import NUMPY_DTYPES, Numbers, dtype_of
 from .c_types import FLOATS
+from .seeding import generator
+from .spec import ELEMENT_BYTES
 
 OWN = "own"
 NAMES = (OWN, "uniform", "normal", "scaled", "sparse", "ties", "shifted")
@@ -32,99 +36,161 @@ RUN = 64
 LEVELS = 8
 SPARSE = 1 / 16
 
-Doubles = NDArray[np.float64]
-Rule = Callable[[np.random.Generator, Doubles, float, float], Doubles]
+CHUNK = 1 << 17
+"""Elements at a time, of a generator of their own: in a core's cache, and on as many cores as there are."""
+
+SAMPLE = 1 << 15
+"""Elements that tell mean, spread and levels."""
+
+THREADS_MAX = 16
 
 
-def transformed(own: Numbers, distribution: str, random: np.random.Generator) -> Numbers:
-    """Of the same shape and dtype. Raises KeyError for a distribution that is none."""
+@dataclass(frozen=True)
+class Shape:
+    """Of the problem's own values. `levels` are some of them."""
+
+    low: float
+    high: float
+    mean: float
+    spread: float
+    levels: Numbers
+
+    @property
+    def zero(self) -> float:
+        return min(max(0.0, self.low), self.high)
+
+
+Rule = Callable[[np.random.Generator, Numbers, Shape], Numbers]
+
+
+def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
+    """Of the same shape and dtype; what is drawn follows from `seed` and `name`. Raises KeyError for a distribution
+    that is none."""
     rule = _RULES[distribution] if distribution != OWN else None
     if rule is None or own.size == 0:
         return own
+    words = (name, distribution)
     flat = own.reshape(-1)
-    if dtype_of(own) == "bool":
-        return _drawn_bool(flat, random).reshape(own.shape)
-    return (_floats if dtype_of(own) in FLOATS else _whole)(flat, rule, random).reshape(own.shape)
+    if dtype_of(own) in FLOATS:
+        made = _floats(flat, rule, seed, words)
+    elif dtype_of(own) == "bool":
+        made = np.less(generator(seed, *words).random(flat.shape), flat.mean())  # as often true as it is
+    else:
+        made = _whole(flat, rule, seed, words)
+    return made.reshape(own.shape)
 
 
-def fresh(template: Numbers, random: np.random.Generator) -> Numbers:
+def fresh(template: Numbers, seed: int, name: str) -> Numbers:
     """For an input that is the same whatever the seed: values uniform over the template's range."""
-    return transformed(template, "uniform", random)
+    return transformed(template, "uniform", seed, name)
 
 
-def is_permutation(flat: Numbers) -> bool:
+def is_permutation(flat: Numbers, low: int, high: int) -> bool:
     """Every whole number from the least to the greatest, once, in no order."""
-    span = int(flat.max()) - int(flat.min()) + 1
-    return span == flat.size > 2 and len(np.unique(flat)) == span
+    return high - low + 1 == flat.size > 2 and len(np.unique(flat)) == flat.size
 
 
 def is_ascending(flat: Numbers) -> bool:
-    return bool(flat.size > 2 and flat[0] < flat[-1] and (flat[1:] >= flat[:-1]).all())
+    if flat.size < 3 or not flat[0] < flat[-1]:
+        return False
+    part = flat[:SAMPLE]
+    return bool((part[1:] >= part[:-1]).all() and (flat[1:] >= flat[:-1]).all())
 
 
-def _floats(flat: Numbers, rule: Rule, random: np.random.Generator) -> Numbers:
-    values = flat.astype(np.float64)
-    finite = np.isfinite(values)
-    kept = values[finite]
-    if kept.size == 0:
-        return flat
-    low, high = float(kept.min()), float(kept.max())
-    made = np.clip(rule(random, kept, low, high), low, high)
-    if is_ascending(kept):
-        made.sort()
-    values[finite] = made
-    # Rounding to the dtype cannot leave the range: both its ends are numbers of the dtype.
-    return values.astype(NUMPY_DTYPES[dtype_of(flat)])
-
-
-def _whole(flat: Numbers, rule: Rule, random: np.random.Generator) -> Numbers:
-    if is_permutation(flat):
-        return random.permutation(flat)
-    if is_ascending(flat):
-        return flat
-    low, high = int(flat.min()), int(flat.max())
-    if rule is _uniform:
-        return random.integers(low, high, flat.shape, flat.dtype, endpoint=True)
-    if high - low >= 1 << 53:  # float64 does not tell its numbers apart
-        return random.choice(flat, flat.shape)
-    values = (flat - flat.dtype.type(low)).astype(np.float64)  # exact, wherever the range lies
-    made = np.rint(np.clip(rule(random, values + low, low, high), low, high))
-    return np.clip(made, low, high).astype(flat.dtype)
-
-
-def _drawn_bool(flat: Numbers, random: np.random.Generator) -> Numbers:
-    """As often true as the problem has it."""
-    made: Numbers = np.less(random.random(flat.shape), flat.mean())
+def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
+    low, high = float(flat.min()), float(flat.max())
+    if np.isfinite(low) and np.isfinite(high):
+        made = _by_chunks(flat, rule, low, high, seed, words)
+        return np.sort(made) if is_ascending(flat) else made
+    finite = np.isfinite(flat)
+    made = flat.copy()
+    if finite.any():
+        made[finite] = _floats(flat[finite], rule, seed, words)
     return made
 
 
-def _uniform(random: np.random.Generator, values: Doubles, low: float, high: float) -> Doubles:
-    return low + (high - low) * random.random(values.shape)  # an infinite range is clipped to its ends
+def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
+    low, high = int(flat.min()), int(flat.max())
+    if is_permutation(flat, low, high):
+        return generator(seed, *words).permutation(flat)
+    if is_ascending(flat):
+        return flat
+    if rule is _uniform:
+        return generator(seed, *words).integers(low, high, flat.shape, flat.dtype, endpoint=True)
+    if max(abs(low), abs(high)) > 1 << 53:  # float64 does not tell its numbers apart
+        return np.asarray(generator(seed, *words).choice(flat, flat.shape))
+    return _by_chunks(flat, rule, low, high, seed, words)
 
 
-def _normal(random: np.random.Generator, values: Doubles, low: float, high: float) -> Doubles:
-    middle = float(values.mean())
-    return np.clip(random.normal(middle, float(values.std()), values.shape), low, high)
+def _by_chunks(
+    flat: Numbers, rule: Rule, low: float, high: float, seed: int, words: tuple[str, ...]
+) -> Numbers:
+    """In float32 where it holds every value of the dtype."""
+    dtype = dtype_of(flat)
+    wide = ELEMENT_BYTES[dtype] > (4 if dtype in FLOATS else 2)
+    number = np.float64 if wide else np.float32
+    sample = flat[:: max(1, flat.size // SAMPLE)].astype(np.float64)
+    levels = generator(seed, *words, "levels").choice(sample, LEVELS)
+    with np.errstate(over="ignore"):  # of float64s near their end
+        shape = Shape(low, high, float(sample.mean()), float(sample.std()), levels.astype(number))
+    made = np.empty_like(flat)
+
+    def make(start: int) -> None:
+        values = flat[start : start + CHUNK].astype(number)
+        values = np.clip(rule(generator(seed, *words, str(start)), values, shape), low, high)
+        if dtype not in FLOATS:
+            np.rint(values, out=values)
+        # Rounding to the dtype cannot leave the range: both its ends are numbers of the dtype.
+        made[start : start + CHUNK] = values.astype(NUMPY_DTYPES[dtype])
+
+    starts = range(0, flat.size, CHUNK)
+    threads = min(THREADS_MAX, len(starts), len(os.sched_getaffinity(0)))
+    if threads > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(make, starts))
+    else:
+        for start in starts:
+            make(start)
+    return made
 
 
-def _scaled(random: np.random.Generator, values: Doubles, low: float, high: float) -> Doubles:
-    zero = min(max(0.0, low), high)
-    runs = 0.5 ** random.integers(0, 8, -(-values.size // RUN))
-    return zero + (values - zero) * np.repeat(runs, RUN)[: values.size]
+def _drawn(random: np.random.Generator, like: Numbers) -> Numbers:
+    """Between 0 and 1."""
+    return random.random(like.shape, like.dtype)
 
 
-def _sparse(random: np.random.Generator, values: Doubles, low: float, high: float) -> Doubles:
-    zero = min(max(0.0, low), high)
-    return np.where(random.random(values.shape) < SPARSE, values, zero)
+def _uniform(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
+    part = _drawn(random, values)
+    return np.asarray(part * shape.high + (1 - part) * shape.low)  # the difference of both ends may overflow
 
 
-def _ties(random: np.random.Generator, values: Doubles, low: float, high: float) -> Doubles:  # noqa: ARG001
-    levels = random.choice(values, LEVELS)
-    return levels[random.integers(0, LEVELS, values.shape)]
+def _normal(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
+    made = random.standard_normal(values.shape, values.dtype)
+    made *= shape.spread
+    made += shape.mean
+    return made
 
 
-def _shifted(random: np.random.Generator, values: Doubles, low: float, high: float) -> Doubles:  # noqa: ARG001
-    return values / 2 + high / 2 if high > low else values
+def _scaled(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
+    runs = (0.5 ** random.integers(0, 8, -(-values.size // RUN))).astype(values.dtype)
+    values -= shape.zero
+    values *= np.repeat(runs, RUN)[: values.size]
+    values += shape.zero
+    return values
+
+
+def _sparse(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
+    values[_drawn(random, values) >= SPARSE] = shape.zero
+    return values
+
+
+def _ties(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
+    return shape.levels[random.integers(0, LEVELS, values.shape, np.uint8)]
+
+
+def _shifted(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
+    del random
+    return np.asarray(values / 2 + shape.high / 2)
 
 
 _RULES: dict[str, Rule] = {

@@ -64,3 +64,5 @@ class Suite:
     cases: tuple[TestCase, ...]
     convention: str = "arguments"
     entry: str = "solution"
+    init: tuple[Any, ...] = ()
+    """What a submission that is a class is built with: what JSON can hold."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -18,10 +18,12 @@ from ..problem.spec import CaseSpec, Layout
 
 Language = Literal["python", "cuda", "ptx"]
 
-Convention = Literal["arguments", "output_first", "tuple", "module"]
+Convention = Literal["arguments", "output_first", "tuple", "tuple_of_inputs", "input", "module"]
 """How the entry is called. arguments: solution(*arguments in the order of the case); what it returns, if not None,
 are the outputs. output_first: kernel(output, *inputs) (pygpubench). tuple: custom_kernel((inputs..., outputs...)),
-returning the outputs (GPU MODE). module: entry is a class, ENTRY(*init)(*inputs) (KernelBench)."""
+returning the outputs (GPU MODE). tuple_of_inputs, input: custom_kernel((inputs...)), custom_kernel(the one input),
+returning the outputs (GPU MODE, where a task's data has no memory for them). module: entry is a class,
+ENTRY(*init)(*inputs) (KernelBench)."""
 
 LINE_MAX = 1 << 16
 EVENTS_MAX = 1 << 14
@@ -63,7 +65,7 @@ class Order(msgspec.Struct, frozen=True):
     inputs: int
     confine: Confine
     warm_up: int = 2
-    init: tuple[int | float, ...] = ()
+    init: tuple[Any, ...] = ()
     """Arguments of a module's constructor."""
     inline: bool = False
     """Time within this process, after benchguard/inline's protocol."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -79,7 +79,7 @@ def quarantine(
     progress: Progress | None = None,
     hidden: Sequence[str] = (),
     warm_up: int = 2,
-    init: Sequence[int | float] = (),
+    init: Sequence[Any] = (),
     inline: object | None = None,
     arch: str = "",
     processes: int = 4096,

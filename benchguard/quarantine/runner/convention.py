@@ -7,12 +7,13 @@ from ..contract import Convention
 
 
 def ordered(case: CaseSpec, convention: Convention) -> tuple[Argument, ...]:
-    """A case's arguments as the entry takes them; those of `tuple` are in one tuple."""
+    """A case's arguments as the entry takes them; those of `tuple` are in one tuple, and those of `tuple_of_inputs`
+    and `input` are without the outputs for a Python function, which returns them."""
     outputs = tuple(each for each in case.arguments if _is_output(each))
     others = tuple(each for each in case.arguments if not _is_output(each))
     if convention == "output_first":
         return outputs + others
-    if convention == "tuple":
+    if convention in ("tuple", "tuple_of_inputs", "input"):
         return others + outputs
     if convention == "module":
         return tuple(each for each in others if not _is_constant(each))

@@ -12,7 +12,7 @@ SEED = 42
 """KernelBench's, before each of the two models is built: so that both draw the same weights."""
 
 
-def build(kind: Callable[..., Any], init: Sequence[float], torch: Any | None) -> Callable[..., object]:
+def build(kind: Callable[..., Any], init: Sequence[Any], torch: Any | None) -> Callable[..., object]:
     """ENTRY(*init), on the GPU where it is torch's."""
     if torch is None:
         return _callable(kind(*init))

@@ -48,6 +48,10 @@ class PythonEntry:
         if self._convention == "tuple":
             whole = tuple(values)
             return lambda: function(whole)
+        if self._convention in ("tuple_of_inputs", "input"):
+            given = tuple(each for each, kind in zip(values, arguments, strict=True) if not _is_output(kind))
+            data = given[0] if self._convention == "input" else given
+            return lambda: function(data)
         if self._convention == "module":
             state = {each.name: value(each) for each in constants(case)}
             self._built = self._built or module_entry.build(function, self._order.init, torch)

@@ -62,7 +62,7 @@ def test_every_sample_is_looked_at() -> None:
 def test_one_wrong_element_in_one_sample_is_found() -> None:
     def once(inputs: object, outputs: object) -> None:
         honest(inputs, outputs)  # type: ignore[arg-type]
-        outputs["y"][777] *= 1.001  # type: ignore[index]
+        outputs["y"][777] += 0.1  # type: ignore[index]
 
     with judge() as process:
         replaying = secrets_of(process, Ask("plain", "test"))

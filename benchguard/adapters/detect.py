@@ -1,0 +1,27 @@
+"""Whose problem a path is, by what is there. Nothing of it runs."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+TASK_FILE = "task.yml"
+_KERNELBENCH = {"Model", "get_inputs"}
+
+
+def adapter_of(spec: str) -> str:
+    path = Path(spec)
+    if path.name == TASK_FILE or (path / TASK_FILE).is_file():
+        return "gpumode"
+    if path.suffix == ".py" and path.is_file() and _defined_in(path) >= _KERNELBENCH:
+        return "kernelbench"
+    return "problem"
+
+
+def _defined_in(path: Path) -> set[str]:
+    """Names of functions and classes at the top of a file; none if it cannot be parsed."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return set()
+    return {each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef))}

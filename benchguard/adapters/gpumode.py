@@ -1,0 +1,134 @@
+"""GPU MODE's tasks: a folder with task.yml and reference.py (https://github.com/gpu-mode/reference-kernels).
+
+task.yml names the files that lie beside each other when the task runs, and the arguments of each test and each
+benchmark. reference.py has generate_input(**arguments), ref_kernel(data) and check_implementation(data, output). The
+submission is a function custom_kernel(data).
+
+Every test and every benchmark is a case, test.0, test.1, ..., benchmark.0, ...; their seeds are in a file that
+everyone can read, so `seed` is a secret one instead. Whether an output is right check_implementation decides alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import UsageError
+from ..problem import distributions
+from ..problem.errors import ProblemError, blaming, one_line
+from ..problem.suite import Suite
+from .detect import TASK_FILE
+from .gpumode_case import GpuModeCase, Task
+from .host import device_for
+from .modules import TaskModules
+from .options import known, one_of
+
+OPTIONS = {"device": "auto", "cases": "all", "distributions": distributions.OWN}
+"""Where the task's code runs; all, tests or benchmarks; names of benchguard.problem.distributions, with commas
+between them: the first for inputs as the task draws them, others for as many variants. A task's inputs may have to be
+of a kind (sorted, symmetric) that no variant keeps, so there are none unless they are asked for."""
+
+ENTRY = "custom_kernel"
+_SUBMISSION = "@SUBMISSION@"
+_KINDS = {"tests": "test", "benchmarks": "benchmark"}
+
+
+@dataclass(frozen=True)
+class TaskFile:
+    """task.yml. `files` by module name; `arguments` by kind ("tests", "benchmarks"), each a case."""
+
+    path: Path
+    files: dict[str, Path]
+    arguments: dict[str, tuple[dict[str, Any], ...]]
+
+
+def load(spec: str, options: Mapping[str, str]) -> Suite:
+    chosen = known(options, OPTIONS, "gpumode")
+    kinds = one_of(chosen, "cases", ("all", *_KINDS))
+    names = tuple(each.strip() for each in chosen["distributions"].split(","))
+    if len(set(names)) < len(names) or not set(names) <= set(distributions.NAMES):
+        raise UsageError(
+            f"distributions cannot be {chosen['distributions']!r}; give some of {', '.join(distributions.NAMES)}"
+        )
+    path = Path(spec)
+    file = read_task((path if path.name == TASK_FILE else path / TASK_FILE).resolve())
+    task = _task_of(file, device_for(chosen["device"]))
+    cases = tuple(
+        GpuModeCase(task, f"{_KINDS[kind]}.{number}", arguments, names)
+        for kind in _KINDS
+        if kinds in ("all", kind)
+        for number, arguments in enumerate(file.arguments[kind])
+    )
+    if not cases:
+        raise ProblemError(f"{file.path}: there are no {'cases' if kinds == 'all' else kinds}; give one")
+    return Suite(file.path.parent.name, cases, cases[0].convention, ENTRY)
+
+
+def read_task(path: Path) -> TaskFile:
+    """Raises UsageError if there is none, ProblemError for what is no task."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read ({error}); give a folder that has a {TASK_FILE}") from error
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ProblemError(f"{path}: is no YAML: {one_line(str(error))}") from error
+    if not isinstance(document, dict):
+        raise ProblemError(f"{path}: holds no mapping; it needs files, tests and benchmarks")
+    return TaskFile(
+        path,
+        _files_of(path, document.get("files", [])),
+        {kind: _arguments_of(path, kind, document.get(kind) or []) for kind in _KINDS},
+    )
+
+
+def spec_text(arguments: Mapping[str, Any]) -> str:
+    """As kernelbot writes a case on a line."""
+    return "; ".join(f"{name}: {value}" for name, value in arguments.items())
+
+
+def _files_of(path: Path, listed: object) -> dict[str, Path]:
+    """Modules alone. A file that is missing is an error only if something imports it."""
+    found = {}
+    for each in listed if isinstance(listed, list) else []:
+        name, source = (
+            (each.get(key) for key in ("name", "source")) if isinstance(each, dict) else (None,) * 2
+        )
+        if not isinstance(name, str) or not isinstance(source, str):
+            raise ProblemError(f"{path}: files has {each!r}; each is {{name: ..., source: ...}}")
+        if source != _SUBMISSION and name.endswith(".py") and (path.parent / source).is_file():
+            found[name.removesuffix(".py")] = (path.parent / source).resolve()
+    beside = path.parent / "reference.py"
+    if "reference" not in found and beside.is_file():
+        found["reference"] = beside
+    if "reference" not in found:
+        raise ProblemError(f"{path}: its files have no reference.py; name one")
+    return found
+
+
+def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any], ...]:
+    good = isinstance(listed, list) and all(
+        isinstance(each, dict) and all(isinstance(name, str) for name in each) for each in listed
+    )
+    if not good:
+        raise ProblemError(f"{path}: {kind} is no list of arguments by name, {{size: 128, seed: 1}}")
+    assert isinstance(listed, list)
+    return tuple(dict(each) for each in listed)
+
+
+def _task_of(file: TaskFile, device: str) -> Task:
+    modules = TaskModules(file.files)
+    reference = modules.load("reference")
+    path = file.files["reference"]
+    functions = []
+    for name in ("generate_input", "ref_kernel", "check_implementation"):
+        with blaming(path, name):
+            if not callable(getattr(reference, name, None)):
+                raise ProblemError(f"{path}: has no {name}; define it")
+            functions.append(getattr(reference, name))
+    return Task(path, modules, device, *functions)

@@ -1,0 +1,112 @@
+"""What inline timing has to say. Its trust is `inline`: it was measured where the submission's own code runs."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from .seal import ALTERED, PROBE, UNPRIMED, SealedResult
+
+TRUST = "inline"
+
+STEPS = (
+    "",
+    "the case was run before",
+    "buffers overlap, are misaligned, or are not the submission's",
+    "the device did not settle",
+    "inputs could not be written",
+    "the cache could not be flushed",
+    "the sample could not be begun",
+    "the call raised an exception",
+    "the end of the call could not be recorded",
+    "the outputs that were returned could not be used",
+    "the outputs could not be checked",
+    "the work of the call failed",
+    "the result could not be read",
+)
+"""By enum nb_inline_step."""
+
+GUARDS = {
+    1: "the arena could not be closed",
+    2: "system calls that open the arena are not refused: no seccomp filter can tell whose they are",
+    4: "refused system calls are not told of: no seccomp notification",
+    8: "code can be remapped: no mseal",
+    16: "/proc/self/mem can be opened",
+}
+"""By enum nb_guard: why one that is missing matters."""
+
+GAP_FACTOR, GAP_US = 2.0, 10.0
+
+
+@dataclass(frozen=True)
+class InlineResult:
+    """Of one case. `times_us` in the order of the samples; `errors` says how many elements were wrong in each, the probe
+    first. `full`: all samples that were wanted were taken. `event_overhead_us` is the median of 100 empty pairs, and is
+    in the times. `arena` is "on", or what of its protection is missing. `attempts` are system calls that were refused
+    because they would have opened it. `altered` says what was seen of tampering, "" for nothing."""
+
+    times_us: tuple[float, ...]
+    errors: tuple[int, ...]
+    full: bool
+    event_overhead_us: float
+    arena: str
+    wanted: int
+    done: int
+    sets: int
+    unprimed: int
+    joins_all: bool
+    stopped: str
+    altered: str
+    attempts: tuple[str, ...]
+    trust: str = TRUST
+
+    @property
+    def correct(self) -> bool:
+        return self.done > 0 and not any(self.errors)
+
+
+def arena_text(guards: int) -> str:
+    """ "on", or each thing that is missing."""
+    return "; ".join(text for bit, text in GUARDS.items() if not guards & bit) or "on"
+
+
+def stopped_text(stopped: int) -> str:
+    step, code = divmod(stopped, 1000)
+    if not 0 < step < len(STEPS):
+        return f"stopped with {stopped}" if stopped else ""
+    return STEPS[step] + (f" (CUDA error {code})" if code and step not in (2, 7, 9) else "")
+
+
+def result_of(
+    sealed: SealedResult, guards: int, sets: int, joins_all: bool, attempts: tuple[str, ...]
+) -> InlineResult:
+    samples = [row for row in sealed.rows if not row.flags & PROBE]
+    wanted = sealed.wanted - 1
+    return InlineResult(
+        times_us=tuple(row.event_us for row in samples),
+        errors=tuple(row.wrong for row in sealed.rows),
+        full=len(samples) == wanted,
+        event_overhead_us=sealed.overhead_us,
+        arena=arena_text(guards),
+        wanted=wanted,
+        done=len(samples),
+        sets=sets,
+        unprimed=sum(bool(row.flags & UNPRIMED) for row in samples),
+        joins_all=joins_all,
+        stopped=stopped_text(sealed.stopped),
+        altered=_altered(sealed),
+        attempts=attempts,
+    )
+
+
+def _altered(sealed: SealedResult) -> str:
+    altered = sum(bool(row.flags & ALTERED) for row in sealed.rows)
+    if altered:
+        return f"what the check of {altered} samples left on the device was overwritten"
+    gaps = [row.stamp_us - row.event_us for row in sealed.rows if not row.flags & (PROBE | UNPRIMED)]
+    if gaps and statistics.median(gaps) > GAP_FACTOR * max(sealed.gap_us, 0.0) + GAP_US:
+        return (
+            f"the events leave out {statistics.median(gaps):.1f} us of the time between the kernels around them, "
+            f"an empty sample {sealed.gap_us:.1f} us: they were recorded anew"
+        )
+    return ""

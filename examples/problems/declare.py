@@ -1,0 +1,41 @@
+"""Shorter ways to write down what a problem declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchguard import Problem
+
+Declared = dict[str, Any]
+Inputs = Callable[..., tuple[Any, ...]]
+
+
+def given(name: str, c_type: str) -> Declared:
+    """Memory that the kernel reads."""
+    return {"name": name, "type": c_type, "pointer": True, "const": True}
+
+
+def result(name: str, c_type: str) -> Declared:
+    """Memory that the kernel writes."""
+    return {"name": name, "type": c_type, "pointer": True, "const": False}
+
+
+def number(name: str, c_type: str = "size_t") -> Declared:
+    """Passed by value."""
+    return {"name": name, "type": c_type, "pointer": False, "const": False}
+
+
+def cases(inputs: Inputs, **sizes: dict[str, int]) -> list[dict[str, Any]]:
+    """A test case a name. `inputs(random, **sizes)` draws them from a generator that follows from the seed."""
+    return [
+        {"name": name, **each, "create_inputs": partial(_drawn, inputs, name, each)}
+        for name, each in sizes.items()
+    ]
+
+
+def _drawn(inputs: Inputs, name: str, sizes: dict[str, int]) -> tuple[Any, ...]:
+    return inputs(np.random.default_rng(Problem.get_seed(f"{inputs.__qualname__} {name}")), **sizes)

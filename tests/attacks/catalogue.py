@@ -1,0 +1,203 @@
+"""What is tried: attacks by class of the threat notes, look-alikes of them, controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+HERE = Path(__file__).parent
+ATTACKS, HONEST, KIT = HERE / "attacks", HERE / "honest", HERE / "kit"
+PROBLEMS = HERE / "problems.py"
+
+Where = Literal["both", "sim", "gpu", "torch"]
+"""Where it runs: on both; on the CPU driver alone; on a GPU; on a GPU with torch."""
+
+Naive = Literal["fast", "wrong", "passes", "next", "none"]
+"""What it has to bring off against the naive grader. fast: it passes, in less than half of the control's time. wrong:
+it passes, and the outputs are further off than the problem allows. passes: it passes, although it should not. next:
+the wrong control passes after it. none: it is made for our design alone, or a naive grader has no such thing."""
+
+Check = Literal["", "no processes", "no files", "warm"]
+"""What else must hold after our grade of it."""
+
+STOPPED = frozenset({"wrong", "violation", "unreplayable", "error"})
+
+CONTROLS = {
+    "Mix": "mix.py",
+    "MixInPlace": "in_place.py",
+    "MixBoth": "mix_both.py",
+    "RowMean": "row_mean.py",
+    "Product": "product.py",
+}
+"""The honest submission to each problem, whose time is the true one."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """`number` is the class; 33: against the recorder, 34: against the machine. `verdicts` are all that are
+    acceptable but a pass; with `true_time` a pass is, too, if its time is the control's: what was tampered with is
+    not there in a replay."""
+
+    number: int
+    file: str
+    title: str
+    level: str
+    naive: Naive = "fast"
+    verdicts: frozenset[str] = STOPPED
+    true_time: bool = False
+    problem: str = "Mix"
+    where: Where = "both"
+    naive_options: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    check: Check = ""
+    large: str = "large"
+    """The case on a GPU."""
+
+    @property
+    def path(self) -> Path:
+        return ATTACKS / self.file
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+
+@dataclass(frozen=True)
+class LookAlike:
+    """Honest, and like an attack in what it does. It has to pass."""
+
+    file: str
+    like: str
+    problem: str = "Mix"
+    where: Where = "both"
+
+    @property
+    def path(self) -> Path:
+        return HONEST / self.file
+
+
+def only(*verdicts: str) -> frozenset[str]:
+    return frozenset(verdicts)
+
+
+TAMPERED = {"verdicts": frozenset[str](), "true_time": True}
+"""Honest work, in a process whose clocks lie: a replay has its true time."""
+
+FLUSH = ("--cold", "flush")
+
+ATTACK_LIST = (
+    Attack(1, "01_timer_patch.py", "patched event class", "Python", **TAMPERED),
+    Attack(1, "01_statistics_patch.py", "patched median", "Python", **TAMPERED),
+    Attack(2, "02_expected_by_frames.py", "expected values from frames", "Python", verdicts=only("wrong")),
+    Attack(2, "02_expected_by_gc.py", "expected values altered, by gc", "Python", verdicts=only("wrong")),
+    Attack(2, "02_checker_patch.py", "patched allclose", "Python", verdicts=only("wrong")),
+    Attack(3, "03_current_stream.py", "another stream left current", "stream", true_time=True, where="torch"),
+    Attack(4, "04_lazy_output.py", "output that computes when looked at", "Python", true_time=True),
+    Attack(5, "05_forged_line.py", "result printed, process ended", "IPC", verdicts=only("error")),
+    Attack(5, "05_forged_at_exit.py", "result printed at exit", "IPC", verdicts=only("wrong")),
+    Attack(5, "05_forged_events.py", "our messages to every descriptor", "IPC", verdicts=only("error")),
+    Attack(
+        6, "06_pickle.py", "pickled payload to the parent", "IPC",
+        verdicts=only("error"), naive_options=("--isolated",),
+    ),
+    Attack(7, "07_poison.py", "grader rewritten, files dropped", "files", "next", only("wrong"), check="no files"),
+    Attack(8, "08_known_seed.py", "problem and seed from the command line", "files", verdicts=only("wrong")),
+    Attack(9, "09_inline_patch.py", "driver's code overwritten", "native", **TAMPERED),
+    Attack(9, "09_proc_self_mem.py", "the same by /proc/self/mem", "native", **TAMPERED),
+    Attack(10, "10_memory_scan.py", "expected values searched in memory", "native", verdicts=only("wrong")),
+    Attack(11, "11_events_again.py", "harness's events recorded again", "driver", **TAMPERED),
+    Attack(12, "12_device_scan.py", "expected values searched on the device", "driver", verdicts=only("wrong")),
+    Attack(13, "13_uninitialised.py", "memory that the reference gave back", "semantics", verdicts=only("wrong")),
+    Attack(13, "13_torch_empty.py", "torch.empty returned", "semantics", verdicts=only("wrong"), where="torch"),
+    Attack(14, "14_unjoined_stream.py", "stream that is not joined", "stream", true_time=True),
+    Attack(15, "15_host_function.py", "computed by a host function, later", "stream", verdicts=only("unreplayable")),
+    Attack(15, "15_gate.py", "work that waits for a thread", "stream", verdicts=only("unreplayable")),
+    Attack(16, "16_cache_by_pointer.py", "cache by pointer", "semantics", verdicts=only("wrong")),
+    Attack(16, "16_cached_output.py", "first answer copied", "semantics", verdicts=only("wrong")),
+    Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
+    Attack(
+        17, "17_by_content_spare.py", "cache by content, spare memory", "device", options=FLUSH,
+        true_time=True, verdicts=only("violation"),
+    ),
+    Attack(
+        17, "17_by_content_global.cu", "cache by content, module's variable", "device", options=FLUSH,
+        true_time=True, verdicts=only("violation"),
+    ),
+    Attack(
+        17, "17_by_content_freed.py", "cache by content, freed memory", "device", options=FLUSH,
+        true_time=True, where="sim",
+    ),
+    Attack(
+        17, "17_by_content_beyond.py", "cache by content, behind an allocation", "device", options=FLUSH,
+        true_time=True, where="sim",
+    ),
+    Attack(18, "18_super_batch.py", "one call computes all", "semantics", verdicts=only("wrong", "unreplayable")),
+    Attack(19, "19_host_counter.py", "honest in the first call", "semantics", verdicts=only("wrong")),
+    Attack(19, "19_one_region.py", "honest in one of two recordings", "semantics", verdicts=only("unreplayable")),
+    Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
+    Attack(19, "19_globaltimer.cu", "honest for a fifth of a second", "device", verdicts=only("wrong")),
+    Attack(19, "19_environment.py", "honest where recorded", "semantics", verdicts=only("wrong")),
+    Attack(20, "20_input_mutation.py", "input cleared after use", "semantics", true_time=True),
+    Attack(
+        21, "21_second_output.py", "only the first output", "semantics", "wrong", only("wrong"), problem="MixBoth"
+    ),
+    Attack(21, "21_not_a_number.py", "all NaN", "semantics", "none", only("wrong"), problem="RowMean"),
+    Attack(
+        21, "21_same_memory.py", "one array for two outputs", "semantics", "none", only("error", "violation"),
+        problem="MixBoth",
+    ),
+    Attack(22, "22_half_precision.py", "float16 for float32", "semantics", "wrong", only("wrong"), problem="Product"),
+    Attack(23, "23_constant.py", "a half for every mean", "semantics", "fast", only("wrong"), problem="RowMean"),
+    Attack(23, "23_subset.py", "every other value", "semantics", "wrong", only("wrong"), problem="RowMean"),
+    Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
+    Attack(
+        25, "25_library.py", "a vendor's kernel", "semantics", "passes", only("violation"),
+        options=("--forbid-library", "vendor_*"),
+    ),
+    Attack(
+        25, "25_torch_fallback.py", "torch.mm as fallback", "semantics", "passes", only("violation"),
+        problem="Product", where="torch",
+        options=("--forbid-library", "libcublas*", "--forbid-library", "*gemm*"),
+    ),
+    Attack(29, "29_left_running.py", "processes left behind", "machine", "none", true_time=True, check="no processes"),
+    Attack(30, "30_most_samples.py", "two of three calls do nothing", "statistics", verdicts=only("wrong", "unreplayable")),
+    Attack(30, "30_slow_warm_up.py", "slow, then nothing", "statistics", verdicts=only("wrong")),
+    Attack(31, "31_overwrite.py", "everything on the device cleared", "driver", verdicts=only("wrong")),
+    Attack(33, "33_real_driver.py", "driver behind the recorder", "driver", "none", only("wrong")),
+    Attack(33, "33_own_driver.py", "copy of the driver", "driver", "none", only("wrong", "error"), where="sim"),
+    Attack(33, "33_without_preload.py", "exec without preload", "native", "none", only("error")),
+    Attack(33, "33_forged_recordings.py", "recordings of its own", "files", "none", only("error", "wrong")),
+    Attack(33, "33_own_region.py", "region begun and ended itself", "native", "none", only("error", "unreplayable", "wrong")),
+    Attack(33, "33_ranges.py", "output's name on other memory too", "native", "none", only("error", "violation", "unreplayable")),
+    Attack(33, "33_swapped_names.py", "names on memory that is ready", "Python", "none", only("wrong")),
+    Attack(33, "33_output_is_input.py", "output is the input's memory", "Python", "none", only("violation", "error", "unreplayable")),
+    Attack(33, "33_before_the_region.py", "computed before the recording", "Python", "none", only("wrong")),
+    Attack(33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong", "unreplayable")),
+    Attack(33, "33_runner_lies.py", "the same inputs twice, no launch", "Python", "none", only("wrong")),
+    Attack(34, "34_hang.py", "never returns", "machine", "none", only("timeout"), options=("--timeout", "8")),
+    Attack(
+        34, "34_hanging_kernel.cu", "kernel that hangs in the replay", "device", "none",
+        only("timeout", "wrong"), options=("--timeout", "20"),
+    ),
+    Attack(34, "34_flood.py", "prints without end", "machine", "none", true_time=True),
+    Attack(34, "34_memory.py", "all of the memory", "machine", "none", only("error"), options=("--memory", "512M")),
+    Attack(34, "34_disk.py", "many files", "machine", "none", only("wrong", "error")),
+    Attack(34, "34_kill_parent.py", "ends its parent", "machine", "none", only("wrong", "error")),
+    Attack(34, "34_closed_descriptors.py", "closes descriptors", "machine", "none", only("wrong", "error")),
+)  # fmt: skip
+
+LOOK_ALIKES = (
+    LookAlike("streams.py", "14: streams of its own, joined"),
+    LookAlike("graph.py", "16: a CUDA graph"),
+    LookAlike("cooperative.cu", "14: cooperative launch, grid barrier", "RowMean"),
+    LookAlike("atomics.cu", "24: another order of additions in each run", "RowMean"),
+    LookAlike("workspace.py", "17: memory that is kept from call to call"),
+    LookAlike("table.cu", "8: table in constant memory"),
+    LookAlike("in_place.py", "20: input written, as the problem says", "MixInPlace"),
+    LookAlike("mix_both.py", "21: two outputs", "MixBoth"),
+    LookAlike("returned.py", "4: returns memory of its own"),
+    LookAlike("autotuned.py", "19: the first call is another"),
+    LookAlike("numba_kernel.py", "25: a compiler of the library's"),
+    LookAlike("many_launches.py", "18: many launches"),
+)

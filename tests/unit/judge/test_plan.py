@@ -1,0 +1,63 @@
+"""How many sets, slots and distributions, for memory of every size."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchguard.judge.contract import RING_SLOTS_MAX
+from benchguard.judge.plan import Plan, Sizes, available_bytes, check_room, plan, spread
+from benchguard.judge.troubles import FaultError
+
+
+@pytest.mark.parametrize(
+    ("room", "sets", "fresh"),
+    [(0, 2, 0), (1, 2, 0), (3, 3, 1), (5, 5, 3), (6, 6, 4), (8, 8, 4), (12, 12, 6), (16, 16, 8), (99, 16, 8)],
+)
+def test_memory_goes_to_repeated_sets_then_to_some_for_one_use(room: int, sets: int, fresh: int) -> None:
+    found = plan(Sizes(100, 50, 25), 8, 8, room * 100 + 99)
+    assert (found.sets, found.fresh) == (sets, fresh)
+
+
+@given(
+    st.builds(Sizes, *[st.integers(0, 1 << 30)] * 3),
+    st.integers(0, 64),
+    st.integers(0, 64),
+    st.integers(0, 1 << 34),
+)
+def test_a_plan_keeps_to_its_bounds(sizes: Sizes, sets_max: int, fresh: int, pool_bytes: int) -> None:
+    found = plan(sizes, sets_max, fresh, pool_bytes)
+    repeated = found.sets - found.fresh
+    assert 2 <= repeated <= max(2, sets_max) and 0 <= found.fresh <= fresh
+    assert 2 <= found.slots <= RING_SLOTS_MAX
+    assert found.sets == 2 or found.sets * max(sizes.inputs, sizes.kept) <= pool_bytes
+    assert found.slots == 2 or found.slots * sizes.outputs <= pool_bytes
+
+
+@given(st.integers(1, 9), st.lists(st.integers(0, 20), min_size=1, max_size=3), st.integers())
+def test_the_problem_s_own_distribution_has_at_least_half(count: int, counts: list[int], seed: int) -> None:
+    names = [f"d{i}" for i in range(count)]
+    found = spread(names, counts, random.Random(seed))
+    assert len(found) == sum(counts)
+    start = 0
+    for each in counts:
+        assert 2 * found[start : start + each].count("d0") >= each
+        start += each
+    if sum(each // 2 for each in counts) >= count - 1 and sum(counts):
+        assert set(names[1:]) <= set(found)
+
+
+def test_the_order_is_random() -> None:
+    orders = {tuple(spread(["a", "b"], [8], random.SystemRandom())) for _ in range(50)}
+    assert len(orders) > 5
+
+
+def test_what_does_not_fit_is_told() -> None:
+    with pytest.raises(FaultError, match=r"need 6\.0 GiB, 1\.0 GiB are available"):
+        check_room(Sizes(1 << 30, 1 << 30, 1 << 30), 1 << 30)
+    check_room(Sizes(1, 1, 1), 1 << 30)
+    assert 1 << 20 < available_bytes() < 1 << 60
+    assert Plan(2, 0, 2).sets == 2

@@ -1,0 +1,162 @@
+"""References as they are kept, and inputs as they are drawn."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from benchguard.judge.inputs import BYTES_FEW, Inputs, chance_for
+from benchguard.judge.reference import SpillError, as_output, check_answers, expected_of, kept_bytes
+from benchguard.judge.troubles import FaultError
+from benchguard.problem.spec import Buffer, CaseSpec, DType, Tolerance
+from tests.unit.judge.problems import Scale
+
+
+class Given:
+    """A case whose expected values are told."""
+
+    own_verdict = False
+    distributions = ("own",)
+
+    def __init__(self, values: Any, dtype: DType = "float32", tolerance: Tolerance | None = None) -> None:
+        self.values = values
+        self.spec = CaseSpec("given", (Buffer("y", dtype, np.shape(values), "output"),))
+        self.tolerances = {"y": tolerance or Tolerance(1e-5, 1e-5)}
+
+    def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        del inputs
+        return {"y": self.values}
+
+    def verify(self, *_: Any) -> str | None:
+        return None
+
+
+def kept(
+    values: Any, dtype: DType = "float32", *, spill: bool = False, tolerance: float = 1e-5
+) -> np.ndarray:
+    return expected_of(Given(values, dtype, Tolerance(0.0, tolerance)), {}, spill)["y"]
+
+
+def test_floats_stay_exact() -> None:
+    values = np.array([[1 / 3, np.nan], [np.inf, -1e300]])
+    found = kept(values)
+    assert found.dtype == np.float64 and found.shape == (4,)
+    np.testing.assert_array_equal(found, values.reshape(-1))
+    for narrow in (np.float16, np.float32, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn):
+        assert kept(np.ones(3, narrow)).dtype == np.float32
+    assert kept(np.array([1 << 40])).dtype == np.float64
+
+
+def test_memory_is_saved_only_where_the_tolerance_allows() -> None:
+    values = np.random.default_rng(0).standard_normal(1000)
+    assert kept(values, spill=True, tolerance=2.0**-13).dtype == np.float32
+    with pytest.raises(SpillError):
+        kept(values, spill=True, tolerance=2.0**-16)
+    with pytest.raises(SpillError):
+        kept(np.array([1e39]), spill=True, tolerance=0.1)
+    halves = np.array([0.5, np.nan, np.inf])
+    np.testing.assert_array_equal(kept(halves, spill=True, tolerance=0.0), halves.astype(np.float32))
+    spec = Given(np.zeros(10)).spec
+    assert (kept_bytes(spec, False), kept_bytes(spec, True)) == (120, 80)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "right"),
+    [
+        ([1.0, -2.0], "int32", True),
+        ([1.5], "int32", False),
+        ([float("nan")], "int32", False),
+        ([float("inf")], "int64", False),
+        ([2.0**63], "int64", False),
+        ([-(2.0**63)], "int64", True),
+        ([255], "uint8", True),
+        ([256], "uint8", False),
+        ([-1], "uint8", False),
+        ([True, False], "bool", True),
+        ([1, 0], "bool", True),
+        ([2], "bool", False),
+    ],
+)
+def test_whole_numbers_must_fit(values: list[float], dtype: DType, right: bool) -> None:
+    if right:
+        np.testing.assert_array_equal(kept(np.array(values), dtype), np.array(values).astype(dtype).view(
+            np.uint8 if dtype == "bool" else dtype))  # fmt: skip
+    else:
+        with pytest.raises(FaultError, match="cannot hold exactly"):
+            kept(np.array(values), dtype)
+
+
+@pytest.mark.parametrize("values", [np.array([1j]), np.array(["a"]), np.array([None])])
+def test_what_is_no_number(values: np.ndarray) -> None:
+    with pytest.raises(FaultError, match="give real numbers"):
+        kept(values)
+
+
+def test_nan_everywhere_is_no_answer() -> None:
+    with pytest.raises(FaultError, match="no finite number"):
+        kept(np.array([np.nan, np.inf]))
+    assert len(kept(np.empty(0))) == 0
+
+
+def test_answers_must_depend_on_something() -> None:
+    spec = Given(np.zeros(2)).spec
+    with pytest.raises(FaultError, match="all 2 input sets"):
+        check_answers(spec, [{"y": np.zeros(2)}, {"y": np.zeros(2)}])
+    check_answers(spec, [{"y": np.zeros(2)}])
+    check_answers(spec, [{"y": np.zeros(2)}, {"y": np.zeros(2)}, {"y": np.ones(2)}])
+
+
+def test_expected_values_as_outputs() -> None:
+    half = Buffer("y", "float16", (3,), "output")
+    np.testing.assert_array_equal(
+        as_output(half, np.array([1 / 3, 1e9, 1.0])).view(np.float16),
+        np.array([1 / 3, np.inf, 1.0], np.float16),
+    )
+    flags = Buffer("y", "bool", (2,), "output")
+    np.testing.assert_array_equal(as_output(flags, np.array([0, 1], np.uint8)), [0, 1])
+
+
+def test_sets_are_unlike_each_other() -> None:
+    inputs, chance = Inputs(Scale(100)), random.Random(1)
+    drawn = [inputs.draw(name, chance).memory["x"].tobytes() for name in ("normal", "ties", "large") * 4]
+    assert len(set(drawn)) == 12
+
+
+def test_what_comes_twice_is_drawn_again() -> None:
+    class Seldom(Scale):
+        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+            return super().inputs(seed % 3, distribution)
+
+    inputs, chance = Inputs(Seldom(100)), random.Random(1)
+    assert len({inputs.draw("normal", chance).memory["x"].tobytes() for _ in range(3)}) == 3
+    with pytest.raises(FaultError, match="x is the same for 16 seeds"):
+        inputs.draw("normal", chance)
+
+
+def test_few_bytes_may_come_twice() -> None:
+    inputs, chance = Inputs(Scale(BYTES_FEW // 4, what="seedless")), random.Random(1)
+    for _ in range(3):
+        inputs.draw("normal", chance)
+
+
+def test_all_buffers_must_be_there() -> None:
+    class Less(Scale):
+        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+            return {"x": super().inputs(seed, distribution)["x"]}
+
+    with pytest.raises(FaultError, match=r"inputs\(\) gives x; the case reads w, x"):
+        Inputs(Less(100)).draw("normal", random.Random(1))
+
+
+def test_seeds_come_from_the_system() -> None:
+    assert chance_for(None, "x").getrandbits(63) != chance_for(None, "x").getrandbits(63)
+    assert chance_for(3, "x").getrandbits(63) == chance_for(3, "x").getrandbits(63)
+    assert chance_for(3, "x").getrandbits(63) != chance_for(3, "y").getrandbits(63)
