@@ -103,10 +103,10 @@ def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Num
         made = _by_chunks(flat, rule, low, high, seed, words)
         return np.sort(made) if is_ascending(flat) else made
     finite = np.isfinite(flat)
-    made: Numbers = flat.copy()
+    mixed: Numbers = flat.copy()
     if finite.any():
-        made[finite] = _floats(flat[finite], rule, seed, words)
-    return made
+        mixed[finite] = _floats(flat[finite], rule, seed, words)
+    return mixed
 
 
 def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
