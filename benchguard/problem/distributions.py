@@ -99,11 +99,12 @@ def is_ascending(flat: Numbers) -> bool:
 
 def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
     low, high = float(flat.min()), float(flat.max())
+    made: Numbers
     if np.isfinite(low) and np.isfinite(high):
         made = _by_chunks(flat, rule, low, high, seed, words)
         return np.sort(made) if is_ascending(flat) else made
     finite = np.isfinite(flat)
-    made: Numbers = flat.copy()
+    made = flat.copy()
     if finite.any():
         made[finite] = _floats(flat[finite], rule, seed, words)
     return made
