@@ -99,14 +99,15 @@ def is_ascending(flat: Numbers) -> bool:
 
 def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
     low, high = float(flat.min()), float(flat.max())
+    made: Numbers
     if np.isfinite(low) and np.isfinite(high):
         made = _by_chunks(flat, rule, low, high, seed, words)
         return np.sort(made) if is_ascending(flat) else made
     finite = np.isfinite(flat)
-    mixed: Numbers = flat.copy()
+    made = flat.copy()
     if finite.any():
-        mixed[finite] = _floats(flat[finite], rule, seed, words)
-    return mixed
+        made[finite] = _floats(flat[finite], rule, seed, words)
+    return made
 
 
 def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
