@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -205,7 +206,10 @@ time.sleep(60)
         "confined(pathlib.Path(sys.argv[1]), HEAD + sys.argv[2], timeout=60)"
     )
     words = [sys.executable, "-c", program, str(tmp_path), daemon]
-    with subprocess.Popen(words, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}) as other:
+    folder = Path(tempfile.mkdtemp())  # where another user may get to, as to no folder of pytest's
+    folder.chmod(0o711)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
+    with subprocess.Popen(words, cwd=ROOT, env=environment) as other:
         until = time.monotonic() + 20
         while len(started := with_descendants(other.pid)) < 4 and time.monotonic() < until:
             time.sleep(0.05)  # itself, the keeper, the submission, the daemon
@@ -215,5 +219,4 @@ time.sleep(60)
     while any(process_start(pid) is not None for pid in started) and time.monotonic() < until:
         time.sleep(0.05)
     assert [pid for pid in started if process_start(pid) is not None] == []
-    for base in tmp_path.glob("neutrino-quarantine-*"):
-        remove(base)
+    remove(folder)
