@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..contract import Order
+from ..late import complete
 from .case_memory import CaseMemory
 from .cuda_entry import load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
-from .failure import broke
+from .failure import SubmissionError, broke
 from .inputs import Inputs
 from .python_entry import load_python
 from .reporter import Reporter
@@ -46,6 +47,10 @@ def main(order: Order, events: int) -> NoReturn:
 
 def _run(order: Order, reporter: Reporter) -> None:
     entry, driver = _load(order, reporter)
+    whole = complete(order)
+    if whole is None:
+        raise SubmissionError("there is nothing to call it with: the problem could not be opened")
+    order = whole
     inputs = Inputs(order.inputs)
     if order.inline:
         import_module("...inline.run", __name__).run(order, entry, driver, inputs, reporter)
