@@ -40,10 +40,13 @@ GAP_FACTOR, GAP_US = 2.0, 10.0
 
 @dataclass(frozen=True)
 class InlineResult:
-    """Of one case. `times_us` in the order of the samples; `errors` says how many elements were wrong in each, the probe
-    first. `full`: all samples that were wanted were taken. `event_overhead_us` is the median of 100 empty pairs, and is
-    in the times. `arena` is "on", or what of its protection is missing. `attempts` are system calls that were refused
-    because they would have opened it. `altered` says what was seen of tampering, "" for nothing."""
+    """Of one case. `times_us` in the order of the samples; `errors` says how many elements were wrong in each, the
+    probe first. `full`: all samples that were wanted were taken. `event_overhead_us` is the median of 100 empty pairs,
+    and is in the times. `arena` is "on", or what of its protection is missing. `attempts` are system calls that were
+    refused because they would have opened it. `altered` says what was seen of tampering, "" for nothing. `unprimed`
+    samples were queued while they ran, so the host's own time is in them; `joins_all`: their end waits for all
+    streams. `stopped` says why there are no more samples, "" if nothing did.
+    """
 
     times_us: tuple[float, ...]
     errors: tuple[int, ...]

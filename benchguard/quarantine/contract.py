@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from ..inline.contract import InlineOrder
 from ..problem.spec import CaseSpec, Layout
 
 Language = Literal["python", "cuda", "ptx"]
@@ -71,6 +72,8 @@ class Order(msgspec.Struct, frozen=True):
     """Time within this process, after benchguard/inline's protocol."""
     arch: str = ""
     """Of nvcc's or NVRTC's output, as "sm_90"; empty: ask the device."""
+    inline_order: InlineOrder | None = None
+    """What that takes; there if `inline` is."""
 
 
 # Events, from the runner.

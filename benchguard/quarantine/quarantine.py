@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -39,6 +39,10 @@ _START = (
 )
 
 
+Sandbox = Literal["any", "full", "probe"]
+"""Run it however far it can be confined; only if every feature is on; do not run it, only say which are."""
+
+
 class ThrowAway(Protocol):
     """judge.contract.Throwaway."""
 
@@ -49,12 +53,12 @@ class ThrowAway(Protocol):
     def offsets(self) -> tuple[int, ...]: ...
 
 
-def command(events: int, require_full: bool, group: Group) -> list[str]:
+def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
     """What starts the stage: no PYTHON* variable and no folder of the user's, but all that is installed, also where
     PYTHONPATH says so."""
     package = str(Path(__file__).resolve().parents[2])
-    folders = [each for each in sys.path if each and os.path.realpath(each) != package]
-    sandbox = "full" if require_full else "any"
+    installed = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    folders = [each for each in installed if each and os.path.realpath(each) != package]
     cgroup = str(group.cgroup or "")
     words = [package, os.pathsep.join(folders), str(events), str(os.getpid()), sandbox, cgroup]
     return [sys.executable, "-I", "-c", _START, *words]
@@ -140,7 +144,7 @@ class _Run:
         attendant = Attendant(events_end, output_end, began + timeout, events.handle, watch, group)
         log = LogWriter(self._folder / AUDIT_LOG, replace=True)
         run = supervise(
-            command(events_theirs, require_full, group),
+            command(events_theirs, "full" if require_full else "any", group),
             self._interposer,
             log,
             version=__version__,
@@ -150,7 +154,7 @@ class _Run:
                     os.environ, self._where.scratch, self._interposer.driver
                 ),
                 cwd=self._where.scratch,
-                stdin=self._stack.enter_context(_request(self._order)),
+                stdin=self._stack.enter_context(request(self._order)),
                 output=output_theirs,
                 descriptors=(events_theirs, self._order.inputs),
                 own_session=True,
@@ -197,7 +201,8 @@ def _readable(where: Private, interposer: Interposer) -> tuple[str, ...]:
 
 
 @contextmanager
-def _request(order: Order) -> Iterator[int]:
+def request(order: Order) -> Iterator[int]:
+    """Its descriptor, as the stage's standard input."""
     descriptor = os.memfd_create("neutrino-order", os.MFD_CLOEXEC)
     try:
         with os.fdopen(os.dup(descriptor), "wb") as stream:

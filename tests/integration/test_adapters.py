@@ -17,6 +17,10 @@ pytest.importorskip("numba_cuda", reason="comes with the extra examples")
 pytest.importorskip("torch", reason="comes with the extra torch")
 
 EXAMPLES = ROOT / "examples"
+TRIES = 3
+LATE = "after the end event"
+"""A machine that is busy with other things is late with everything, the CPU driver's device too."""
+
 ISOLATED = """
 import json, sys
 import benchguard as pygpubench
@@ -76,9 +80,12 @@ def run(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def grade(folder: Path, problem: Path, submission: Path, *options: str) -> tuple[int, dict[str, Any]]:
-    words = ("grade", problem, submission, "--driver", "sim", "--samples", "5", "--quiet", "--json", "-")
-    done = run(folder, "-m", "benchguard", *words, *options)
-    assert done.stdout, done.stderr
+    words = ("grade", problem, submission, "--driver", "sim", "--samples", "7", "--quiet", "--json", "-")
+    for _ in range(TRIES):
+        done = run(folder, "-m", "benchguard", *words, *options)
+        assert done.stdout, done.stderr
+        if LATE not in done.stdout:
+            break
     return done.returncode, json.loads(done.stdout)
 
 
@@ -102,7 +109,10 @@ def test_a_task_of_gpu_mode(native: Path, tmp_path: Path) -> None:
 def test_a_test_of_pygpubench(native: Path, name: str, right: bool) -> None:
     """By the name and the call that its users know."""
     assert (native / "sim").is_dir()
-    done = run(EXAMPLES / "pygpubench", "-c", ISOLATED, f"submission.{name}")
+    for _ in range(TRIES):
+        done = run(EXAMPLES / "pygpubench", "-c", ISOLATED, f"submission.{name}")
+        if LATE not in done.stderr:
+            break
     assert done.returncode == 0, done.stderr
     success, errors, times, entry = json.loads(done.stdout)
     assert (success, errors > 0, entry) == (right, not right, name)

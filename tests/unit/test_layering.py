@@ -63,6 +63,7 @@ MAY_IMPORT = {
         "grade",
         "interpose",
         "problem",
+        "quarantine",
         "replay",
         "report",
         "shim",
