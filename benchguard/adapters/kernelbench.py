@@ -139,10 +139,10 @@ class KernelBenchCase:
         found = {}
         for argument, value in zip(self.spec.arguments, values, strict=False):
             if isinstance(argument, Buffer):
-                own = distribution == variants.OWN
-                found[argument.name] = (
-                    value if own else variants.transformed(to_numpy(value), distribution, seed, argument.name)
-                )
+                found[argument.name] = value
+                if distribution != variants.OWN:
+                    numbers = to_numpy(value)
+                    found[argument.name] = variants.transformed(numbers, distribution, seed, argument.name)
         return found | self._state
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
