@@ -75,6 +75,11 @@ class Order(msgspec.Struct, frozen=True):
     inline_order: InlineOrder | None = None
     """What that takes; there if `inline` is."""
 
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """All that the process is given, beside where its events go."""
+        return (self.inputs, *(self.inline_order.descriptors if self.inline_order is not None else ()))
+
 
 # Events, from the runner.
 

@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> None:
     except OSError as error:
         _send(events, Broke("confine", f"the process could not be confined: {error}"))
         os._exit(STATUS_REFUSED)
-    _close_all_but(events, order.inputs)
+    _close_all_but(events, *order.descriptors)
     _send(events, Confined(features))
     allowed = {"network"} if order.confine.network else set()
     missing = [f"{name}: {why}" for name, why in features.items() if why != "on" and name not in allowed]
