@@ -78,6 +78,12 @@ class Order(msgspec.Struct, frozen=True):
     inline_order: InlineOrder | None = None
     """What that takes; there if `inline` is."""
 
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """All that the process is given, beside where its events go."""
+        inline = self.inline_order.descriptors if self.inline_order is not None else ()
+        return tuple(each for each in (self.inputs, self.late, *inline) if each >= 0)
+
 
 class Late(msgspec.Struct, frozen=True):
     """What an order with `late` goes without: the problem is opened while the submission is imported or compiled."""

@@ -17,6 +17,7 @@ from ..audit.log import LogWriter
 from ..audit.selection import ByProgram
 from ..audit.supervise import ChildOptions, Interposer, Recorded, Run, supervise
 from ..errors import BenchguardError
+from ..inline.supervise import Inline
 from . import environment, identity
 from .attend import Attendant
 from .contract import Audit, Confine, Order, Quarantined
@@ -68,15 +69,16 @@ def quarantine(
     hidden: Sequence[str] = (),
     warm_up: int = 2,
     init: Sequence[Any] = (),
-    inline: object | None = None,
+    inline: Inline | None = None,
     arch: str = "",
     processes: int = 4096,
 ) -> Quarantined:
     """Run `submission`, and leave captures and the audit log in `folder`; it may take `timeout` seconds.
 
     `given` may be a function: it is called in a thread of its own, and waited for, while the submission is imported or
-    compiled. `progress` is called with the phase and the case. Raises what `given` raises, and BenchguardError, UsageError
-    for what is not the submission's doing; all that it does is in the answer.
+    compiled. `progress` is called with the phase and the case. With `inline` nothing is recorded; its results are the
+    caller's to open. Raises what `given` raises, and BenchguardError, UsageError for what is not the submission's doing;
+    all that it does is in the answer.
     """
     user = identity.free_user()
     with ExitStack() as stack:
@@ -107,6 +109,7 @@ def quarantine(
             init=tuple(init),
             inline=inline is not None,
             arch=arch,
+            inline_order=inline.order if inline is not None else None,
         )
         run = _Run(order, sender, submission, interposer, folder, where, stack)
         return run.run(timeout, require_full, progress)
@@ -129,7 +132,8 @@ class _Run:
 
     def run(self, timeout: float, require_full: bool, progress: Progress | None) -> Quarantined:
         began = time.monotonic()
-        confine = self._order.confine
+        confine, inline = self._order.confine, self._order.inline_order
+        captures_folder = self._where.scratch / environment.CAPTURES
         events = Events(progress)
         group = self._stack.enter_context(Group(confine.processes))
         (events_end, events_theirs), (output_end, output_theirs) = self._pipe(), self._pipe()
@@ -143,7 +147,7 @@ class _Run:
             self._interposer,
             log,
             version=__version__,
-            recorded=Recorded(self._where.scratch / environment.CAPTURES, ByProgram()),
+            recorded=None if inline is not None else Recorded(captures_folder, ByProgram()),
             options=ChildOptions(
                 environment=environment.quarantine_environment(
                     os.environ, self._where.scratch, self._interposer.driver
@@ -151,9 +155,7 @@ class _Run:
                 cwd=self._where.scratch,
                 stdin=self._stack.enter_context(request(self._order)),
                 output=output_theirs,
-                descriptors=[
-                    each for each in (events_theirs, self._order.inputs, self._order.late) if each >= 0
-                ],
+                descriptors=(events_theirs, *self._order.descriptors),
                 own_session=True,
                 attend=attendant,
             ),
@@ -165,10 +167,9 @@ class _Run:
         trouble = trouble_of(run, attendant, events)
         broke = None if trouble else events.broke
         captures: tuple[tuple[Path, Path], ...] = ()
-        if not (trouble or broke or attendant.timed_out):
+        if not (trouble or broke or attendant.timed_out or inline is not None):
             calls = [export.name for export in self._interposer.surface.exports]
-            source = self._where.scratch / environment.CAPTURES
-            packed = pack_all(source, self._folder, cases, calls)
+            packed = pack_all(captures_folder, self._folder, cases, calls)
             captures, trouble = packed.captures, packed.trouble
         return Quarantined(
             captures=captures,
