@@ -6,7 +6,7 @@ import secrets as system_random
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..capture import Capture, CaptureError
@@ -17,14 +17,14 @@ from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..replay.buffers import Ring, SharedInputs
 from ..replay.collect import Progress
-from ..replay.protocol import Device
 from ..replay.replay import replay
-from ..replay.result import ReplayResult, Settings, time_block
+from ..replay.result import ReplayResult, time_block
 from .device_launch import graph_launcher
 from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
 from .options import GradeOptions
 from .outcome import Findings, Outcome, first_use_of, longest_tail, outcome_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
+from .run import TimedCase
 from .specification import Finding, check_capture
 from .traces import first_difference
 
@@ -57,17 +57,7 @@ class Recorded:
     suspicion: str
 
 
-@dataclass(frozen=True)
-class Replayed:
-    """`seconds`: what parts of it took."""
-
-    case: GradedCase
-    device: Device | None = None
-    settings: Settings | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
-def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> Replayed:
+def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
     """Raises UsageError for what cannot be asked of a replay; all that a capture holds is a verdict."""
     began = time.monotonic()
     pair = work.found.captures[work.index]
@@ -133,7 +123,7 @@ def _tell(report: Report, progress: Progress) -> None:
 
 def _refused(
     work: CaseWork, finding: Finding, began: float, kernels: tuple[KernelEvidence, ...] = ()
-) -> Replayed:
+) -> TimedCase:
     case = GradedCase(
         name=work.spec.name,
         params=work.spec.params,
@@ -142,7 +132,7 @@ def _refused(
         kernels=kernels,
         wall_s=time.monotonic() - began,
     )
-    return Replayed(case)
+    return TimedCase(case)
 
 
 def _judged(
@@ -151,7 +141,7 @@ def _judged(
     checked: Checked,
     recorded: Recorded,
     began: float,
-) -> Replayed:
+) -> TimedCase:
     spec, known = work.spec, work.secrets
     median = result.time_us.median if result.time_us else None
     device = result.device.name if result.device else ""
@@ -193,7 +183,7 @@ def _judged(
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
-    return Replayed(case, result.device, result.settings, _seconds(result))
+    return TimedCase(case, result.device, result.settings, _seconds(result))
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:
@@ -211,4 +201,4 @@ def _recorded_us(work: CaseWork) -> float | None:
     return None if seconds is None else 1e6 * seconds
 
 
-__all__ = ["CaseWork", "Replayed", "Verdict", "grade_case"]
+__all__ = ["CaseWork", "TimedCase", "Verdict", "grade_case"]

@@ -77,8 +77,8 @@ def quarantine(
 
     `given` may be a function: it is called in a thread of its own, and waited for, while the submission is imported or
     compiled. `progress` is called with the phase and the case. With `inline` nothing is recorded; its results are the
-    caller's to open. Raises what `given` raises, and BenchguardError, UsageError for what is not the submission's doing;
-    all that it does is in the answer.
+    caller's to open. Raises what `given` raises, and BenchguardError, UsageError for what is not the submission's
+    doing; all that it does is in the answer.
     """
     user = identity.free_user()
     with ExitStack() as stack:
