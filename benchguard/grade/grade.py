@@ -10,12 +10,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import cast
 
+from ..adapters.detect import adapter_of
 from ..errors import UsageError
 from ..interpose import interposer_for
 from ..judge.contract import Ask, AskSecrets, AskThrowaway, Opened, Secrets, Throwaway
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Convention, Quarantined
+from ..quarantine.late import Given
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
@@ -55,6 +57,36 @@ def grade(
         return _Grade(str(problem), Path(submission), options, version, progress, stack).run()
 
 
+class _Opening:
+    """The problem, from when it is asked for. `find` waits until it is open, in whatever thread; `own` is given what
+    is to be closed at the end."""
+
+    def __init__(
+        self, judge: JudgeProcess, options: GradeOptions, own: Callable[[Sequence[int]], list[int]]
+    ) -> None:
+        self._judge, self._options, self._own = judge, options, own
+        self._opened: Opened | None = None
+        self.ahead = 0
+
+    @property
+    def opened(self) -> Opened:
+        assert self._opened is not None
+        return self._opened
+
+    def find(self) -> Given:
+        """The throw-away inputs. Secret ones are asked for, so that they are made while the submission is recorded."""
+        opened, _ = self._judge.answer(Opened)
+        throwaway, descriptors = self._judge.answer(Throwaway)
+        self.ahead = _ahead(opened.cases, self._options)
+        for index in range(self.ahead):
+            self._judge.ask(AskSecrets(index))
+        self._opened = opened
+        return Given(opened.cases, throwaway, self._own(descriptors)[0])
+
+    def name_of(self, case: int) -> str:
+        return self._opened.cases[case].name if self._opened and 0 <= case < len(self._opened.cases) else ""
+
+
 class _Grade:
     def __init__(
         self,
@@ -78,37 +110,24 @@ class _Grade:
         judge.ask(self._ask())
         judge.ask(AskThrowaway())
         interposer, _, _ = interposer_for(options.driver)
-        with self._timed("problem"):
-            self._report("opening the problem")
-            opened, _ = judge.answer(Opened)
-            throwaway, descriptors = judge.answer(Throwaway)
-        inputs = self._own(descriptors)[0]
-        submission = submission_of(
-            self._path,
-            options.language,
-            options.entry or opened.entry,
-            cast(Convention, options.convention or opened.convention),
-        )
-        ahead = _ahead(opened.cases, options)
-        for index in range(ahead):
-            judge.ask(AskSecrets(index))
+        opening = _Opening(judge, options, self._own)
+        submission, given = self._submission_of(opening)
+        self._report("opening the problem")
         with self._timed("quarantine"):
             found = quarantine(
                 submission,
-                opened.cases,
-                throwaway,
-                inputs,
+                given,
                 interposer=interposer,
                 folder=folder,
                 timeout=max(1.0, self._left()),
                 memory_bytes=options.memory_bytes,
                 network=options.network,
                 require_full=options.require_sandbox,
-                progress=lambda phase, case: self._report(phase, _name(opened.cases, case)),
+                progress=lambda phase, case: self._report(phase, opening.name_of(case)),
                 hidden=(_folder_of(self._problem),),
                 warm_up=options.warm_up,
-                init=opened.init,
             )
+        opened, ahead = opening.opened, opening.ahead
         finding = finding_of(found)
         if finding is not None:
             return self._result(opened, submission, found, (), finding)
@@ -127,6 +146,27 @@ class _Grade:
             if cases[-1].case.verdict != "pass":
                 break
         return self._result(opened, submission, found, cases, None)
+
+    def _submission_of(self, opening: _Opening) -> tuple[Submission, Given | Callable[[], Given]]:
+        """What is to be recorded, and on what. It is begun with before the problem is open, if that does not say how
+        a submission is called."""
+        options = self._options
+        usual = (
+            adapter_of(self._problem) == "problem"
+            if options.adapter == "auto"
+            else options.adapter == "problem"
+        )
+        given: Given | Callable[[], Given] = opening.find if usual else opening.find()
+        entry, convention = (
+            ("solution", "arguments") if usual else (opening.opened.entry, opening.opened.convention)
+        )
+        submission = submission_of(
+            self._path,
+            options.language,
+            options.entry or entry,
+            cast(Convention, options.convention or convention),
+        )
+        return submission, given
 
     def _secrets(self, judge: JudgeProcess, spec: CaseSpec) -> tuple[Secrets, tuple[int, int, int, int]]:
         """Asked for before; nothing is timed while they are made."""
@@ -262,10 +302,6 @@ def _ahead(cases: Sequence[CaseSpec], options: GradeOptions) -> int:
             break
         count += 1
     return count
-
-
-def _name(cases: Sequence[CaseSpec], index: int) -> str:
-    return cases[index].name if 0 <= index < len(cases) else ""
 
 
 def _folder_of(problem: str) -> str:
