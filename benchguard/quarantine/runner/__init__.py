@@ -53,6 +53,7 @@ def _run(order: Order, reporter: Reporter) -> None:
     for number, case in enumerate(order.cases):
         reporter.begin("warm-up", number)
         memory = CaseMemory(driver, case, inputs, order.layouts[number], order.offsets[number])
+        memory.prepare(0)  # a module takes its constants when it is bound
         rounds = Rounds(driver, number, case, memory, entry.bind(case, memory))
         reporter.called(number, rounds.warm_up(order.warm_up))
         reporter.begin("record", number)
