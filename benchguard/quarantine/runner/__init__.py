@@ -56,6 +56,7 @@ def _run(order: Order, reporter: Reporter) -> None:
     for number, case in enumerate(order.cases):
         reporter.begin("warm-up", number)
         memory = CaseMemory(driver, case, inputs, order.layouts[number], order.offsets[number])
+        memory.prepare(0)  # a module takes its constants when it is bound
         call = entry.bind(case, memory)
         rounds = Rounds(driver, number, case, memory, call)
         reporter.called(number, rounds.warm_up(order.warm_up))
