@@ -62,7 +62,7 @@ static struct nb_move move_of(const struct nb_sample *sample, uint32_t index, ui
         .to = sample->places[index],
         .bytes = buffer->bytes,
         .stream = stream,
-        .key = sample->kept->keys[sample->set],
+        .key = sample->kept->keys[sample->set].inputs,
     };
 }
 
@@ -116,7 +116,7 @@ static int flush(const struct nb_session *session)
 static int begin(const struct nb_session *session, const struct nb_sample *sample,
                  const struct nb_window *window)
 {
-    struct nb_restore restore = {.key = sample->kept->keys[sample->set]};
+    struct nb_restore restore = {.key = sample->kept->keys[sample->set].inputs};
     for (uint32_t i = 0; i < sample->kept->count; i++) {
         const struct nb_inline_buffer *buffer = &sample->kept->buffers[i];
         if (buffer->is_read != 0 && buffer->is_constant == 0 && buffer->bytes != 0)
@@ -137,11 +137,11 @@ static int check(const struct nb_session *session, const struct nb_sample *sampl
     const uint64_t share =
         (uint64_t)NB_CHECK_THREADS * NB_BLOCK_BYTES / nb_dtype_bytes(buffer->expected_dtype);
     struct nb_check rules = {
-        .key = sample->kept->keys[sample->set],
+        .key = sample->kept->keys[sample->set].expected,
         .actual = sample->places[index],
         .expected = sample->kept->expected + sample->set * sample->kept->expected_stride + buffer->expected,
         .slots = buffer->slots,
-        .stream = NB_STREAM_EXPECTED + index,
+        .stream = index,
         .absolute = buffer->absolute,
         .relative = buffer->relative,
         .dtype = buffer->dtype,
