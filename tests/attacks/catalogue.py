@@ -53,6 +53,8 @@ class Attack:
     check: Check = ""
     large: str = "large"
     """The case on a GPU."""
+    tag: str = ""
+    """Tells two entries with one file apart."""
 
     @property
     def path(self) -> Path:
@@ -60,7 +62,7 @@ class Attack:
 
     @property
     def name(self) -> str:
-        return self.path.stem
+        return self.path.stem + self.tag
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,10 @@ def only(*verdicts: str) -> frozenset[str]:
 TAMPERED = {"verdicts": frozenset[str](), "true_time": True}
 """Honest work, in a process whose clocks lie: a replay has its true time."""
 
-FLUSH = ("--cold", "flush")
+FLUSH = ("--cold", "flush", "--samples", "40")
+"""Caches as they are by default, and samples enough for inputs that come again."""
+
+REMEMBERS = {"options": FLUSH, "true_time": True, "verdicts": only("violation")}
 
 ATTACK_LIST = (
     Attack(1, "01_timer_patch.py", "patched event class", "Python", **TAMPERED),
@@ -116,22 +121,20 @@ ATTACK_LIST = (
     Attack(16, "16_cache_by_pointer.py", "cache by pointer", "semantics", verdicts=only("wrong")),
     Attack(16, "16_cached_output.py", "first answer copied", "semantics", verdicts=only("wrong")),
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
+    Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
+    Attack(17, "17_by_content_global.cu", "cache by content, module's variable", "device", **REMEMBERS),
+    Attack(17, "17_by_content_freed.py", "cache by content, freed memory", "device", where="sim"),
+    Attack(17, "17_by_content_beyond.py", "cache by content, behind an allocation", "device", where="sim", **REMEMBERS),
+    Attack(17, "17_by_content_heap.cu", "cache by content, malloc's heap", "device", large="small", **REMEMBERS),
     Attack(
-        17, "17_by_content_spare.py", "cache by content, spare memory", "device", options=FLUSH,
-        true_time=True, verdicts=only("violation"),
+        17, "17_by_content_heap.cu", "the same, few samples", "device", true_time=True, tag="-few",
+        verdicts=only("violation"), large="small", options=("--samples", "26"),
     ),
     Attack(
-        17, "17_by_content_global.cu", "cache by content, module's variable", "device", options=FLUSH,
-        true_time=True, verdicts=only("violation"),
+        17, "17_by_content_heap_shy.cu", "the same, seldom much slower", "device", true_time=True,
+        verdicts=only("violation"), large="small", options=("--samples", "100"),
     ),
-    Attack(
-        17, "17_by_content_freed.py", "cache by content, freed memory", "device", options=FLUSH,
-        true_time=True, where="sim",
-    ),
-    Attack(
-        17, "17_by_content_beyond.py", "cache by content, behind an allocation", "device", options=FLUSH,
-        true_time=True, where="sim",
-    ),
+    Attack(17, "17_by_content_local.cu", "cache by content, local memory", "device", where="gpu", large="small", **REMEMBERS),
     Attack(18, "18_super_batch.py", "one call computes all", "semantics", verdicts=only("wrong", "unreplayable")),
     Attack(19, "19_host_counter.py", "honest in the first call", "semantics", verdicts=only("wrong")),
     Attack(19, "19_one_region.py", "honest in one of two recordings", "semantics", verdicts=only("unreplayable")),
@@ -160,10 +163,22 @@ ATTACK_LIST = (
         problem="Product", where="torch",
         options=("--forbid-library", "libcublas*", "--forbid-library", "*gemm*"),
     ),
+    Attack(
+        26, "26_persisting_l2.cu", "input persists in L2", "driver", "none", only("violation", "unreplayable"),
+        true_time=True, problem="RowMean", where="gpu", large="cached",
+    ),
+    Attack(
+        27, "27_prefetch_next.cu", "the next call's input fetched", "device", "none", only("violation"),
+        true_time=True, problem="RowMean", where="gpu", large="cached",
+    ),
+    Attack(28, "28_early_start.cu", "starts before what is in front of it", "stream", "none", true_time=True, where="gpu"),
     Attack(29, "29_left_running.py", "processes left behind", "machine", "none", true_time=True, check="no processes"),
     Attack(30, "30_most_samples.py", "two of three calls do nothing", "statistics", verdicts=only("wrong", "unreplayable")),
     Attack(30, "30_slow_warm_up.py", "slow, then nothing", "statistics", verdicts=only("wrong")),
     Attack(31, "31_overwrite.py", "everything on the device cleared", "driver", verdicts=only("wrong")),
+    Attack(31, "31_neighbourhood.cu", "all behind the output overwritten", "device", "none", true_time=True),
+    Attack(32, "32_sibling_graph.py", "graph launched from the device", "device", verdicts=STOPPED, true_time=True, where="gpu"),
+    Attack(32, "32_tail_launch.py", "kernel launched from the device", "device", "none", true_time=True, where="gpu"),
     Attack(33, "33_real_driver.py", "driver behind the recorder", "driver", "none", only("wrong")),
     Attack(33, "33_own_driver.py", "copy of the driver", "driver", "none", only("wrong", "error"), where="sim"),
     Attack(33, "33_without_preload.py", "exec without preload", "native", "none", only("error")),
