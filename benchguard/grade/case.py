@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets as system_random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,14 +18,16 @@ from ..quarantine.contract import Quarantined
 from ..replay.buffers import Ring, SharedInputs
 from ..replay.collect import Progress
 from ..replay.replay import replay
-from ..replay.result import ReplayResult, time_block
+from ..replay.result import ReplayResult, SampleRow, time_block
+from ..replay.statistics import summarise
 from .device_launch import graph_launcher
 from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
 from .options import GradeOptions
-from .outcome import Findings, Outcome, first_use_of, longest_tail, outcome_of
+from .outcome import Findings, Outcome, longest_tail, outcome_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding, check_capture
+from .timing import first_use_of, reported
 from .traces import first_difference
 
 REPLAY_SECONDS_MIN = 1.0
@@ -143,7 +145,9 @@ def _judged(
     began: float,
 ) -> TimedCase:
     spec, known = work.spec, work.secrets
-    median = result.time_us.median if result.time_us else None
+    rows = reported(result.table)
+    summary = summarise([row.device_us for row in rows]) if rows else None
+    median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
@@ -158,7 +162,7 @@ def _judged(
         params=spec.params,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        time_us=time_block(result.time_us) if result.time_us else None,
+        time_us=time_block(summary) if summary else None,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,
         share_of_compute=rates.share_of_compute,
@@ -179,11 +183,22 @@ def _judged(
         kernels=recorded.kernels,
         uploaded_bytes=recorded.uploaded_bytes,
         capture=recorded.name,
-        notes=(*result.notes, *([recorded.suspicion] if recorded.suspicion else [])),
+        notes=tuple(_notes(result, recorded, rows)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
     return TimedCase(case, result.device, result.settings, _seconds(result))
+
+
+def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) -> Iterator[str]:
+    yield from result.notes
+    if recorded.suspicion:
+        yield recorded.suspicion
+    if len(rows) < len(result.table):
+        yield (
+            f"the time is that of the {len(rows)} samples on inputs used once: too few others to hold them against; "
+            "take more samples"
+        )
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:
