@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.inline.contract import InlineCase
-from benchguard.inline.result import InlineResult
+from benchguard.inline.result import GUARDS, InlineResult
 from benchguard.inline.supervise import Inline
 from benchguard.interpose import interposer_for
 from benchguard.judge.contract import (
@@ -90,6 +90,9 @@ def test_examples(tmp_path: Path, name: str) -> None:
     assert isinstance(result, InlineResult), (result, found.output)
     assert result.correct and result.full and not result.altered, result
     assert found.captures == () and result.attempts == ()
+    assert GUARDS[1] not in result.arena and GUARDS[2] not in result.arena, (
+        "the quarantine's filter leaves room for ours"
+    )
 
 
 def test_a_wrong_answer(tmp_path: Path) -> None:
