@@ -88,13 +88,14 @@ class _Armed(ctypes.Structure):
 
 
 class Running(ctypes.Structure):
-    """struct nb_inline_running: `places` are the buffers' device addresses, in the case's order."""
+    """struct nb_inline_running: `places` are the buffers' device addresses, in the case's order; `outputs` is an
+    object's address, or None."""
 
     _fields_ = (
         ("case_number", ctypes.c_uint32),
         ("pad", ctypes.c_uint32),
         ("call", ctypes.py_object),
-        ("outputs", ctypes.py_object),
+        ("outputs", ctypes.c_void_p),
         ("places", ctypes.c_uint64 * BUFFERS_MAX),
     )
 
@@ -154,7 +155,9 @@ def _buffer(buffer: Buffer, case: InlineCase) -> _Buffer:
         tolerance = case.tolerances[buffer.name]
         dtype = case.expected_dtypes.get(buffer.name, buffer.dtype)
         if dtype != buffer.dtype and not ("float" in buffer.dtype and dtype in ("float32", "float64")):
-            raise InlineError(f"{buffer.name} is {buffer.dtype}, {dtype} cannot be expected; this is a fault of ours")
+            raise InlineError(
+                f"{buffer.name} is {buffer.dtype}, {dtype} cannot be expected; this is a fault of ours"
+            )
         found.is_checked, found.expected_dtype = 1, DTYPES.index(dtype)
         found.expected = _offset(case.expected_layout.places, buffer.name, None)
         found.absolute, found.relative = tolerance.absolute, tolerance.relative
@@ -183,7 +186,9 @@ def nesting(shape: Sequence[int], strides: Sequence[int] | None) -> tuple[tuple[
     empty for row-major memory without gaps; None if elements are interleaved in another way."""
     if strides is None or 0 in shape:
         return ()
-    steps = sorted(((n, step) for n, step in zip(shape, strides, strict=True) if n > 1), key=lambda each: -each[1])
+    steps = sorted(
+        ((n, step) for n, step in zip(shape, strides, strict=True) if n > 1), key=lambda each: -each[1]
+    )
     room = 1
     for extent, step in reversed(steps):
         if step < room:

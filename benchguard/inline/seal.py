@@ -74,7 +74,9 @@ def open_sealed(keys: bytes, case: int, message: bytes) -> SealedResult:
         raise SealError(f"no sealed result of case {case}; grade again")
     key = keys[case * KEY_BYTES : (case + 1) * KEY_BYTES]
     point, mask, pad = _KEY.unpack(key)
-    if not hmac.compare_digest(code_of(point, mask, case, data).to_bytes(8, "little"), code.to_bytes(8, "little")):
+    if not hmac.compare_digest(
+        code_of(point, mask, case, data).to_bytes(8, "little"), code.to_bytes(8, "little")
+    ):
         raise SealError(f"the result of case {case} was altered on its way, or is forged")
     return _read(_xor(data, pad), case)
 

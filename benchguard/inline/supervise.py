@@ -1,8 +1,8 @@
 """The supervisor's side: makes the seal, takes what the quarantine sends, and opens it.
 
-    with Inline(cases, samples) as inline:
-        quarantine(..., inline=inline)        # its order has inline.order, its process inherits the descriptors
-        results = inline.results()
+with Inline(cases, samples) as inline:
+    quarantine(..., inline=inline)        # its order has inline.order, its process inherits the descriptors
+    results = inline.results()
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Inline:
     def __enter__(self) -> Inline:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         self._receiver.stop()
         self._theirs.close()
         self._ours.close()
@@ -82,7 +84,9 @@ def _opened(
         return "no result came: the process ended before it was sealed"
     try:
         if len(messages) > 1:
-            raise SealError(f"{len(messages)} results came for case {number}: there is one, others are forged")
+            raise SealError(
+                f"{len(messages)} results came for case {number}: there is one, others are forged"
+            )
         found: SealedResult = open_sealed(keys, number, messages[0])
     except SealError as error:
         return str(error)

@@ -22,7 +22,7 @@ from benchguard.grade.result import GradeResult
 from benchguard.shim.driver import discover
 
 PROBLEMS = ("grayscale", "softmax", "matmul", "layernorm", "attention")
-LANGUAGES = {"torch": "torch.py", "triton": "triton.py", "cuda": "cuda.cu"}
+LANGUAGES = {"torch": "torch_eager.py", "triton": "triton_kernel.py", "cuda": "cuda.cu"}
 OWN = ("submission: import", "submission: compile", "submission: warm-up")
 """What is the submission's own time."""
 

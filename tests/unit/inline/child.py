@@ -8,6 +8,7 @@ A submission defines `bind(cuda, number, case, places)`, which returns a call, o
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import msgspec
 
@@ -27,8 +28,7 @@ def main() -> None:
     plan = msgspec.json.decode(sys.stdin.buffer.read(), type=Plan)
     session = prepare(plan.order, plan.cases, driver)
     names: dict[str, object] = {"session": session, "order": plan.order}
-    with open(path) as file:
-        exec(compile(file.read(), path, "exec"), names)
+    exec(compile(Path(path).read_text(), path, "exec"), names)
     cuda = Cuda(driver)
     for number, case in enumerate(plan.cases):
         places = {buffer.name: cuda.allocate(buffer.bytes) for buffer in case.buffers}

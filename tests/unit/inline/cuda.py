@@ -54,7 +54,9 @@ class Cuda:
         self.launch("idle", ctypes.c_uint64(ns), stream=stream)
 
     def fill(self, address: int, value: int, size: int, stream: Any = None) -> None:
-        self.ask("cuMemsetD8Async", ctypes.c_uint64(address), ctypes.c_ubyte(value), ctypes.c_size_t(size), stream)
+        self.ask(
+            "cuMemsetD8Async", ctypes.c_uint64(address), ctypes.c_ubyte(value), ctypes.c_size_t(size), stream
+        )
 
     def read(self, address: int, size: int) -> bytes:
         data = ctypes.create_string_buffer(max(size, 1))

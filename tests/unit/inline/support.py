@@ -105,7 +105,6 @@ def timed(
     *given: Given,
     samples: int = 5,
     environment: Mapping[str, str] | None = None,
-    user: int | None = None,
 ) -> Timed:
     """Run `submission`, a program for child.py, on each case."""
     program = folder / "submission.py"
@@ -122,7 +121,6 @@ def timed(
             cwd=ROOT,
             pass_fds=inline.descriptors,
             env={**os.environ, "PYTHONPATH": path, **(environment or {})},
-            user=user,
         )
         results = inline.results()
         for each in {fd for case in inline.order.cases for fd in (case.inputs, case.expected)}:
