@@ -138,6 +138,11 @@ ATTACK_LIST = (
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
     Attack(17, "17_by_content_global.cu", "cache by content, module's variable", "device", **REMEMBERS),
+    Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", **REMEMBERS),
+    Attack(
+        17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",
+        only("unreplayable", "violation", "error"), true_time=True, where="gpu", large="small",
+    ),
     Attack(17, "17_by_content_freed.py", "cache by content, freed memory", "device", where="sim"),
     Attack(
         17, "17_by_content_beyond.py", "cache by content, behind an allocation", "device", where="sim",
