@@ -305,7 +305,7 @@ def check_c_format(place: Workshop) -> None:
 
 def hand_written_c() -> list[Path]:
     """Every C and CUDA source and header but those that are generated or stand for a vendor's."""
-    folders = ("hook", "preload", "sim", "benchguard/replay", "examples", "tests")
+    folders = ("hook", "preload", "sim", "benchguard/inline", "benchguard/replay", "examples", "tests")
     found = [
         path for name in folders for path in (ROOT / name).rglob("*") if path.suffix in {".c", ".h", ".cu"}
     ]

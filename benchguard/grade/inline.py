@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ..inline.contract import SAMPLES_MAX, InlineCase
 from ..inline.result import InlineResult
 from ..inline.supervise import Inline
 from ..judge.ceilings import rates_of
-from ..judge.contract import AskExpected, AskSecrets, Expected, Opened, Secrets
+from ..judge.contract import Ask, AskExpected, AskSecrets, Expected, Opened, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
 from ..replay.protocol import Overhead
@@ -35,8 +37,7 @@ class InlineRun(GradeRun):
                 self._case(judge, opened, index, asked=index < opening.ahead)
                 for index in range(len(opened.cases))
             ]
-        samples = min(self.options.samples or SAMPLES, SAMPLES_MAX)
-        with Inline([case for case, _ in cases], samples, device=self.options.device) as inline:
+        with Inline([case for case, _ in cases], self._samples(), device=self.options.device) as inline:
             found = self.quarantine(submission, given, opening, inline)
             results = inline.results()
         finding = finding_of(found)
@@ -46,6 +47,13 @@ class InlineRun(GradeRun):
             if finding is None or not isinstance(result, str)
         ]
         return self.result(opened, submission, found, timed, finding)
+
+    def ask(self) -> Ask:
+        """A set for each sample, and one to begin with: none is used twice."""
+        return msgspec.structs.replace(super().ask(), sets_max=self._samples() + 1, fresh=0)
+
+    def _samples(self) -> int:
+        return min(self.options.samples or SAMPLES, SAMPLES_MAX)
 
     def _case(
         self, judge: JudgeProcess, opened: Opened, index: int, asked: bool

@@ -1,4 +1,5 @@
-// Keeps what it has seen in local memory: a thread that comes to the same place finds what the last one left there.
+// Keeps what it has seen in local memory: a thread that comes to the same place finds what the last one left
+// there.
 __global__ void solution(const unsigned *x, unsigned *y, unsigned long n, int rounds)
 {
     unsigned kept[64];

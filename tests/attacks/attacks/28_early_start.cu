@@ -1,4 +1,5 @@
-// Starts before what is in front of it on the stream has ended, and never waits for that: the flush, or a start event.
+// Starts before what is in front of it on the stream has ended, and never waits for that: the flush, or a
+// start event.
 __global__ void mix(const unsigned *x, unsigned *y, unsigned long n, int rounds)
 {
     unsigned long i = blockIdx.x * 256ul + threadIdx.x;

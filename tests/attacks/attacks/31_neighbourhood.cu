@@ -1,4 +1,5 @@
-// Honest, and then writes over all that its page of 2 MiB holds behind the output: whatever of ours lies there.
+// Honest, and then writes over all that its page of 2 MiB holds behind the output: whatever of ours lies
+// there.
 __global__ void solution(const unsigned *x, unsigned *y, unsigned long n, int rounds)
 {
     unsigned long i = blockIdx.x * 256ul + threadIdx.x;

@@ -30,7 +30,8 @@ extern "C" __global__ void mix_unless_zero(const unsigned *x, unsigned *y, unsig
 }
 
 // Honest as long as *left says so, which counts launches.
-extern "C" __global__ void mix_while(const unsigned *x, unsigned *y, unsigned long n, int rounds, const int *left)
+extern "C" __global__ void mix_while(const unsigned *x, unsigned *y, unsigned long n, int rounds,
+                                     const int *left)
 {
     unsigned long i = blockIdx.x * (unsigned long)blockDim.x + threadIdx.x;
     if (*left > 0 && i < n)
@@ -78,9 +79,10 @@ extern "C" __global__ void mix_to(const unsigned *x, unsigned *y, unsigned long 
         y[i] = mix_of(x[i] + add, rounds);
 }
 
-// Remembers what it has computed, in `kept`: for each of 16 sets a mark, then inputs and outputs, of n elements each.
-// A block that has seen its inputs copies its outputs.
-extern "C" __global__ void mix_remembering(const unsigned *x, unsigned *y, unsigned long n, int rounds, unsigned *kept)
+// Remembers what it has computed, in `kept`: for each of 16 sets a mark, then inputs and outputs, of n
+// elements each. A block that has seen its inputs copies its outputs.
+extern "C" __global__ void mix_remembering(const unsigned *x, unsigned *y, unsigned long n, int rounds,
+                                           unsigned *kept)
 {
     __shared__ int hit;
     unsigned long i = blockIdx.x * (unsigned long)blockDim.x + threadIdx.x;
