@@ -5,6 +5,8 @@ benchguard.verify_log("run.audit.jsonl")          # raises LogError at the first
 with benchguard.region("forward", inputs={"x": x}): ...  # what `neutrino-bench record` records
 with benchguard.Capture.open("x.ncap") as capture: ...   # what was recorded
 benchguard.replay("x.ncap").time_us.median        # how long it takes, in a clean process
+benchguard.do_bench_isolated("submission.kernel", generator, {"size": 1024}, 100, 5)   # pygpubench's call, graded
+benchguard.do_bench(lambda: kernel(x))            # Triton's call, for one's own code
 
 Importing this is cheap: what it names is loaded when it is used.
 """
@@ -19,20 +21,31 @@ from .region import RegionError, region, region_range
 if TYPE_CHECKING:
     from .audit.log import LogError, Verified, read_log, verify_log
     from .capture import Capture, CaptureError
+    from .dropin.deterministic import DeterministicContext
+    from .dropin.do_bench import do_bench
+    from .dropin.isolated import BenchmarkError, do_bench_isolated
+    from .dropin.statistics import BenchmarkResult, BenchmarkStats, basic_stats
     from .problem.problem import Problem
     from .replay.replay import replay
     from .replay.result import ReplayResult
 
 __version__ = "0.1.0"
 __all__ = [
+    "BenchmarkError",
+    "BenchmarkResult",
+    "BenchmarkStats",
     "Capture",
     "CaptureError",
+    "DeterministicContext",
     "LogError",
     "Problem",
     "RegionError",
     "ReplayResult",
     "Verified",
     "__version__",
+    "basic_stats",
+    "do_bench",
+    "do_bench_isolated",
     "read_log",
     "region",
     "region_range",
@@ -41,12 +54,19 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BenchmarkError": "dropin.isolated",
+    "BenchmarkResult": "dropin.statistics",
+    "BenchmarkStats": "dropin.statistics",
     "Capture": "capture",
     "CaptureError": "capture",
+    "DeterministicContext": "dropin.deterministic",
     "LogError": "audit.log",
     "Problem": "problem.problem",
     "ReplayResult": "replay.result",
     "Verified": "audit.log",
+    "basic_stats": "dropin.statistics",
+    "do_bench": "dropin.do_bench",
+    "do_bench_isolated": "dropin.isolated",
     "read_log": "audit.log",
     "verify_log": "audit.log",
 }

@@ -97,8 +97,7 @@ class GpuModeCase:
         found = {name: value for name, value in zip(template.names, values, strict=True) if name in read}
         if distribution != variants.OWN:
             for name, value in found.items():
-                random = generator(seed, name, distribution)
-                found[name] = variants.transformed(to_numpy(value), distribution, random)
+                found[name] = variants.transformed(to_numpy(value), distribution, seed, name)
         return found
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:

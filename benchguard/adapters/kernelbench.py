@@ -28,7 +28,7 @@ from ..errors import UsageError
 from ..problem import distributions as variants
 from ..problem.arrays import Array, is_torch, to_numpy, to_torch
 from ..problem.errors import ProblemError, blaming
-from ..problem.seeding import generator, seeded
+from ..problem.seeding import seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Tolerance
 from ..problem.suite import Suite
 from ..problem.tolerances import tolerance_of
@@ -139,11 +139,10 @@ class KernelBenchCase:
         found = {}
         for argument, value in zip(self.spec.arguments, values, strict=False):
             if isinstance(argument, Buffer):
-                own = distribution == variants.OWN
-                random = generator(seed, argument.name, distribution)
-                found[argument.name] = (
-                    value if own else variants.transformed(to_numpy(value), distribution, random)
-                )
+                found[argument.name] = value
+                if distribution != variants.OWN:
+                    numbers = to_numpy(value)
+                    found[argument.name] = variants.transformed(numbers, distribution, seed, argument.name)
         return found | self._state
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:

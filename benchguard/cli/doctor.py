@@ -16,6 +16,7 @@ from ..codegen.errors import CodegenError
 from ..codegen.headers import find_headers
 from ..errors import BenchguardError
 from ..interpose import gap_text
+from ..quarantine.probe import features
 from ..shim.build import shim_for
 from ..shim.compiler import find_compiler
 from ..shim.driver import discover
@@ -89,6 +90,15 @@ def _torch() -> Finding:
     return Finding("ok", "torch", "installed")
 
 
+def _sandbox() -> Iterator[Finding]:
+    """What a quarantine has here; `grade` names what is missing, and `--require-sandbox full` refuses."""
+    for name, why in features().items():
+        if why == "on":
+            yield Finding("ok", name, "on, in quarantine")
+        else:
+            yield Finding("warn", name, why, "`grade` goes on without it; --require-sandbox full does not")
+
+
 def findings() -> Iterator[Finding]:
     """Every check; one that cannot even be made is a failure, not an exception."""
     checks: list[tuple[str, Callable[[], Finding]]] = [
@@ -118,6 +128,10 @@ def findings() -> Iterator[Finding]:
             yield check()
         except (BenchguardError, ShimError, CodegenError) as error:
             yield Finding("fail", subject, str(error))
+    try:
+        yield from _sandbox()
+    except BenchguardError as error:
+        yield Finding("fail", "quarantine", str(error))
 
 
 @click.command()
@@ -133,5 +147,5 @@ def doctor(as_json: bool) -> int:
     else:
         for finding in found:
             then = f"; {finding.then}" if finding.then else ""
-            click.echo(f"{finding.level:4}  {finding.subject:9} {finding.found}{then}")
+            click.echo(f"{finding.level:4}  {finding.subject:12} {finding.found}{then}")
     return int(any(finding.level == "fail" for finding in found))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets as system_random
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..capture import Capture, CaptureError
@@ -17,18 +17,21 @@ from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..replay.buffers import Ring, SharedInputs
 from ..replay.collect import Progress
-from ..replay.protocol import Device
 from ..replay.replay import replay
-from ..replay.result import ReplayResult, Settings, time_block
+from ..replay.result import ReplayResult, SampleRow, time_block
+from ..replay.statistics import summarise
 from .device_launch import graph_launcher
 from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
 from .options import GradeOptions
-from .outcome import Findings, first_use_of, longest_tail, outcome_of
+from .outcome import Findings, Outcome, longest_tail, outcome_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
+from .run import TimedCase
 from .specification import Finding, check_capture
+from .timing import first_use_of, reported
 from .traces import first_difference
 
 REPLAY_SECONDS_MIN = 1.0
+ON_THE_DEVICE = "let the device decide, not the host, or grade with --inline"
 
 Report = Callable[[str, int, float | None], None]
 
@@ -47,23 +50,23 @@ class CaseWork:
 
 
 @dataclass(frozen=True)
-class Replayed:
-    """`seconds`: what parts of it took."""
+class Recorded:
+    """Of the capture that is replayed. `suspicion`: empty, or in which bytes the two recordings differ."""
 
-    case: GradedCase
-    device: Device | None = None
-    settings: Settings | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
+    kernels: tuple[KernelEvidence, ...]
+    uploaded_bytes: int
+    name: str
+    suspicion: str
 
 
-def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> Replayed:
+def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
     """Raises UsageError for what cannot be asked of a replay; all that a capture holds is a verdict."""
     began = time.monotonic()
     pair = work.found.captures[work.index]
     chosen = pair[system_random.randbelow(2)]  # who prepares for one of them has prepared for half
     try:
         with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
-            finding = _finding(first, second, work.spec)
+            finding, suspicion = _findings(first, second, work.spec)
             capture = first if chosen == pair[0] else second
             kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
     except CaptureError as error:
@@ -75,29 +78,27 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     result = _replay(chosen, work, options, report)
     judge.ask(AskChecked(work.index))
     checked, _ = judge.answer(Checked)
-    return _judged(work, result, checked, (kernels, uploaded, name), began)
+    return _judged(work, result, checked, Recorded(kernels, uploaded, name, suspicion), began)
 
 
-def _finding(first: Capture, second: Capture, spec: CaseSpec) -> Finding | None:
+def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding | None, str]:
+    """What forbids a replay, and what explains wrong outputs of one."""
     for capture in (first, second):
         finding = check_capture(capture, spec)
         if finding is not None:
-            return finding
+            return finding, ""
         launcher = graph_launcher(capture)
         if launcher:
-            return Finding(
-                "unreplayable",
+            text = (
                 f"a kernel's code launches graphs from the device ({launcher}), which may go on after the call has "
-                "ended; launch them from the host",
+                "ended; launch them from the host"
             )
+            return Finding("unreplayable", text), ""
     difference = first_difference(first, second)
-    if not difference:
-        return None
-    return Finding(
-        "unreplayable",
-        f"two calls on different inputs are not the same work, so the host looks at the inputs or counts its calls: "
-        f"{difference}; decide on the device, or grade with --inline",
-    )
+    if difference is None:
+        return None, ""
+    text = f"two calls on different inputs do not ask the device for the same: {difference.text}"
+    return Finding("unreplayable", f"{text}; {ON_THE_DEVICE}") if difference.of_work else None, text
 
 
 def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -> ReplayResult:
@@ -124,7 +125,7 @@ def _tell(report: Report, progress: Progress) -> None:
 
 def _refused(
     work: CaseWork, finding: Finding, began: float, kernels: tuple[KernelEvidence, ...] = ()
-) -> Replayed:
+) -> TimedCase:
     case = GradedCase(
         name=work.spec.name,
         params=work.spec.params,
@@ -133,30 +134,35 @@ def _refused(
         kernels=kernels,
         wall_s=time.monotonic() - began,
     )
-    return Replayed(case)
+    return TimedCase(case)
 
 
 def _judged(
     work: CaseWork,
     result: ReplayResult,
     checked: Checked,
-    evidence: tuple[tuple[KernelEvidence, ...], int, str],
+    recorded: Recorded,
     began: float,
-) -> Replayed:
+) -> TimedCase:
     spec, known = work.spec, work.secrets
-    kernels, uploaded, name = evidence
-    median = result.time_us.median if result.time_us else None
+    rows = reported(result.table)
+    summary = summarise([row.device_us for row in rows]) if rows else None
+    median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
     outcome = outcome_of(Findings(result, checked if result.table else None, rates, first_use))
+    if outcome.verdict == "wrong" and recorded.suspicion:
+        outcome = Outcome(
+            "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"
+        )
     looked_at = checked.samples > 0
     case = GradedCase(
         name=spec.name,
         params=spec.params,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        time_us=time_block(result.time_us) if result.time_us else None,
+        time_us=time_block(summary) if summary else None,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,
         share_of_compute=rates.share_of_compute,
@@ -174,14 +180,25 @@ def _judged(
         ),
         overhead=result.overhead,
         clocks=result.clocks,
-        kernels=kernels,
-        uploaded_bytes=uploaded,
-        capture=name,
-        notes=result.notes,
+        kernels=recorded.kernels,
+        uploaded_bytes=recorded.uploaded_bytes,
+        capture=recorded.name,
+        notes=tuple(_notes(result, recorded, rows)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
-    return Replayed(case, result.device, result.settings, _seconds(result))
+    return TimedCase(case, result.device, result.settings, _seconds(result))
+
+
+def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) -> Iterator[str]:
+    yield from result.notes
+    if recorded.suspicion:
+        yield recorded.suspicion
+    if len(rows) < len(result.table):
+        yield (
+            f"the time is that of the {len(rows)} samples on inputs used once: too few others to hold them against; "
+            "take more samples"
+        )
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:
@@ -199,4 +216,4 @@ def _recorded_us(work: CaseWork) -> float | None:
     return None if seconds is None else 1e6 * seconds
 
 
-__all__ = ["CaseWork", "Replayed", "Verdict", "grade_case"]
+__all__ = ["CaseWork", "TimedCase", "Verdict", "grade_case"]

@@ -1,12 +1,15 @@
 """Two recordings of one case, on different inputs: do they ask the device for the same?
 
 Where they do not, the host looked at the inputs (or counted its calls), and a replay on other inputs would not be
-what the submission does. Addresses may differ, as temporary memory does.
+what the submission does. Addresses may differ, as temporary memory does. So may bytes of parameters that no kernel
+reads: ATen's by-value structs have room for 16 dimensions and leave what they do not use as the stack had it. So a
+difference in bytes alone is only a suspicion, until outputs on other inputs are wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -17,9 +20,22 @@ from ..capture.model import Attribute, Copy, Launch, Operation, Set, Upload
 WORD = 8
 
 
-def first_difference(one: Capture, two: Capture) -> str:
-    """Where the second asks for something else; empty if it nowhere does."""
-    return next(_Pair(one, two).differences(), "")
+@dataclass(frozen=True)
+class Difference:
+    """`of_work`: other work is asked for, not only other bytes for it. `text` is a part of a sentence."""
+
+    text: str
+    of_work: bool
+
+
+def first_difference(one: Capture, two: Capture) -> Difference | None:
+    """Where the second asks for other work first, else where it has other bytes first; None if nowhere."""
+    suspicion = None
+    for difference in _Pair(one, two).differences():
+        if difference.of_work:
+            return difference
+        suspicion = suspicion or difference
+    return suspicion
 
 
 class _Pair:
@@ -27,17 +43,20 @@ class _Pair:
         self._one, self._two = one, two
         self._held = tuple(_addresses(capture) for capture in (one, two))
 
-    def differences(self) -> Iterator[str]:
+    def differences(self) -> Iterator[Difference]:
         for number, (a, b) in enumerate(zip_longest(self._one.operations, self._two.operations)):
             if a is None or b is None:
                 more, count = ("first", len(self._one.operations)), len(self._two.operations)
                 if a is None:
                     more, count = ("second", len(self._two.operations)), len(self._one.operations)
-                yield f"the {more[0]} recording has {more[1]} operations, the other {count}"
+                yield Difference(f"the {more[0]} recording has {more[1]} operations, the other {count}", True)
                 return
-            difference = self._operation(a, b)
-            if difference:
-                yield f"operation {number} ({self._label(a)}): {difference}"
+            where = f"operation {number} ({self._label(a)})"
+            if text := self._work(a, b):
+                yield Difference(f"{where}: {text}", True)
+                return
+            if text := self._bytes(a, b):
+                yield Difference(f"{where}: {text}", False)
 
     def _label(self, operation: Operation) -> str:
         name = operation.kind.name.lower().replace("_", " ")
@@ -45,15 +64,14 @@ class _Pair:
             f"{name} of {self._one.kernels[operation.kernel].name}" if isinstance(operation, Launch) else name
         )
 
-    def _operation(self, a: Operation, b: Operation) -> str:
+    def _work(self, a: Operation, b: Operation) -> str:
+        """What is another operation, or another shape of one."""
         if a.kind is not b.kind:
             return f"the other recording has a {b.kind.name.lower().replace('_', ' ')} there"
         if a.graph != b.graph or a.flags != b.flags:
             return "it is in another graph, or has other flags"
         if isinstance(a, Launch) and isinstance(b, Launch):
             return self._launch(a, b)
-        if isinstance(a, Upload) and isinstance(b, Upload) and self._bytes(a, b) is False:
-            return f"the host uploads {a.content.bytes} bytes that depend on the inputs"
         for field in _PLAIN.get(type(a), ()):
             if getattr(a, field) != getattr(b, field):
                 return f"{field} is {getattr(a, field)} and {getattr(b, field)}"
@@ -68,11 +86,19 @@ class _Pair:
                 return f"{field.replace('_', ' ')} is {getattr(a, field)} and {getattr(b, field)}"
         if _attributes(a.attributes) != _attributes(b.attributes):
             return "launch attributes differ"
-        return self._parameters(a.parameters, b.parameters)
+        if len(a.parameters) != len(b.parameters):
+            return f"{len(a.parameters)} and {len(b.parameters)} bytes of parameters"
+        return ""
+
+    def _bytes(self, a: Operation, b: Operation) -> str:
+        """What the host gives an operation that is the same otherwise."""
+        if isinstance(a, Launch) and isinstance(b, Launch):
+            return self._parameters(a.parameters, b.parameters)
+        if isinstance(a, Upload) and isinstance(b, Upload) and not self._uploads_are_equal(a, b):
+            return f"the host uploads {a.content.bytes} bytes that depend on the inputs"
+        return ""
 
     def _parameters(self, a: bytes, b: bytes) -> str:
-        if len(a) != len(b):
-            return f"{len(a)} and {len(b)} bytes of parameters"
         for at in range(0, len(a), WORD):
             words = a[at : at + WORD], b[at : at + WORD]
             if words[0] != words[1] and not self._are_addresses(*words):
@@ -91,7 +117,7 @@ class _Pair:
         kernel = capture.kernels[launch.kernel]
         return capture.images[capture.modules[kernel.module].image].sha256, kernel.name
 
-    def _bytes(self, a: Upload, b: Upload) -> bool:
+    def _uploads_are_equal(self, a: Upload, b: Upload) -> bool:
         if a.content.bytes != b.content.bytes:
             return False
         chunks = self._one.chunks(a.content), self._two.chunks(b.content)

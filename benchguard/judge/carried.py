@@ -12,7 +12,11 @@ set, its median. Evidence needs p < P_MAX, and p < SETS_P_MAX by sets, and also 
 EFFECT_MIN: a difference may be certain and yet too small to be worth a cheat. With 8 repeated sets and 4 for one
 use p is 1/495 by sets, if these are all slower than those; with 4 and 4 it cannot be low enough.
 
-How often it is wrong, simulated (tests/unit/judge/test_carried.py has the models; 1000 runs of each): FALSE_POSITIVES
+How often it is wrong, simulated (seven models of noise in tests/unit/judge/test_carried.py, 1000 runs of each at
+three sizes): 6 of 21000 where times do not depend on data. Where they do, with a standard deviation of 5 % from set
+to set: 24 of 7000, and 19 of 1000 without being told the sets. A difference of 5 % was seen in 49 or 50 of 50 runs
+under every noise but two speeds 8 % apart, and 10 % with 8 one-use sets under that, too; where times depend on data,
+10 % in half of the runs.
 """
 
 from __future__ import annotations

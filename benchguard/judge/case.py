@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from .formats import Array, is_float
 from .inputs import Inputs, chance_for, write_set
 from .plan import Plan, Sizes, available_bytes, check_room, plan, spread
 from .precision import errors_of, note
-from .reference import SpillError, as_output, check_answers, expected_of, kept_bytes
+from .reference import SpillError, as_output, check_answers, expected_of, kept_bytes, spilled
 from .ring import AnnouncedError, RingChecker
 from .samples import Copy, Samples
 from .shared import FIXED, READ_ONLY, Bytes, Shared
@@ -172,13 +173,16 @@ class CaseJudge:
         counts = (chosen.sets - chosen.fresh, chosen.fresh)
         distributions = tuple(spread(self._case.distributions, counts, chance))
         pool = Shared("neutrino-secrets", chosen.sets * self._read.stride)
-        expected: list[dict[str, Array]] = []
+        kept: list[Future[dict[str, Array]]] = []
         try:
             for number, name in enumerate(distributions):
                 with self._tools.problem:
                     drawn = self._inputs.draw(name, chance)
                     write_set(pool, self._read, number, drawn.memory)
-                    expected.append(expected_of(self._case, drawn.arrays, spill))
+                    found = expected_of(self._case, drawn.arrays)
+                work = partial(spilled, self._case, found) if spill else partial(dict, found)
+                kept.append(self._tools.workers.submit(work))  # while the next set is drawn
+            expected = [each.result() for each in kept]
             if not self._case.own_verdict:
                 check_answers(self._spec, expected)
             pool.seal(READ_ONLY)
@@ -188,16 +192,15 @@ class CaseJudge:
         return _Made(chosen, distributions, pool, expected, pool.view())
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
-        """The problem's own test of one set's outputs; its arrays are numpy's, on the host, and its to alter."""
+        """The problem's own test of one set's outputs; its arrays are numpy's, on the host, and not to be altered."""
         assert self._made is not None
         inputs = self._arrays_of(of_set)
         expected, actual = {}, {}
         for buffer in self._spec.checked:
             values = self._made.expected[of_set][buffer.name]
-            floats = is_float(buffer.dtype)
-            expected[buffer.name] = (
-                values.reshape(buffer.shape).copy() if floats else as_numbers(buffer, values)
-            )
+            expected[buffer.name] = values.reshape(buffer.shape)
+            if not is_float(buffer.dtype):
+                expected[buffer.name] = as_numbers(buffer, values)
             actual[buffer.name] = as_numbers(buffer, copy[buffer.name])
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)

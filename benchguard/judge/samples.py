@@ -7,7 +7,6 @@ or as wrong as the copy is. Only one that differs is compared with what is right
 
 from __future__ import annotations
 
-import ctypes
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -17,15 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..problem.spec import Buffer, CaseSpec, Layout, Tolerance
-from .arrays import elements_of
+from .arrays import elements_of, same_bits
 from .compare import Comparison, compare
 from .contract import Mismatch
 from .formats import Array
 from .shared import Bytes
-
-_memcmp = ctypes.CDLL(None).memcmp  # called through ctypes it runs without Python's lock
-_memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-_memcmp.restype = ctypes.c_int
 
 Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""
@@ -155,16 +150,6 @@ def _views(buffers: Sequence[Buffer], layout: Layout, slot: Bytes) -> list[tuple
         offset, size = layout.places[buffer.name]
         found.append((buffer.name, elements_of(buffer, slot[offset : offset + size])))
     return found
-
-
-def same_bits(view: Array, copy: Array) -> bool:
-    """Of an output's elements and a flat copy; not of what lies in its gaps."""
-    if view.size == 0:
-        return True
-    if view.flags.c_contiguous:
-        return bool(_memcmp(view.ctypes.data, copy.ctypes.data, copy.nbytes) == 0)
-    bits = f"u{view.dtype.itemsize}"
-    return np.array_equal(view.view(bits), copy.view(bits).reshape(view.shape))
 
 
 def mismatch_text(buffer: Buffer, comparison: Comparison) -> str:

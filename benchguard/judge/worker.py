@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
-import importlib
 import os
 import queue
 import signal
@@ -46,10 +45,9 @@ def main(descriptor: int, parent: int, load: Load | None = None) -> None:
 
 def open_suite(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
     """Imported late: an adapter may bring much with it."""
-    adapters = importlib.import_module("..adapters", __package__)
-    problems = importlib.import_module("..problem.load", __package__)
-    load: Load = getattr(adapters, "load_suite", problems.load)
-    return load(problem, adapter, options)
+    from ..adapters import load_suite  # noqa: PLC0415
+
+    return load_suite(problem, adapter, options)
 
 
 def _listen(end: socket.socket, questions: queue.SimpleQueue[Question]) -> None:

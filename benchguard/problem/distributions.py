@@ -99,6 +99,7 @@ def is_ascending(flat: Numbers) -> bool:
 
 def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
     low, high = float(flat.min()), float(flat.max())
+    made: Numbers
     if np.isfinite(low) and np.isfinite(high):
         made = _by_chunks(flat, rule, low, high, seed, words)
         return np.sort(made) if is_ascending(flat) else made
@@ -112,7 +113,7 @@ def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Num
 def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
     low, high = int(flat.min()), int(flat.max())
     if is_permutation(flat, low, high):
-        return generator(seed, *words).permutation(flat)
+        return np.asarray(generator(seed, *words).permutation(flat))
     if is_ascending(flat):
         return flat
     if rule is _uniform:
@@ -185,7 +186,7 @@ def _sparse(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbe
 
 
 def _ties(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
-    return shape.levels[random.integers(0, LEVELS, values.shape, np.uint8)]
+    return np.asarray(shape.levels[random.integers(0, LEVELS, values.shape, np.uint8)])
 
 
 def _shifted(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:

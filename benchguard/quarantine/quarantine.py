@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal
 
 import msgspec
 
@@ -18,12 +18,12 @@ from ..audit.selection import ByProgram
 from ..audit.supervise import ChildOptions, Interposer, Recorded, Run, supervise
 from ..errors import BenchguardError
 from ..inline.supervise import Inline
-from ..problem.spec import CaseSpec, Layout
 from . import environment, identity
 from .attend import Attendant
 from .contract import Audit, Confine, Order, Quarantined
 from .events import Events, Progress, printable
 from .group import Group
+from .late import NOTHING, Given, Sender, reading
 from .private import Private, private, readable_interposer
 from .recordings import pack_all
 from .submission import Submission, is_altered
@@ -40,22 +40,16 @@ _START = (
 )
 
 
-class ThrowAway(Protocol):
-    """judge.contract.Throwaway."""
-
-    @property
-    def layouts(self) -> tuple[Layout, ...]: ...
-
-    @property
-    def offsets(self) -> tuple[int, ...]: ...
+Sandbox = Literal["any", "full", "probe"]
+"""Run it however far it can be confined; only if every feature is on; do not run it, only say which are."""
 
 
-def command(events: int, require_full: bool, group: Group) -> list[str]:
+def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
     """What starts the stage: no PYTHON* variable and no folder of the user's, but all that is installed, also where
     PYTHONPATH says so."""
     package = str(Path(__file__).resolve().parents[2])
-    folders = [each for each in sys.path if each and os.path.realpath(each) != package]
-    sandbox = "full" if require_full else "any"
+    installed = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    folders = [each for each in installed if each and os.path.realpath(each) != package]
     cgroup = str(group.cgroup or "")
     words = [package, os.pathsep.join(folders), str(events), str(os.getpid()), sandbox, cgroup]
     return [sys.executable, "-I", "-c", _START, *words]
@@ -63,9 +57,7 @@ def command(events: int, require_full: bool, group: Group) -> list[str]:
 
 def quarantine(
     submission: Submission,
-    cases: Sequence[CaseSpec],
-    throwaway: ThrowAway,
-    inputs_fd: int,
+    given: Given | Callable[[], Given],
     *,
     interposer: Interposer,
     folder: Path,
@@ -83,24 +75,27 @@ def quarantine(
 ) -> Quarantined:
     """Run `submission`, and leave captures and the audit log in `folder`; it may take `timeout` seconds.
 
-    `progress` is called with the phase and the case. With `inline` nothing is recorded; its results are the caller's to
-    open. Raises BenchguardError, UsageError for what is not the
-    submission's doing; all that it does is in the answer.
+    `given` may be a function: it is called in a thread of its own, and waited for, while the submission is imported or
+    compiled. `progress` is called with the phase and the case. With `inline` nothing is recorded; its results are the
+    caller's to open. Raises what `given` raises, and BenchguardError, UsageError for what is not the submission's
+    doing; all that it does is in the answer.
     """
     user = identity.free_user()
     with ExitStack() as stack:
         where = stack.enter_context(private(submission, folder, user is not None))
         interposer = readable_interposer(interposer, where) if user is not None else interposer
-        inputs = stack.enter_context(_reading(inputs_fd))
+        sender = None if isinstance(given, Given) else stack.enter_context(Sender(given))
+        known = given if isinstance(given, Given) else NOTHING
         order = Order(
             submission=str(where.submission / submission.main),
             language=submission.language,
             entry=submission.entry,
             convention=submission.convention,
-            cases=tuple(cases),
-            layouts=tuple(throwaway.layouts),
-            offsets=tuple(throwaway.offsets),
-            inputs=inputs,
+            cases=tuple(known.cases),
+            layouts=tuple(known.throwaway.layouts),
+            offsets=tuple(known.throwaway.offsets),
+            inputs=stack.enter_context(reading(known.inputs)),
+            late=-1 if sender is None else sender.theirs,
             confine=Confine(
                 scratch=str(where.scratch),
                 readable=_readable(where, interposer),
@@ -116,7 +111,7 @@ def quarantine(
             arch=arch,
             inline_order=inline.order if inline is not None else None,
         )
-        run = _Run(order, submission, interposer, folder, where, stack)
+        run = _Run(order, sender, submission, interposer, folder, where, stack)
         return run.run(timeout, require_full, progress)
 
 
@@ -124,12 +119,14 @@ class _Run:
     def __init__(
         self,
         order: Order,
+        sender: Sender | None,
         submission: Submission,
         interposer: Interposer,
         folder: Path,
         where: Private,
         stack: ExitStack,
     ) -> None:
+        self._sender = sender
         self._order, self._submission, self._interposer = order, submission, interposer
         self._folder, self._where, self._stack = folder, where, stack
 
@@ -143,8 +140,10 @@ class _Run:
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
         attendant = Attendant(events_end, output_end, began + timeout, events.handle, watch, group)
         log = LogWriter(self._folder / AUDIT_LOG, replace=True)
+        if self._sender is not None:
+            self._sender.start()
         run = supervise(
-            command(events_theirs, require_full, group),
+            command(events_theirs, "full" if require_full else "any", group),
             self._interposer,
             log,
             version=__version__,
@@ -154,7 +153,7 @@ class _Run:
                     os.environ, self._where.scratch, self._interposer.driver
                 ),
                 cwd=self._where.scratch,
-                stdin=self._stack.enter_context(_request(self._order)),
+                stdin=self._stack.enter_context(request(self._order)),
                 output=output_theirs,
                 descriptors=(events_theirs, *self._order.descriptors),
                 own_session=True,
@@ -164,12 +163,13 @@ class _Run:
         if run.log_error is not None:
             raise BenchguardError(run.log_error)
         wall = time.monotonic() - began
+        cases = len(self._order.cases if self._sender is None else self._sender.result().cases)
         trouble = trouble_of(run, attendant, events)
         broke = None if trouble else events.broke
         captures: tuple[tuple[Path, Path], ...] = ()
         if not (trouble or broke or attendant.timed_out or inline is not None):
             calls = [export.name for export in self._interposer.surface.exports]
-            packed = pack_all(captures_folder, self._folder, len(self._order.cases), calls)
+            packed = pack_all(captures_folder, self._folder, cases, calls)
             captures, trouble = packed.captures, packed.trouble
         return Quarantined(
             captures=captures,
@@ -200,7 +200,8 @@ def _readable(where: Private, interposer: Interposer) -> tuple[str, ...]:
 
 
 @contextmanager
-def _request(order: Order) -> Iterator[int]:
+def request(order: Order) -> Iterator[int]:
+    """Its descriptor, as the stage's standard input."""
     descriptor = os.memfd_create("neutrino-order", os.MFD_CLOEXEC)
     try:
         with os.fdopen(os.dup(descriptor), "wb") as stream:
@@ -209,20 +210,6 @@ def _request(order: Order) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _reading(descriptor: int) -> Iterator[int]:
-    """Opened again for reading alone, and so that who has it cannot open it otherwise either."""
-    try:
-        os.fchmod(descriptor, 0o444)
-        opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise BenchguardError(f"the throw-away inputs cannot be opened: {error.strerror}") from error
-    try:
-        yield opened
-    finally:
-        os.close(opened)
 
 
 def _audit(log: LogWriter, run: Run) -> Audit:

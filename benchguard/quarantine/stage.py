@@ -3,7 +3,8 @@
     python -I -m benchguard.quarantine.stage EVENTS SUPERVISOR SANDBOX CGROUP
 
 with the Order on its standard input. EVENTS is the descriptor to write events to, SUPERVISOR the number of the
-parent, SANDBOX "full" to run nothing unless every feature is on, CGROUP a file to write its number to, or empty.
+parent, SANDBOX "full" to run nothing unless every feature is on, "probe" to run nothing at all, CGROUP the folder of
+a cgroup to enter, or empty.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def main(arguments: list[str]) -> None:
         os._exit(STATUS_REFUSED)
     _close_all_but(events, *order.descriptors)
     _send(events, Confined(features))
+    if sandbox == "probe":
+        os._exit(0)
     allowed = {"network"} if order.confine.network else set()
     missing = [f"{name}: {why}" for name, why in features.items() if why != "on" and name not in allowed]
     if sandbox == "full" and missing:

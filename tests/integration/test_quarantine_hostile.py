@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import struct
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchguard.audit.processes import process_start, with_descendants
 from benchguard.capture.layout import RECORDING, RECORDING_MAGIC, VERSION
 from benchguard.quarantine import quarantine as supervisor
 from benchguard.quarantine.contract import Quarantined
+from benchguard.quarantine.private import remove
+from tests.conftest import ROOT
 from tests.integration.quarantining import HEAD, confined
 
 # Which descriptor is the events' is not said, but is easily found: the pipe that is neither output.
@@ -181,20 +187,36 @@ print(os.getpid(), flush=True)
 os.write(events, b'{"event":"began","phase":"x"}\\n')
 time.sleep(60)
 """
-    before = set(_of_stage())
+    before = set(with_descendants(os.getpid()))
     with pytest.raises(KeyboardInterrupt):
         run(note, program, progress=interrupt)
-    assert set(_of_stage()) <= before
+    assert set(with_descendants(os.getpid())) <= before
 
 
-def _of_stage() -> Iterator[int]:
-    """Processes that run the stage."""
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            if (
-                b"benchguard.quarantine.stage" in (place / "cmdline").read_bytes()
-                and int(place.name) != os.getpid()
-            ):
-                yield int(place.name)
-        except OSError:
-            continue
+def test_a_supervisor_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    """Not even what had left its session and ignores every signal that it may."""
+    daemon = """
+if os.fork() == 0:
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+time.sleep(60)
+"""
+    program = (
+        "import pathlib, sys; from tests.integration.quarantining import HEAD, confined; "
+        "confined(pathlib.Path(sys.argv[1]), HEAD + sys.argv[2], timeout=60)"
+    )
+    words = [sys.executable, "-c", program, str(tmp_path), daemon]
+    folder = Path(tempfile.mkdtemp())  # where another user may get to, as to no folder of pytest's
+    folder.chmod(0o711)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
+    with subprocess.Popen(words, cwd=ROOT, env=environment) as other:
+        until = time.monotonic() + 20
+        while len(started := with_descendants(other.pid)) < 4 and time.monotonic() < until:
+            time.sleep(0.05)  # itself, the keeper, the submission, the daemon
+        other.kill()
+    assert len(started) >= 4
+    until = time.monotonic() + 10
+    while any(process_start(pid) is not None for pid in started) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [pid for pid in started if process_start(pid) is not None] == []
+    remove(folder)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..contract import Order
+from ..late import complete
 from .case_memory import CaseMemory
 from .cuda_entry import load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
-from .failure import broke
+from .failure import SubmissionError, broke
 from .inline_rounds import InlineRounds
 from .inputs import Inputs
 from .python_entry import load_python
@@ -47,10 +48,15 @@ def main(order: Order, events: int) -> NoReturn:
 def _run(order: Order, reporter: Reporter) -> None:
     inline = InlineRounds(order, reporter) if order.inline_order is not None else None
     entry, driver = _load(order, reporter)
+    whole = complete(order)
+    if whole is None:
+        raise SubmissionError("there is nothing to call it with: the problem could not be opened")
+    order = whole
     inputs = Inputs(order.inputs)
     for number, case in enumerate(order.cases):
         reporter.begin("warm-up", number)
         memory = CaseMemory(driver, case, inputs, order.layouts[number], order.offsets[number])
+        memory.prepare(0)  # a module takes its constants when it is bound
         call = entry.bind(case, memory)
         rounds = Rounds(driver, number, case, memory, call)
         reporter.called(number, rounds.warm_up(order.warm_up))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.quarantine.contract import FEATURES
 from tests.conftest import ROOT
 
 COMMANDS = [
@@ -106,6 +107,7 @@ def test_the_doctor_has_a_line_for_everything() -> None:
         "landlock",
         "mseal",
         "seccomp",
+        *FEATURES,
     ]
 
 

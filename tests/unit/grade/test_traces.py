@@ -15,7 +15,8 @@ from tests.unit.grade.recorded import SPARE, N, X, Y, launch, record
 
 def difference(tmp_path: Path, one: list[Operation], two: list[Operation]) -> str:
     pair = record(tmp_path / "1.ncap", operations=one), record(tmp_path / "2.ncap", operations=two)
-    return first_difference(*pair)
+    found = first_difference(*pair)
+    return "" if found is None else found.text
 
 
 def test_equal_recordings_do_not_differ(tmp_path: Path) -> None:
@@ -64,11 +65,29 @@ def test_a_launch_that_only_one_has_is_named(tmp_path: Path) -> None:
 def test_bytes_that_the_host_brings_must_be_the_same(tmp_path: Path) -> None:
     one = record(tmp_path / "1.ncap", uploads=[b"answers of one"])
     two = record(tmp_path / "2.ncap", uploads=[b"answers of two"])
-    assert "14 bytes that depend on the inputs" in first_difference(one, two)
+    found = first_difference(one, two)
+    assert found is not None
+    assert "14 bytes that depend on the inputs" in found.text
+    assert not found.of_work
     same = record(tmp_path / "3.ncap", uploads=[b"answers of one"])
-    assert first_difference(one, same) == ""
+    assert first_difference(one, same) is None
 
 
 def test_a_set_to_another_value_is_named(tmp_path: Path) -> None:
     text = difference(tmp_path, [fill(0, Y, 1, 64)], [dataclasses.replace(fill(0, Y, 1, 64), value=2)])
     assert "value is 1 and 2" in text
+
+
+def test_other_work_is_told_before_other_bytes(tmp_path: Path) -> None:
+    """Bytes that no kernel reads may differ; a grid may not."""
+    bytes_only = launch(parameters=saxpy_parameters(X, Y, N, 3.0))
+    one = record(tmp_path / "1.ncap", operations=[launch(), launch()])
+    two = record(tmp_path / "2.ncap", operations=[bytes_only, launch()])
+    found = first_difference(one, two)
+    assert found is not None
+    assert not found.of_work
+    three = record(tmp_path / "3.ncap", operations=[bytes_only, launch(grid=(1, 1, 1))])
+    found = first_difference(one, three)
+    assert found is not None
+    assert found.of_work
+    assert found.text.startswith("operation 1")

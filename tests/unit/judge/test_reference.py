@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchguard.judge.inputs import BYTES_FEW, Inputs, chance_for
-from benchguard.judge.reference import SpillError, as_output, check_answers, expected_of, kept_bytes
+from benchguard.judge.reference import SpillError, as_output, check_answers, expected_of, kept_bytes, spilled
 from benchguard.judge.troubles import FaultError
 from benchguard.problem.spec import Buffer, CaseSpec, DType, Tolerance
 from tests.unit.judge.problems import Scale
@@ -42,7 +42,9 @@ class Given:
 def kept(
     values: Any, dtype: DType = "float32", *, spill: bool = False, tolerance: float = 1e-5
 ) -> np.ndarray:
-    return expected_of(Given(values, dtype, Tolerance(0.0, tolerance)), {}, spill)["y"]
+    case = Given(values, dtype, Tolerance(0.0, tolerance))
+    found = expected_of(case, {})
+    return (spilled(case, found) if spill else found)["y"]
 
 
 def test_floats_stay_exact() -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchguard.quarantine.environment import FOLDERS, check, make_folders, quarantine_environment
+from benchguard.shim.paths import SIM
+
+DRIVER = Path("/usr/lib/libcuda.so.1")
 
 
 def test_nothing_else_gets_in(tmp_path: Path) -> None:
@@ -16,7 +19,7 @@ def test_nothing_else_gets_in(tmp_path: Path) -> None:
         "PYTHONPATH": "z",
         "HOME": "/root",
     }
-    found = quarantine_environment(ours, tmp_path)
+    found = quarantine_environment(ours, tmp_path, DRIVER)
     assert found["LANG"] == "C" and found["PATH"].endswith(":/bin")
     assert not {"API_TOKEN", "LD_PRELOAD", "PYTHONPATH"} & set(found)
     assert found["HOME"] == str(tmp_path / "home")
@@ -26,7 +29,14 @@ def test_nothing_else_gets_in(tmp_path: Path) -> None:
 
 def test_every_cache_is_in_scratch(tmp_path: Path) -> None:
     make_folders(tmp_path)
-    found = quarantine_environment({}, tmp_path)
+    found = quarantine_environment({}, tmp_path, DRIVER)
     for name in FOLDERS:
         assert Path(found[name]).is_dir() and Path(found[name]).is_relative_to(tmp_path)
     assert (tmp_path / "captures").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_cpu_driver_has_its_own_runtime(tmp_path: Path) -> None:
+    ours = {"LD_LIBRARY_PATH": "/usr/local/cuda/lib64"}
+    assert quarantine_environment(ours, tmp_path, DRIVER)["LD_LIBRARY_PATH"] == "/usr/local/cuda/lib64"
+    found = quarantine_environment(ours, tmp_path, SIM)["LD_LIBRARY_PATH"]
+    assert found == f"{SIM.parent}:/usr/local/cuda/lib64"

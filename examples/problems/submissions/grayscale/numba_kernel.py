@@ -12,6 +12,4 @@ def grayscale(rgb, grey):
 
 
 def solution(rgb, grey, height: int, width: int):
-    grayscale[(-(-width // 16), -(-height // 16)), (16, 16)](
-        cuda.as_cuda_array(rgb), cuda.as_cuda_array(grey)
-    )
+    grayscale[(-(-width // 16), -(-height // 16)), (16, 16)](rgb, grey)

@@ -31,8 +31,8 @@ static __global__ void histogram(const uint8_t *values, int *counts, size_t n)
 
 extern "C" void solution(const uint8_t *values, int *counts, size_t n)
 {
-    const size_t wanted = (n + 4 * BINS - 1) / (4 * BINS);
+    const size_t wanted = (n + 4 * BINS - 1) / (4 * BINS), blocks = wanted < BLOCKS ? wanted : BLOCKS;
     clear<<<1, BINS>>>(counts);
     if (n > 0)
-        histogram < <<wanted<BLOCKS ? wanted : BLOCKS, BINS>>>(values, counts, n);
+        histogram<<<blocks, BINS>>>(values, counts, n);
 }

@@ -11,4 +11,4 @@ def add(a, b, c):
 
 
 def solution(a, b, c, n: int):
-    add[-(-n // 256), 256](cuda.as_cuda_array(a), cuda.as_cuda_array(b), cuda.as_cuda_array(c))
+    add[-(-n // 256), 256](a, b, c)

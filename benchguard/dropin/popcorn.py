@@ -1,0 +1,94 @@
+"""What GPU MODE's runners read: lines of `key: value` on the descriptor POPCORN_FD, and an exit status.
+
+Cases called test.N are tests, all others benchmarks, numbered in their order. Times are in nanoseconds.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+from collections.abc import Iterator, Mapping
+
+from ..grade.result import GradedCase, GradeResult
+
+PASSED = 0
+FAILED_TO_RUN = 110
+NO_PIPE = 111
+WRONG = 112
+NO_SUCH_TEST = 113
+TIMED_OUT = 114
+
+_STATUS = {"pass": PASSED, "error": FAILED_TO_RUN, "timeout": TIMED_OUT}
+_NS_PER_US = 1e3
+
+
+def popcorn_status(result: GradeResult) -> int:
+    """The runners' exit status for a verdict."""
+    return _STATUS.get(result.verdict, WRONG)
+
+
+def popcorn_lines(result: GradeResult) -> Iterator[str]:
+    """Without their newlines."""
+    tests = [case for case in result.cases if _is_test(case)]
+    benchmarks = [case for case in result.cases if not _is_test(case)]
+    if tests:
+        yield f"test-count: {len(tests)}"
+        for number, case in enumerate(tests):
+            yield from _test(f"test.{number}", case)
+    if benchmarks or not tests:
+        yield f"benchmark-count: {len(benchmarks)}"
+        for number, case in enumerate(benchmarks):
+            yield from _benchmark(f"benchmark.{number}", case)
+    if not result.cases:
+        yield f"error: {_one_line(result.reason)}"
+    yield f"check: {'pass' if result.verdict == 'pass' else 'fail'}"
+
+
+def write_popcorn(result: GradeResult, environment: Mapping[str, str] = os.environ) -> int:
+    """Writes the lines to POPCORN_FD and returns the exit status; NO_PIPE where there is none to write to."""
+    try:
+        descriptor = int(environment["POPCORN_FD"])
+        with open(descriptor, "w", encoding="utf-8", closefd=False) as stream:
+            stream.writelines(line + "\n" for line in popcorn_lines(result))
+    except (KeyError, ValueError, OSError):
+        return NO_PIPE
+    return popcorn_status(result)
+
+
+def _test(key: str, case: GradedCase) -> Iterator[str]:
+    yield f"{key}.spec: {_spec(case)}"
+    yield f"{key}.status: {'pass' if case.verdict == 'pass' else 'fail'}"
+    if case.verdict != "pass":
+        yield f"{key}.error: {_one_line(case.reason)}"
+    elif case.notes:
+        yield f"{key}.message: {_one_line('; '.join(case.notes))}"
+
+
+def _benchmark(key: str, case: GradedCase) -> Iterator[str]:
+    yield f"{key}.spec: {_spec(case)}"
+    if case.verdict != "pass":
+        yield f"{key}.status: fail"
+        yield f"{key}.error: {_one_line(case.reason)}"
+        return
+    times = [each * _NS_PER_US for each in case.samples]
+    std = statistics.stdev(times) if len(times) > 1 else 0.0
+    yield f"{key}.runs: {len(times)}"
+    yield f"{key}.mean: {statistics.fmean(times)}"
+    yield f"{key}.std: {std}"
+    yield f"{key}.err: {std / math.sqrt(len(times))}"
+    yield f"{key}.best: {min(times)}"
+    yield f"{key}.worst: {max(times)}"
+
+
+def _is_test(case: GradedCase) -> bool:
+    return case.name.startswith("test.")
+
+
+def _spec(case: GradedCase) -> str:
+    return _one_line("; ".join(f"{name}: {value}" for name, value in case.params.items()) or case.name)
+
+
+def _one_line(text: str) -> str:
+    """Whatever a submission printed, it adds no line of its own."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())

@@ -1,0 +1,68 @@
+"""How far a quarantine can be confined on this machine: it is done once, for nobody."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from ..errors import BenchguardError
+from . import identity
+from .contract import LINE_MAX, Confine, Confined, Event, Order
+from .environment import quarantine_environment
+from .group import Group
+from .quarantine import command, request
+
+PROBE_SECONDS = 30.0
+
+
+def features() -> dict[str, str]:
+    """By name (contract.FEATURES): "on", or why not. Raises BenchguardError."""
+    user = identity.free_user()
+    with tempfile.TemporaryDirectory(prefix="neutrino-probe-") as folder, Group(64) as group:
+        Path(folder).chmod(0o755)
+        scratch = Path(folder, "scratch")
+        scratch.mkdir(mode=0o700)
+        order = Order(
+            submission=folder,
+            language="python",
+            entry="solution",
+            convention="arguments",
+            cases=(),
+            layouts=(),
+            offsets=(),
+            inputs=-1,
+            confine=Confine(str(scratch), (), user=user),
+        )
+        return _confined(order, scratch, group)
+
+
+def _confined(order: Order, scratch: Path, group: Group) -> dict[str, str]:
+    ours, theirs = os.pipe()
+    with os.fdopen(ours, "rb") as stream, request(order) as stdin:
+        try:
+            done = subprocess.run(
+                command(theirs, "probe", group),
+                env=quarantine_environment(os.environ, scratch, Path()),
+                stdin=stdin,
+                capture_output=True,
+                pass_fds=[theirs],
+                timeout=PROBE_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise BenchguardError(f"a process could not be confined: {error}") from error
+        finally:
+            os.close(theirs)
+        line = stream.readline(LINE_MAX)
+    try:
+        event = msgspec.json.decode(line, type=Event)
+    except msgspec.MsgspecError:
+        event = None
+    if not isinstance(event, Confined):
+        words = done.stderr.decode(errors="replace").strip().splitlines()
+        raise BenchguardError(f"a process could not be confined: {words[-1] if words else line!r}")
+    return event.features

@@ -1,0 +1,277 @@
+"""Run a submission by the naive grader and by ours, and say whether an attack brought off anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchguard.shim.paths import NATIVE
+from tests.attacks.catalogue import CONTROLS, HERE, HONEST, KIT, PROBLEMS, Attack
+
+ROOT = HERE.parents[1]
+FALSE_SHARE = 0.8
+"""A pass with less than this share of the control's time has a false time."""
+
+FAST_SHARE = 0.5
+ATTEMPTS = 3
+"""So often in a row a time has to be false: on a machine with other work one comparison says little."""
+
+SECONDS_MAX = 180
+POISON = "neutrino_poison.pth"
+LEFT_RUNNING = b"neutrino-left-running"
+
+
+@dataclass(frozen=True)
+class Naive:
+    """`text` is what it said where it gave no result."""
+
+    passed: bool
+    time_us: float
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """`time_us` is the median, `least_us` the least time; None without any. `whole` is the result document."""
+
+    verdict: str
+    reason: str
+    time_us: float | None
+    least_us: float | None
+    status: int
+    wall_s: float
+    whole: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`driver` as --driver has it; `cases` of the problems that suit it."""
+
+    driver: str
+
+    @property
+    def is_sim(self) -> bool:
+        return self.driver == "sim"
+
+    def case(self, attack: Attack | None = None) -> str:
+        if self.is_sim:
+            return "small"
+        return "large" if attack is None else attack.large
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What keeps a grade short. The CPU driver has no caches, and takes seconds to write over those of a GPU."""
+        if self.is_sim:
+            return ("--samples", "10", "--cold", "none", "--timeout", "90")
+        return ("--samples", "100", "--timeout", "120")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For programs that open the driver by themselves."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("NEUTRINO_")}
+        kept["PYTHONPATH"] = str(ROOT)
+        if self.is_sim:
+            kept["LD_LIBRARY_PATH"] = os.pathsep.join(
+                [str(NATIVE / "sim"), *filter(None, [kept.get("LD_LIBRARY_PATH")])]
+            )
+        return kept
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """The folder of a submission: it and its kit, under names that the graders look for."""
+    with tempfile.TemporaryDirectory(prefix="attack-") as name:
+        folder = Path(name)
+        for each in ("kit.py", "kernels.ptx", "remember_in_heap.cuh"):
+            shutil.copy(KIT / each, folder)
+        shutil.copy(path, folder / f"submission{path.suffix}")
+        folder.chmod(0o755)
+        yield folder
+
+
+def naive(
+    path: Path,
+    problem: str,
+    machine: Machine,
+    case: str,
+    options: Sequence[str] = (),
+    grader: Path | None = None,
+) -> Naive:
+    with placed(path) as folder:
+        command = [
+            sys.executable, str(grader or HERE / "naive.py"), f"{PROBLEMS}:{problem}",
+            str(folder / f"submission{path.suffix}"), "--case", case, *options,
+        ]  # fmt: skip
+        try:
+            done = subprocess.run(
+                command, env=machine.environment, capture_output=True, timeout=SECONDS_MAX, check=False,
+                stdin=subprocess.DEVNULL, cwd=folder,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Naive(False, 0.0, "time-out")
+    for line in reversed(done.stdout.decode(errors="replace").splitlines()):
+        try:
+            said = json.loads(line)
+            return Naive(bool(said["passed"]), float(said["time_us"]))
+        except (ValueError, TypeError, KeyError):
+            continue
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    return Naive(False, 0.0, lines[-1] if lines else f"exit status {done.returncode}")
+
+
+def grade(path: Path, problem: str, machine: Machine, case: str, options: Sequence[str] = ()) -> Graded:
+    """By the command line, as a user does."""
+    with placed(path) as folder, tempfile.TemporaryDirectory(prefix="attack-result-") as result:
+        document = Path(result) / "result.json"
+        command = [
+            sys.executable, "-m", "benchguard", "grade", f"{PROBLEMS}:{problem}", str(folder),
+            "--driver", machine.driver, "--case", case, *machine.options, *options, "--json", str(document), "-q",
+        ]  # fmt: skip
+        began = time.monotonic()
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        try:
+            done = subprocess.run(
+                command, env=environment, capture_output=True, timeout=SECONDS_MAX, check=False,
+                stdin=subprocess.DEVNULL, cwd=ROOT,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Graded("hang", f"no result after {SECONDS_MAX} s", None, None, -1, SECONDS_MAX, {})
+        wall = time.monotonic() - began
+        if not document.is_file():
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            return Graded("none", said[-1] if said else "", None, None, done.returncode, wall, {})
+        whole = json.loads(document.read_text())
+    cases = whole["cases"]
+    block = cases[-1]["time_us"] if cases else None
+    median, least = (block["median"], block["min"]) if block else (None, None)
+    return Graded(whole["verdict"], whole["reason"], median, least, done.returncode, wall, whole)
+
+
+@cache
+def control_naive(problem: str, machine: Machine, case: str) -> float:
+    """Its least time of a few, since cheats have to be far below it."""
+    found = [naive(HONEST / CONTROLS[problem], problem, machine, case) for _ in range(2)]
+    assert all(each.passed for each in found), found
+    return min(each.time_us for each in found)
+
+
+@cache
+def control(problem: str, machine: Machine, case: str, options: tuple[str, ...]) -> Graded:
+    return grade(HONEST / CONTROLS[problem], problem, machine, case, options)
+
+
+def naive_of(attack: Attack, machine: Machine) -> tuple[Naive, str]:
+    """What the naive grader says, and why the attack is none; empty if it works."""
+    case = machine.case(attack)
+    if attack.naive == "none":
+        return Naive(False, 0.0), ""
+    if attack.naive == "next":
+        return _next(attack, machine, case)
+    found = naive(attack.path, attack.problem, machine, case, attack.naive_options)
+    if not found.passed:
+        return found, f"the naive grader does not pass it: {found.text}"
+    if attack.naive == "fast":
+        true = control_naive(attack.problem, machine, case)
+        if found.time_us >= FAST_SHARE * true:
+            return found, f"the naive grader takes {found.time_us:.0f} us for it, {true:.0f} for the control"
+    return found, ""
+
+
+def _next(attack: Attack, machine: Machine, case: str) -> tuple[Naive, str]:
+    """In a copy of the grader that the attack may alter."""
+    with tempfile.TemporaryDirectory(prefix="attack-grader-") as name:
+        grader = Path(shutil.copy(HERE / "naive.py", name))
+        naive(attack.path, attack.problem, machine, case, grader=grader)
+        after = naive(HONEST / "wrong.py", attack.problem, machine, case, grader=grader)
+    return after, "" if after.passed else "the wrong control does not pass after it"
+
+
+def hole_in(attack: Attack, machine: Machine) -> tuple[Graded, float | None, str]:
+    """Our verdict on it, its time as a share of the control's, and what is wrong with that; empty: nothing."""
+    before = _processes_left()
+    for attempt in range(ATTEMPTS):
+        found, share, hole = _graded(attack, machine, fresh=attempt > 0)
+        if not (hole and found.verdict == "pass" and attack.true_time):
+            break
+    left = _processes_left() - before
+    if attack.check == "no processes" and left:
+        hole = hole or f"processes are left: {sorted(left)}"
+    if attack.check == "no files" and (files := _poisoned()):
+        hole = hole or f"files were left: {files}"
+    return found, share, hole
+
+
+def _graded(attack: Attack, machine: Machine, *, fresh: bool) -> tuple[Graded, float | None, str]:
+    case = machine.case(attack)
+    found = grade(attack.path, attack.problem, machine, case, attack.options)
+    if found.verdict in attack.verdicts:
+        return found, None, ""
+    if found.verdict != "pass":
+        return found, None, f"{found.verdict} is not what was expected: {found.reason}"
+    if not attack.true_time:
+        return found, None, "it passes"
+    timing = tuple(each for each in attack.options if each in ("--cold", "flush"))
+    measured = control.__wrapped__ if fresh else control
+    true = measured(attack.problem, machine, case, timing)
+    share = share_of(found, true)
+    return found, share, f"it passes with {share:.0%} of the control's time" if share < FALSE_SHARE else ""
+
+
+def share_of(found: Graded, true: Graded) -> float:
+    """By the medians or the least times, what is more: on a machine with other work both vary."""
+    assert true.verdict == "pass" and true.time_us and found.time_us, (found, true)
+    assert true.least_us and found.least_us
+    return max(found.time_us / true.time_us, found.least_us / true.least_us)
+
+
+def _processes_left() -> set[int]:
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if LEFT_RUNNING in path.read_bytes():
+                found.add(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def _poisoned() -> list[str]:
+    """Those that the attack left, which are taken away."""
+    places = {
+        *map(Path, sys.path),
+        ROOT,
+        ROOT / "benchguard",
+        HERE,
+        Path.home(),
+        Path("/tmp"),
+        Path("/var/tmp"),
+    }
+    found = [place / POISON for place in {*places, Path("/dev/shm")} if (place / POISON).is_file()]
+    for each in found:
+        each.unlink()
+    return [str(each) for each in found]
+
+
+__all__ = [
+    "Graded",
+    "Machine",
+    "Naive",
+    "control",
+    "control_naive",
+    "grade",
+    "hole_in",
+    "naive",
+    "naive_of",
+    "share_of",
+]

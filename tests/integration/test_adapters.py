@@ -1,0 +1,133 @@
+"""Problems as others write them, graded on the CPU driver: the examples, and a model in KernelBench's form."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytest.importorskip("numba_cuda", reason="comes with the extra examples")
+pytest.importorskip("torch", reason="comes with the extra torch")
+
+EXAMPLES = ROOT / "examples"
+TRIES = 3
+LATE = "after the end event"
+"""A machine that is busy with other things is late with everything, the CPU driver's device too."""
+
+ISOLATED = """
+import json, sys
+import benchguard as pygpubench
+from grayscale import generate_test_case
+
+result = pygpubench.do_bench_isolated(sys.argv[1], generate_test_case, {"size": 48}, 6, 5, driver="sim")
+print(json.dumps([result.success, result.errors, result.time_us, result.grade.submission.entry]))
+"""
+MODEL_NEW = """
+import numba.cuda
+import numpy as np
+
+@numba.cuda.jit
+def clamp(x, weight, bias, low, out):
+    row, column = numba.cuda.grid(2)
+    if row < out.shape[0] and column < out.shape[1]:
+        total = bias[column]
+        for inner in range(x.shape[1]):
+            total += x[row, inner] * weight[column, inner]
+        out[row, column] = max(total, low)
+
+class ModelNew:
+    '''Without torch, which does not run on the CPU driver: its state is device memory that it is given.'''
+
+    def __init__(self, inputs, outputs, low):
+        self.low = np.float32(low)
+        self.weight = numba.cuda.device_array((outputs, inputs), np.float32)
+        self.bias = numba.cuda.device_array(outputs, np.float32)
+        self.out = numba.cuda.device_array((8, outputs), np.float32)
+
+    def state_dict(self):
+        return {"linear.weight": Parameter(self.weight), "linear.bias": Parameter(self.bias)}
+
+    def __call__(self, x):
+        clamp[(1, 1), (8, 12)](x, self.weight, self.bias, self.low, self.out)
+        return self.out
+
+class Parameter:
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+
+    def copy_(self, other):
+        self.array.copy_to_device(numba.cuda.as_cuda_array(other))
+"""
+
+
+def run(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *map(str, words)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+
+def grade(folder: Path, problem: Path, submission: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    words = ("grade", problem, submission, "--driver", "sim", "--samples", "7", "--quiet", "--json", "-")
+    for _ in range(TRIES):
+        done = run(folder, "-m", "benchguard", *words, *options)
+        assert done.stdout, done.stderr
+        if LATE not in done.stdout:
+            break
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.mark.timeout(300)
+def test_a_task_of_gpu_mode(native: Path, tmp_path: Path) -> None:
+    assert (native / "sim").is_dir()
+    folder = EXAMPLES / "gpumode"
+    status, result = grade(tmp_path, folder / "rowscale", folder / "submission.py", "--case", "test.0")
+    assert (status, result["verdict"], result["reason"]) == (0, "pass", "")
+    assert [case["name"] for case in result["cases"]] == ["test.0"]
+    wrong = tmp_path / "submission.py"
+    text = (folder / "submission.py").read_text()
+    wrong.write_text(text.replace("weights[row]", "weights[0]"))
+    status, result = grade(tmp_path, folder / "rowscale", wrong, "--case", "test.0")
+    assert (status, result["verdict"]) == (1, "wrong")
+    assert "check_implementation" in result["reason"]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("name", "right"), [("kernel", True), ("wrong_kernel", False)])
+def test_a_test_of_pygpubench(native: Path, name: str, right: bool) -> None:
+    """By the name and the call that its users know."""
+    assert (native / "sim").is_dir()
+    for _ in range(TRIES):
+        done = run(EXAMPLES / "pygpubench", "-c", ISOLATED, f"submission.{name}")
+        if LATE not in done.stderr:
+            break
+    assert done.returncode == 0, done.stderr
+    success, errors, times, entry = json.loads(done.stdout)
+    assert (success, errors > 0, entry) == (right, not right, name)
+    assert len(times) == 6 and all(time > 0 for time in times)
+
+
+@pytest.mark.timeout(300)
+def test_a_model_of_kernelbench(native: Path, tmp_path: Path) -> None:
+    """Weights are given, since what draws them, torch, cannot run here."""
+    assert (native / "sim").is_dir()
+    problem = ROOT / "tests" / "unit" / "adapters" / "given" / "kernelbench_linear.py"
+    submission = tmp_path / "submission.py"
+    submission.write_text(MODEL_NEW)
+    status, result = grade(tmp_path, problem, submission, "--adapter-option", "weights=given")
+    assert (status, result["verdict"], result["reason"]) == (0, "pass", "")
+    submission.write_text(MODEL_NEW.replace("max(total, low)", "total"))
+    status, result = grade(tmp_path, problem, submission, "--adapter-option", "weights=given")
+    assert (status, result["verdict"]) == (1, "wrong")

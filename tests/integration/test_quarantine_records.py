@@ -1,0 +1,150 @@
+"""What a quarantine brings back of an honest submission, and of one that records more than it was asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from benchguard.capture import Capture
+from benchguard.interpose import interposer_for
+from benchguard.judge.contract import Throwaway
+from benchguard.problem.spec import CaseSpec
+from benchguard.quarantine.contract import Quarantined
+from benchguard.quarantine.late import Given
+from benchguard.quarantine.probe import features
+from benchguard.quarantine.quarantine import quarantine
+from benchguard.quarantine.submission import submission_of
+from benchguard.replay.replay import replay
+from tests.integration.quarantined import Case, saxpy, saxpy_case
+
+NUMBA = """
+from numba import cuda
+
+@cuda.jit
+def kernel(x, z, y, n):
+    i = cuda.grid(1)
+    if i < n:
+        y[i] = 2 * x[i] + z[i]
+
+def solution(x, z, y, n):
+    kernel[(n + 127) // 128, 128](x, z, y, n)
+"""
+# As benchguard.region does it, whose word the recorder takes.
+REGION = """
+import ctypes
+shim = ctypes.CDLL(None)
+def again(name, z, y):
+    cuda = ctypes.CDLL("libcuda.so.1")
+    assert shim.neutrino_region_begin(name) == 0
+    places = [ctypes.c_uint64(array.__cuda_array_interface__["data"][0]) for array in (y, z)]
+    assert cuda.cuMemcpyDtoDAsync_v2(*places, ctypes.c_size_t(64), None) == 0
+    assert shim.neutrino_region_end() == 0
+calls = 0
+def solution(x, z, y, n):
+    global calls
+    calls += 1
+    if calls == 1:
+        again(NAME, z, y)
+"""
+
+
+@pytest.fixture
+def case(native: Path) -> Case:
+    assert (native / "sim").is_dir()
+    return saxpy_case()
+
+
+def call(
+    folder: Path, text: str, case: Case, cases: int = 1, at_once: bool = True
+) -> tuple[Quarantined, list[tuple[str, int]]]:
+    path = folder / "submission.py"
+    path.write_text(text)
+    interposer, _, _ = interposer_for("sim")
+    heard: list[tuple[str, int]] = []
+    inputs = os.memfd_create("inputs")
+    try:
+        os.write(inputs, case.bytes)
+        specs: tuple[CaseSpec, ...] = (case.spec,) * cases
+        given = Given(specs, Throwaway((case.layout,) * cases, (0,) * cases), inputs)
+        found = quarantine(
+            submission_of(path, None, None, "arguments"),
+            given if at_once else lambda: given,
+            interposer=interposer,
+            folder=folder,
+            timeout=100,
+            memory_bytes=4 << 30,
+            progress=lambda phase, number: heard.append((phase, number)),
+        )
+    finally:
+        os.close(inputs)
+    return found, heard
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["inputs at once", "inputs late"])
+def test_two_regions_a_case(tmp_path: Path, case: Case, at_once: bool) -> None:
+    pytest.importorskip("numba_cuda", reason="comes with the extra examples")
+    found, heard = call(tmp_path, NUMBA, case, cases=2, at_once=at_once)
+    assert (found.trouble, found.broke, found.status) == ("", None, 0), found
+    assert [entry for entry in heard if entry[0] == "record"] == [("record", 0), ("record", 1)]
+    assert set(found.seconds) >= {"import", "warm-up", "record", "call 0", "call 1"}
+    assert found.audit.complete and found.audit.dropped == 0 and found.audit.records > 10
+    assert len(found.captures) == 2
+    fresh = case.sets[2]
+    for index, pair in enumerate(found.captures):
+        for number, path in enumerate(pair):
+            with Capture.open(path) as capture:
+                assert capture.meta["region"] == f"{index}/{number}"
+            given = {name: array.tobytes() for name, array in fresh.items()}
+            result = replay(path, inputs=given, outputs=["y"], driver="sim", samples=2)
+            assert result.outputs["y"] == saxpy(fresh), result.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (b"0/0", "3 regions were recorded, 2 were asked for"),
+        (b"7/0", "3 regions were recorded"),
+        (b"0/0x", "3 regions were recorded"),
+    ],
+)
+def test_a_region_of_its_own(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
+    found, _ = call(tmp_path, f"NAME = {name!r}\n{REGION}", case)
+    assert why in found.trouble and found.captures == (), found
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [(b"0/1", "region 0/1 was recorded twice"), (b"0/0x", "that nobody asked for")]
+)
+def test_a_region_in_place_of_another(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
+    """It takes the first one's recording away, so that the number is right."""
+    text = (
+        REGION
+        + """
+    if calls == 3:
+        global first
+        folder = os.environ["NEUTRINO_CAPTURE"]
+        first = min(os.listdir(folder))
+    if calls == 4:
+        os.unlink(os.environ["NEUTRINO_CAPTURE"] + "/" + sorted(os.listdir(os.environ["NEUTRINO_CAPTURE"]))[1])
+"""
+    )
+    found, _ = call(tmp_path, f"import os\nNAME = {name!r}\n{text}", case)
+    assert why in found.trouble and found.captures == (), found
+
+
+def test_a_submission_that_breaks(tmp_path: Path, case: Case) -> None:
+    found, _ = call(tmp_path, "def solution(*_):\n    return 1 / 0", case)
+    assert found.broke is not None and found.broke.phase == "warm-up"
+    assert "ZeroDivisionError" in found.broke.text
+    assert found.captures == () and found.trouble == "" and not found.timed_out
+
+
+def test_what_doctor_says_is_what_a_quarantine_has(tmp_path: Path, case: Case) -> None:
+    found, _ = call(tmp_path, "def solution(*_): pass", case)
+
+    def which(by_name: dict[str, str]) -> list[str]:
+        return [name for name, why in by_name.items() if why == "on"]
+
+    assert which(features()) == which(found.confinement)
