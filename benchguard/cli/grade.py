@@ -66,7 +66,7 @@ from .options import driver_option, pairs, size_of, write_text
 @click.option(
     "--one-use",
     type=click.IntRange(0, 256),
-    default=8,
+    default=12,
     show_default=True,
     metavar="N",
     help="Sets beside them that serve one sample each: who remembers answers is slower on those.",

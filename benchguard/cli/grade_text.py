@@ -50,7 +50,8 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
     missing = ", ".join(f"{name} ({why})" for name, why in features.items() if why != "on")
     yield "quarantine: full" if result.sandbox.full else f"quarantine: not {missing or 'begun'}"
     if result.audit is not None:
-        yield f"audit log {result.audit.path}, {result.audit.records} records, head {result.audit.head}"
+        path = result.audit.path or "not kept (--keep FOLDER keeps it)"
+        yield f"audit log {path}, {result.audit.records} records, head {result.audit.head}"
     yield from (f"note: {note}" for note in result.notes)
     parts = ", ".join(f"{name} {took:.2f}" for name, took in result.seconds.items())
     yield f"{result.verdict} in {result.wall_s:.2f} s ({parts}); trust {result.trust}"

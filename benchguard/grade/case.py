@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets as system_random
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..capture import Capture, CaptureError
@@ -17,15 +17,17 @@ from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..replay.buffers import Ring, SharedInputs
 from ..replay.collect import Progress
-from ..replay.protocol import Device
 from ..replay.replay import replay
-from ..replay.result import ReplayResult, Settings, time_block
+from ..replay.result import ReplayResult, SampleRow, time_block
+from ..replay.statistics import summarise
 from .device_launch import graph_launcher
 from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
 from .options import GradeOptions
-from .outcome import Findings, Outcome, first_use_of, longest_tail, outcome_of
+from .outcome import Findings, Outcome, longest_tail, outcome_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
+from .run import TimedCase
 from .specification import Finding, check_capture
+from .timing import first_use_of, reported
 from .traces import first_difference
 
 REPLAY_SECONDS_MIN = 1.0
@@ -57,17 +59,7 @@ class Recorded:
     suspicion: str
 
 
-@dataclass(frozen=True)
-class Replayed:
-    """`seconds`: what parts of it took."""
-
-    case: GradedCase
-    device: Device | None = None
-    settings: Settings | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
-def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> Replayed:
+def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
     """Raises UsageError for what cannot be asked of a replay; all that a capture holds is a verdict."""
     began = time.monotonic()
     pair = work.found.captures[work.index]
@@ -133,7 +125,7 @@ def _tell(report: Report, progress: Progress) -> None:
 
 def _refused(
     work: CaseWork, finding: Finding, began: float, kernels: tuple[KernelEvidence, ...] = ()
-) -> Replayed:
+) -> TimedCase:
     case = GradedCase(
         name=work.spec.name,
         params=work.spec.params,
@@ -142,7 +134,7 @@ def _refused(
         kernels=kernels,
         wall_s=time.monotonic() - began,
     )
-    return Replayed(case)
+    return TimedCase(case)
 
 
 def _judged(
@@ -151,9 +143,11 @@ def _judged(
     checked: Checked,
     recorded: Recorded,
     began: float,
-) -> Replayed:
+) -> TimedCase:
     spec, known = work.spec, work.secrets
-    median = result.time_us.median if result.time_us else None
+    rows = reported(result.table)
+    summary = summarise([row.device_us for row in rows]) if rows else None
+    median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
@@ -168,7 +162,7 @@ def _judged(
         params=spec.params,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        time_us=time_block(result.time_us) if result.time_us else None,
+        time_us=time_block(summary) if summary else None,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,
         share_of_compute=rates.share_of_compute,
@@ -189,11 +183,22 @@ def _judged(
         kernels=recorded.kernels,
         uploaded_bytes=recorded.uploaded_bytes,
         capture=recorded.name,
-        notes=(*result.notes, *([recorded.suspicion] if recorded.suspicion else [])),
+        notes=tuple(_notes(result, recorded, rows)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
-    return Replayed(case, result.device, result.settings, _seconds(result))
+    return TimedCase(case, result.device, result.settings, _seconds(result))
+
+
+def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) -> Iterator[str]:
+    yield from result.notes
+    if recorded.suspicion:
+        yield recorded.suspicion
+    if len(rows) < len(result.table):
+        yield (
+            f"the time is that of the {len(rows)} samples on inputs used once: too few others to hold them against; "
+            "take more samples"
+        )
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:
@@ -211,4 +216,4 @@ def _recorded_us(work: CaseWork) -> float | None:
     return None if seconds is None else 1e6 * seconds
 
 
-__all__ = ["CaseWork", "Replayed", "Verdict", "grade_case"]
+__all__ = ["CaseWork", "TimedCase", "Verdict", "grade_case"]

@@ -20,7 +20,8 @@ from ..judge.process import JudgeProcess
 from ..replay.buffers import SharedInputs
 from ..replay.replay import replay
 from .comparison import BLOCKS_MIN, Block, Call, Comparison, compare_blocks, overall
-from .grade import POOL_BYTES, grade
+from .grade import grade
+from .opening import POOL_BYTES
 from .options import GradeOptions
 from .progress import GradeProgress, Report
 from .result import GradedCase, GradeResult

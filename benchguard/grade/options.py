@@ -36,7 +36,7 @@ class GradeOptions:
     timeout: float = TIMEOUT_SECONDS
     memory_bytes: int = 0
     sets: int = 8
-    one_use: int = 8
+    one_use: int = 12
     warm_up: int = 2
     network: bool = False
     require_sandbox: bool = False

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..judge.carried import FirstUse, first_use
+from ..judge.carried import FirstUse
 from ..judge.ceilings import Rates
 from ..judge.contract import Checked
 from ..replay.result import ReplayResult, SampleRow
 from .result import Verdict
+from .timing import least_reason
 
 TAIL_US = 100.0
 """The device may go on for so long after the end event: waiting for it to be idle takes the host some microseconds."""
@@ -68,18 +69,12 @@ def _outcomes(found: Findings) -> Iterator[Outcome]:
         yield Outcome("violation", disagreement)
     if found.first_use is not None and found.first_use.remembered:
         yield Outcome("violation", found.first_use.text)
+    if least := least_reason(replay.table):
+        yield Outcome("violation", least)
     if found.rates.impossible:
         yield Outcome("violation", found.rates.impossible)
     if replay.verdict == "unconverged":
         yield Outcome("unconverged", replay.reason)
-
-
-def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
-    """None where no set was kept for one use."""
-    rows = [row for row in table if not row.unprimed and row.input_set is not None]
-    if not any(row.fresh for row in rows):
-        return None
-    return first_use([(row.device_us, row.fresh) for row in rows], [row.input_set or 0 for row in rows])
 
 
 def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:

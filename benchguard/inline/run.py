@@ -49,7 +49,7 @@ class Session:
             running.places[index] = addresses[name]
 
         def look(returned: object) -> None:
-            """Runs behind the end of the sample, before its check is queued."""
+            """Within the sample's time: it could make what it looks for."""
             assert outputs is not None
             for name, address in outputs(returned).items():
                 running.places[names.index(name)] = address

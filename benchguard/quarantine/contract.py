@@ -70,10 +70,30 @@ class Order(msgspec.Struct, frozen=True):
     """Arguments of a module's constructor."""
     inline: bool = False
     """Time within this process, after benchguard/inline's protocol."""
+    late: int = -1
+    """A stream socket by which a Late comes, whole in one line, and beside it the descriptor that `inputs` is to be.
+    Until then `cases`, `layouts` and `offsets` are empty."""
     arch: str = ""
     """Of nvcc's or NVRTC's output, as "sm_90"; empty: ask the device."""
     inline_order: InlineOrder | None = None
     """What that takes; there if `inline` is."""
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """All that the process is given, beside where its events go."""
+        inline = self.inline_order.descriptors if self.inline_order is not None else ()
+        return tuple(each for each in (self.inputs, self.late, *inline) if each >= 0)
+
+
+class Late(msgspec.Struct, frozen=True):
+    """What an order with `late` goes without: the problem is opened while the submission is imported or compiled."""
+
+    cases: tuple[CaseSpec, ...]
+    layouts: tuple[Layout, ...]
+    offsets: tuple[int, ...]
+
+
+LATE_MAX = 16 << 20
 
 
 # Events, from the runner.

@@ -23,7 +23,7 @@ def features() -> dict[str, str]:
     """By name (contract.FEATURES): "on", or why not. Raises BenchguardError."""
     user = identity.free_user()
     with tempfile.TemporaryDirectory(prefix="neutrino-probe-") as folder, Group(64) as group:
-        Path(folder).chmod(0o711)
+        Path(folder).chmod(0o755)
         scratch = Path(folder, "scratch")
         scratch.mkdir(mode=0o700)
         order = Order(

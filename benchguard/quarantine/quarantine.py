@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,12 +17,13 @@ from ..audit.log import LogWriter
 from ..audit.selection import ByProgram
 from ..audit.supervise import ChildOptions, Interposer, Recorded, Run, supervise
 from ..errors import BenchguardError
-from ..problem.spec import CaseSpec, Layout
+from ..inline.supervise import Inline
 from . import environment, identity
 from .attend import Attendant
 from .contract import Audit, Confine, Order, Quarantined
 from .events import Events, Progress, printable
 from .group import Group
+from .late import NOTHING, Given, Sender, reading
 from .private import Private, private, readable_interposer
 from .recordings import pack_all
 from .submission import Submission, is_altered
@@ -43,16 +44,6 @@ Sandbox = Literal["any", "full", "probe"]
 """Run it however far it can be confined; only if every feature is on; do not run it, only say which are."""
 
 
-class ThrowAway(Protocol):
-    """judge.contract.Throwaway."""
-
-    @property
-    def layouts(self) -> tuple[Layout, ...]: ...
-
-    @property
-    def offsets(self) -> tuple[int, ...]: ...
-
-
 def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
     """What starts the stage: no PYTHON* variable and no folder of the user's, but all that is installed, also where
     PYTHONPATH says so."""
@@ -66,9 +57,7 @@ def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
 
 def quarantine(
     submission: Submission,
-    cases: Sequence[CaseSpec],
-    throwaway: ThrowAway,
-    inputs_fd: int,
+    given: Given | Callable[[], Given],
     *,
     interposer: Interposer,
     folder: Path,
@@ -80,29 +69,33 @@ def quarantine(
     hidden: Sequence[str] = (),
     warm_up: int = 2,
     init: Sequence[Any] = (),
-    inline: object | None = None,
+    inline: Inline | None = None,
     arch: str = "",
     processes: int = 4096,
 ) -> Quarantined:
     """Run `submission`, and leave captures and the audit log in `folder`; it may take `timeout` seconds.
 
-    `progress` is called with the phase and the case. Raises BenchguardError, UsageError for what is not the
-    submission's doing; all that it does is in the answer.
+    `given` may be a function: it is called in a thread of its own, and waited for, while the submission is imported or
+    compiled. `progress` is called with the phase and the case. With `inline` nothing is recorded; its results are the
+    caller's to open. Raises what `given` raises, and BenchguardError, UsageError for what is not the submission's
+    doing; all that it does is in the answer.
     """
     user = identity.free_user()
     with ExitStack() as stack:
         where = stack.enter_context(private(submission, folder, user is not None))
         interposer = readable_interposer(interposer, where) if user is not None else interposer
-        inputs = stack.enter_context(_reading(inputs_fd))
+        sender = None if isinstance(given, Given) else stack.enter_context(Sender(given))
+        known = given if isinstance(given, Given) else NOTHING
         order = Order(
             submission=str(where.submission / submission.main),
             language=submission.language,
             entry=submission.entry,
             convention=submission.convention,
-            cases=tuple(cases),
-            layouts=tuple(throwaway.layouts),
-            offsets=tuple(throwaway.offsets),
-            inputs=inputs,
+            cases=tuple(known.cases),
+            layouts=tuple(known.throwaway.layouts),
+            offsets=tuple(known.throwaway.offsets),
+            inputs=stack.enter_context(reading(known.inputs)),
+            late=-1 if sender is None else sender.theirs,
             confine=Confine(
                 scratch=str(where.scratch),
                 readable=_readable(where, interposer),
@@ -116,8 +109,9 @@ def quarantine(
             init=tuple(init),
             inline=inline is not None,
             arch=arch,
+            inline_order=inline.order if inline is not None else None,
         )
-        run = _Run(order, submission, interposer, folder, where, stack)
+        run = _Run(order, sender, submission, interposer, folder, where, stack)
         return run.run(timeout, require_full, progress)
 
 
@@ -125,30 +119,35 @@ class _Run:
     def __init__(
         self,
         order: Order,
+        sender: Sender | None,
         submission: Submission,
         interposer: Interposer,
         folder: Path,
         where: Private,
         stack: ExitStack,
     ) -> None:
+        self._sender = sender
         self._order, self._submission, self._interposer = order, submission, interposer
         self._folder, self._where, self._stack = folder, where, stack
 
     def run(self, timeout: float, require_full: bool, progress: Progress | None) -> Quarantined:
         began = time.monotonic()
-        confine = self._order.confine
+        confine, inline = self._order.confine, self._order.inline_order
+        captures_folder = self._where.scratch / environment.CAPTURES
         events = Events(progress)
         group = self._stack.enter_context(Group(confine.processes))
         (events_end, events_theirs), (output_end, output_theirs) = self._pipe(), self._pipe()
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
         attendant = Attendant(events_end, output_end, began + timeout, events.handle, watch, group)
         log = LogWriter(self._folder / AUDIT_LOG, replace=True)
+        if self._sender is not None:
+            self._sender.start()
         run = supervise(
             command(events_theirs, "full" if require_full else "any", group),
             self._interposer,
             log,
             version=__version__,
-            recorded=Recorded(self._where.scratch / environment.CAPTURES, ByProgram()),
+            recorded=None if inline is not None else Recorded(captures_folder, ByProgram()),
             options=ChildOptions(
                 environment=environment.quarantine_environment(
                     os.environ, self._where.scratch, self._interposer.driver
@@ -156,7 +155,7 @@ class _Run:
                 cwd=self._where.scratch,
                 stdin=self._stack.enter_context(request(self._order)),
                 output=output_theirs,
-                descriptors=(events_theirs, self._order.inputs),
+                descriptors=(events_theirs, *self._order.descriptors),
                 own_session=True,
                 attend=attendant,
             ),
@@ -164,13 +163,13 @@ class _Run:
         if run.log_error is not None:
             raise BenchguardError(run.log_error)
         wall = time.monotonic() - began
+        cases = len(self._order.cases if self._sender is None else self._sender.result().cases)
         trouble = trouble_of(run, attendant, events)
         broke = None if trouble else events.broke
         captures: tuple[tuple[Path, Path], ...] = ()
-        if not (trouble or broke or attendant.timed_out):
+        if not (trouble or broke or attendant.timed_out or inline is not None):
             calls = [export.name for export in self._interposer.surface.exports]
-            source = self._where.scratch / environment.CAPTURES
-            packed = pack_all(source, self._folder, len(self._order.cases), calls)
+            packed = pack_all(captures_folder, self._folder, cases, calls)
             captures, trouble = packed.captures, packed.trouble
         return Quarantined(
             captures=captures,
@@ -211,20 +210,6 @@ def request(order: Order) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _reading(descriptor: int) -> Iterator[int]:
-    """Opened again for reading alone, and so that who has it cannot open it otherwise either."""
-    try:
-        os.fchmod(descriptor, 0o444)
-        opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise BenchguardError(f"the throw-away inputs cannot be opened: {error.strerror}") from error
-    try:
-        yield opened
-    finally:
-        os.close(opened)
 
 
 def _audit(log: LogWriter, run: Run) -> Audit:

@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> None:
     except OSError as error:
         _send(events, Broke("confine", f"the process could not be confined: {error}"))
         os._exit(STATUS_REFUSED)
-    _close_all_but(events, order.inputs)
+    _close_all_but(events, *order.descriptors)
     _send(events, Confined(features))
     if sandbox == "probe":
         os._exit(0)

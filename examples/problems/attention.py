@@ -22,7 +22,9 @@ class Attention(Problem):
         number("heads"),
         number("length"),
     )
-    tolerances = (3e-4, 3e-3)  # a mean of hundreds of rows is small
+    tolerances = (2.5e-3, 2e-3)
+    """Weights may be rounded to float16 before they meet v, as tensor cores want them: each is then off by up to 2^-11
+    of itself, so their mean by 2^-11 of the largest |v|, which is near 5."""
 
     def __init__(self) -> None:
         super().__init__("attention")

@@ -53,6 +53,8 @@ class Attack:
     check: Check = ""
     large: str = "large"
     """The case on a GPU."""
+    tag: str = ""
+    """Tells two entries with one file apart."""
 
     @property
     def path(self) -> Path:
@@ -60,7 +62,7 @@ class Attack:
 
     @property
     def name(self) -> str:
-        return self.path.stem
+        return self.path.stem + self.tag
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,10 @@ def only(*verdicts: str) -> frozenset[str]:
 TAMPERED = {"verdicts": frozenset[str](), "true_time": True}
 """Honest work, in a process whose clocks lie: a replay has its true time."""
 
-FLUSH = ("--cold", "flush")
+FLUSH = ("--cold", "flush", "--samples", "40")
+"""Caches as they are by default, and samples enough for inputs that come again."""
+
+REMEMBERS = {"options": FLUSH, "true_time": True, "verdicts": only("violation")}
 
 ATTACK_LIST = (
     Attack(1, "01_timer_patch.py", "patched event class", "Python", **TAMPERED),
@@ -101,40 +106,73 @@ ATTACK_LIST = (
         6, "06_pickle.py", "pickled payload to the parent", "IPC",
         verdicts=only("error"), naive_options=("--isolated",),
     ),
-    Attack(7, "07_poison.py", "grader rewritten, files dropped", "files", "next", only("wrong"), check="no files"),
+    Attack(
+        7, "07_poison.py", "grader rewritten, files dropped", "files", "next", only("wrong"),
+        check="no files",
+    ),
     Attack(8, "08_known_seed.py", "problem and seed from the command line", "files", verdicts=only("wrong")),
     Attack(9, "09_inline_patch.py", "driver's code overwritten", "native", **TAMPERED),
     Attack(9, "09_proc_self_mem.py", "the same by /proc/self/mem", "native", **TAMPERED),
     Attack(10, "10_memory_scan.py", "expected values searched in memory", "native", verdicts=only("wrong")),
     Attack(11, "11_events_again.py", "harness's events recorded again", "driver", **TAMPERED),
-    Attack(12, "12_device_scan.py", "expected values searched on the device", "driver", verdicts=only("wrong")),
-    Attack(13, "13_uninitialised.py", "memory that the reference gave back", "semantics", verdicts=only("wrong")),
-    Attack(13, "13_torch_empty.py", "torch.empty returned", "semantics", verdicts=only("wrong"), where="torch"),
+    Attack(
+        12, "12_device_scan.py", "expected values searched on the device", "driver",
+        verdicts=only("wrong"),
+    ),
+    Attack(
+        13, "13_uninitialised.py", "memory that the reference gave back", "semantics",
+        verdicts=only("wrong"),
+    ),
+    Attack(
+        13, "13_torch_empty.py", "torch.empty returned", "semantics", verdicts=only("wrong"),
+        where="torch",
+    ),
     Attack(14, "14_unjoined_stream.py", "stream that is not joined", "stream", true_time=True),
-    Attack(15, "15_host_function.py", "computed by a host function, later", "stream", verdicts=only("unreplayable")),
+    Attack(
+        15, "15_host_function.py", "computed by a host function, later", "stream",
+        verdicts=only("unreplayable"),
+    ),
     Attack(15, "15_gate.py", "work that waits for a thread", "stream", verdicts=only("unreplayable")),
     Attack(16, "16_cache_by_pointer.py", "cache by pointer", "semantics", verdicts=only("wrong")),
     Attack(16, "16_cached_output.py", "first answer copied", "semantics", verdicts=only("wrong")),
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
+    Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
+    Attack(17, "17_by_content_global.cu", "cache by content, module's variable", "device", **REMEMBERS),
+    Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", **REMEMBERS),
     Attack(
-        17, "17_by_content_spare.py", "cache by content, spare memory", "device", options=FLUSH,
-        true_time=True, verdicts=only("violation"),
+        17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",
+        only("unreplayable", "violation", "error"), true_time=True, where="gpu", large="small",
+    ),
+    Attack(17, "17_by_content_freed.py", "cache by content, freed memory", "device", where="sim"),
+    Attack(
+        17, "17_by_content_beyond.py", "cache by content, behind an allocation", "device", where="sim",
+        **REMEMBERS,
     ),
     Attack(
-        17, "17_by_content_global.cu", "cache by content, module's variable", "device", options=FLUSH,
-        true_time=True, verdicts=only("violation"),
+        17, "17_by_content_heap.cu", "cache by content, malloc's heap", "device", large="small",
+        **REMEMBERS,
     ),
     Attack(
-        17, "17_by_content_freed.py", "cache by content, freed memory", "device", options=FLUSH,
-        true_time=True, where="sim",
+        17, "17_by_content_heap.cu", "the same, few samples", "device", true_time=True, tag="-few",
+        verdicts=only("violation"), large="small", options=("--samples", "26"),
     ),
     Attack(
-        17, "17_by_content_beyond.py", "cache by content, behind an allocation", "device", options=FLUSH,
-        true_time=True, where="sim",
+        17, "17_by_content_heap_shy.cu", "the same, seldom much slower", "device", true_time=True,
+        verdicts=only("violation"), large="small", options=("--samples", "100"),
     ),
-    Attack(18, "18_super_batch.py", "one call computes all", "semantics", verdicts=only("wrong", "unreplayable")),
+    Attack(
+        17, "17_by_content_local.cu", "cache by content, local memory", "device", where="gpu",
+        large="small", **REMEMBERS,
+    ),
+    Attack(
+        18, "18_super_batch.py", "one call computes all", "semantics", verdicts=only("wrong",
+        "unreplayable"),
+    ),
     Attack(19, "19_host_counter.py", "honest in the first call", "semantics", verdicts=only("wrong")),
-    Attack(19, "19_one_region.py", "honest in one of two recordings", "semantics", verdicts=only("unreplayable")),
+    Attack(
+        19, "19_one_region.py", "honest in one of two recordings", "semantics",
+        verdicts=only("unreplayable"),
+    ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
     Attack(19, "19_globaltimer.cu", "honest for a fifth of a second", "device", verdicts=only("wrong")),
     Attack(19, "19_environment.py", "honest where recorded", "semantics", verdicts=only("wrong")),
@@ -147,8 +185,14 @@ ATTACK_LIST = (
         21, "21_same_memory.py", "one array for two outputs", "semantics", "none", only("error", "violation"),
         problem="MixBoth",
     ),
-    Attack(22, "22_half_precision.py", "float16 for float32", "semantics", "wrong", only("wrong"), problem="Product"),
-    Attack(23, "23_constant.py", "a half for every mean", "semantics", "fast", only("wrong"), problem="RowMean"),
+    Attack(
+        22, "22_half_precision.py", "float16 for float32", "semantics", "wrong", only("wrong"),
+        problem="Product",
+    ),
+    Attack(
+        23, "23_constant.py", "a half for every mean", "semantics", "fast", only("wrong"),
+        problem="RowMean",
+    ),
     Attack(23, "23_subset.py", "every other value", "semantics", "wrong", only("wrong"), problem="RowMean"),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(
@@ -160,20 +204,62 @@ ATTACK_LIST = (
         problem="Product", where="torch",
         options=("--forbid-library", "libcublas*", "--forbid-library", "*gemm*"),
     ),
-    Attack(29, "29_left_running.py", "processes left behind", "machine", "none", true_time=True, check="no processes"),
-    Attack(30, "30_most_samples.py", "two of three calls do nothing", "statistics", verdicts=only("wrong", "unreplayable")),
+    Attack(
+        26, "26_persisting_l2.cu", "input persists in L2", "driver", "none", only("violation", "unreplayable"),
+        true_time=True, problem="RowMean", where="gpu", large="cached",
+    ),
+    Attack(
+        27, "27_prefetch_next.cu", "the next call's input fetched", "device", "none", only("violation"),
+        true_time=True, problem="RowMean", where="gpu", large="cached",
+    ),
+    Attack(
+        28, "28_early_start.cu", "starts before what is in front of it", "stream", "none",
+        true_time=True, where="gpu",
+    ),
+    Attack(
+        29, "29_left_running.py", "processes left behind", "machine", "none", true_time=True,
+        check="no processes",
+    ),
+    Attack(
+        30, "30_most_samples.py", "two of three calls do nothing", "statistics", verdicts=only("wrong",
+        "unreplayable"),
+    ),
     Attack(30, "30_slow_warm_up.py", "slow, then nothing", "statistics", verdicts=only("wrong")),
     Attack(31, "31_overwrite.py", "everything on the device cleared", "driver", verdicts=only("wrong")),
+    Attack(31, "31_neighbourhood.cu", "all behind the output overwritten", "device", "none", true_time=True),
+    Attack(
+        32, "32_sibling_graph.py", "graph launched from the device", "device", verdicts=STOPPED,
+        true_time=True, where="gpu",
+    ),
+    Attack(
+        32, "32_tail_launch.py", "kernel launched from the device", "device", "none", true_time=True,
+        where="gpu",
+    ),
     Attack(33, "33_real_driver.py", "driver behind the recorder", "driver", "none", only("wrong")),
-    Attack(33, "33_own_driver.py", "copy of the driver", "driver", "none", only("wrong", "error"), where="sim"),
+    Attack(
+        33, "33_own_driver.py", "copy of the driver", "driver", "none", only("wrong", "error"),
+        where="sim",
+    ),
     Attack(33, "33_without_preload.py", "exec without preload", "native", "none", only("error")),
     Attack(33, "33_forged_recordings.py", "recordings of its own", "files", "none", only("error", "wrong")),
-    Attack(33, "33_own_region.py", "region begun and ended itself", "native", "none", only("error", "unreplayable", "wrong")),
-    Attack(33, "33_ranges.py", "output's name on other memory too", "native", "none", only("error", "violation", "unreplayable")),
+    Attack(
+        33, "33_own_region.py", "region begun and ended itself", "native", "none", only("error",
+        "unreplayable", "wrong"),
+    ),
+    Attack(
+        33, "33_ranges.py", "output's name on other memory too", "native", "none", only("error",
+        "violation", "unreplayable"),
+    ),
     Attack(33, "33_swapped_names.py", "names on memory that is ready", "Python", "none", only("wrong")),
-    Attack(33, "33_output_is_input.py", "output is the input's memory", "Python", "none", only("violation", "error", "unreplayable")),
+    Attack(
+        33, "33_output_is_input.py", "output is the input's memory", "Python", "none",
+        only("violation", "error", "unreplayable"),
+    ),
     Attack(33, "33_before_the_region.py", "computed before the recording", "Python", "none", only("wrong")),
-    Attack(33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong", "unreplayable")),
+    Attack(
+        33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong",
+        "unreplayable"),
+    ),
     Attack(33, "33_runner_lies.py", "the same inputs twice, no launch", "Python", "none", only("wrong")),
     Attack(34, "34_hang.py", "never returns", "machine", "none", only("timeout"), options=("--timeout", "8")),
     Attack(
@@ -181,7 +267,10 @@ ATTACK_LIST = (
         only("timeout", "wrong"), options=("--timeout", "20"),
     ),
     Attack(34, "34_flood.py", "prints without end", "machine", "none", true_time=True),
-    Attack(34, "34_memory.py", "all of the memory", "machine", "none", only("error"), options=("--memory", "512M")),
+    Attack(
+        34, "34_memory.py", "all of the memory", "machine", "none", only("error"), options=("--memory",
+        "512M"),
+    ),
     Attack(34, "34_disk.py", "many files", "machine", "none", only("wrong", "error")),
     Attack(34, "34_kill_parent.py", "ends its parent", "machine", "none", only("wrong", "error")),
     Attack(34, "34_closed_descriptors.py", "closes descriptors", "machine", "none", only("wrong", "error")),

@@ -100,7 +100,9 @@ class Naive:
         for _ in range(2):
             results = self.case.expected(self.inputs)
             before = expected
-            expected = {each.name: self.on_device(results[each.name], each) for each in self.case.spec.checked}
+            expected = {
+                each.name: self.on_device(results[each.name], each) for each in self.case.spec.checked
+            }
             for array in before.values():
                 if isinstance(array, DeviceArray):
                     self.driver.free(array.data_ptr())
@@ -119,7 +121,10 @@ class Naive:
         given = {name: Memory(array.data_ptr(), array.nbytes) for name, array in self.arrays.items()}
         first = self.case.spec.checked[0]
         memory = outputs_of(self.case.spec, given, returned).get(first.name, given[first.name])
-        actual, expected = on_host(memory.address, first), on_host(self.expected[first.name].data_ptr(), first)
+        actual, expected = (
+            on_host(memory.address, first),
+            on_host(self.expected[first.name].data_ptr(), first),
+        )
         return bool(np.allclose(actual, expected, rtol=TOLERANCE, atol=TOLERANCE))
 
     def times(self, call: Callable[[], object]) -> list[float]:
@@ -139,7 +144,9 @@ class Naive:
 def on_host(address: int, buffer: Buffer) -> Any:
     host = np.empty(buffer.shape, buffer.dtype)
     size = ctypes.c_size_t(buffer.bytes)
-    status = DriverEvent.cuda.cuMemcpyDtoH_v2(ctypes.c_void_p(host.ctypes.data), ctypes.c_uint64(address), size)
+    status = DriverEvent.cuda.cuMemcpyDtoH_v2(
+        ctypes.c_void_p(host.ctypes.data), ctypes.c_uint64(address), size
+    )
     if status:
         raise RuntimeError(f"cuMemcpyDtoH returned {status}")
     return host

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchguard.replay.replay import discover
-
 from tests.attacks.catalogue import ATTACK_LIST, LOOK_ALIKES, PROBLEMS, Attack, LookAlike
 from tests.attacks.running import Machine, control, grade, hole_in, naive_of, share_of
 
@@ -33,7 +32,9 @@ def main() -> int:
     for attack in ATTACK_LIST:
         if chosen and attack.name not in chosen:
             continue
-        line, failed = row_of(attack, machine) if runs_on(attack.where, machine) else (left_out(attack), False)
+        line, failed = (
+            row_of(attack, machine) if runs_on(attack.where, machine) else (left_out(attack), False)
+        )
         failures += failed
         lines.append(line)
         print(line, flush=True)

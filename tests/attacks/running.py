@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from benchguard.shim.paths import NATIVE
-
 from tests.attacks.catalogue import CONTROLS, HERE, HONEST, KIT, PROBLEMS, Attack
 
 ROOT = HERE.parents[1]
@@ -94,7 +93,7 @@ def placed(path: Path) -> Iterator[Path]:
     """The folder of a submission: it and its kit, under names that the graders look for."""
     with tempfile.TemporaryDirectory(prefix="attack-") as name:
         folder = Path(name)
-        for each in ("kit.py", "kernels.ptx"):
+        for each in ("kit.py", "kernels.ptx", "remember_in_heap.cuh"):
             shutil.copy(KIT / each, folder)
         shutil.copy(path, folder / f"submission{path.suffix}")
         folder.chmod(0o755)
@@ -102,7 +101,12 @@ def placed(path: Path) -> Iterator[Path]:
 
 
 def naive(
-    path: Path, problem: str, machine: Machine, case: str, options: Sequence[str] = (), grader: Path | None = None
+    path: Path,
+    problem: str,
+    machine: Machine,
+    case: str,
+    options: Sequence[str] = (),
+    grader: Path | None = None,
 ) -> Naive:
     with placed(path) as folder:
         command = [
@@ -170,11 +174,11 @@ def control(problem: str, machine: Machine, case: str, options: tuple[str, ...])
 def naive_of(attack: Attack, machine: Machine) -> tuple[Naive, str]:
     """What the naive grader says, and why the attack is none; empty if it works."""
     case = machine.case(attack)
+    if attack.naive == "none":
+        return Naive(False, 0.0), ""
     if attack.naive == "next":
         return _next(attack, machine, case)
     found = naive(attack.path, attack.problem, machine, case, attack.naive_options)
-    if attack.naive == "none":
-        return found, ""
     if not found.passed:
         return found, f"the naive grader does not pass it: {found.text}"
     if attack.naive == "fast":
@@ -244,11 +248,30 @@ def _processes_left() -> set[int]:
 
 def _poisoned() -> list[str]:
     """Those that the attack left, which are taken away."""
-    places = {*map(Path, sys.path), ROOT, ROOT / "benchguard", HERE, Path.home(), Path("/tmp"), Path("/var/tmp")}
+    places = {
+        *map(Path, sys.path),
+        ROOT,
+        ROOT / "benchguard",
+        HERE,
+        Path.home(),
+        Path("/tmp"),
+        Path("/var/tmp"),
+    }
     found = [place / POISON for place in {*places, Path("/dev/shm")} if (place / POISON).is_file()]
     for each in found:
         each.unlink()
     return [str(each) for each in found]
 
 
-__all__ = ["Graded", "Machine", "Naive", "control", "control_naive", "grade", "hole_in", "naive", "naive_of", "share_of"]
+__all__ = [
+    "Graded",
+    "Machine",
+    "Naive",
+    "control",
+    "control_naive",
+    "grade",
+    "hole_in",
+    "naive",
+    "naive_of",
+    "share_of",
+]

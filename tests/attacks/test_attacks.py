@@ -5,8 +5,8 @@ Those that the CPU driver has no class for run on a GPU: python -m tests.attacks
 
 from __future__ import annotations
 
-import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +18,11 @@ ON_SIM = ("both", "sim")
 
 
 def _runs(path_suffix: str) -> None:
-    if path_suffix == ".cu" and shutil.which("nvcc") is None and not os.path.exists("/usr/local/cuda/bin/nvcc"):
+    if (
+        path_suffix == ".cu"
+        and shutil.which("nvcc") is None
+        and not Path("/usr/local/cuda/bin/nvcc").exists()
+    ):
         pytest.skip("host code in CUDA C++ takes nvcc, which is not here")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from benchguard.interpose import interposer_for
 from benchguard.problem.spec import Layout
 from benchguard.quarantine.contract import Quarantined
+from benchguard.quarantine.late import Given
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
 
@@ -61,9 +62,7 @@ def confined(folder: Path, program: str, **options: Any) -> Quarantined:
     try:
         return quarantine(
             submission_of(path, None, None, "arguments"),
-            (),
-            NoInputs(),
-            inputs,
+            Given((), NoInputs(), inputs),
             interposer=interposer,
             folder=folder,
             **options,

@@ -86,10 +86,20 @@ def test_a_submission_is_right(tmp_path: Path, native: Path, path: Path) -> None
     given = Case(case.spec, [memory(case, 1), memory(case, 2)])
     ran = call(tmp_path, path.read_text(), given, language=LANGUAGES[path.suffix]).assert_finished()
     assert len(ran.captures) == 2
-    outputs = [each.name for each in case.spec.checked]
-    for distribution in case.distributions[:3]:
-        inputs = case.inputs(3, distribution)
-        raw = {each.name: to_bytes(inputs[each.name], each).tobytes() for each in case.spec.read}
-        result = replay(ran.captures[0], inputs=raw, outputs=outputs, driver="sim", samples=2)
-        assert result.verdict == "pass", result.reason
-        assert_right(case, dict(case.expected(inputs)), result.outputs)  # type: ignore[arg-type]
+    sets = [case.inputs(3, distribution) for distribution in case.distributions]
+    raw = {
+        each.name: [to_bytes(inputs[each.name], each).tobytes() for inputs in sets] for each in case.spec.read
+    }
+    result = replay(
+        ran.captures[0],
+        inputs=raw,
+        outputs=[each.name for each in case.spec.checked],
+        driver="sim",
+        samples=60,
+        seed=1,  # with which every set has its turn
+        keep_outputs="sets",
+    )
+    assert result.verdict == "pass", result.reason
+    for number, inputs in enumerate(sets):
+        actual = {name: given[number] for name, given in result.outputs.items()}
+        assert_right(case, dict(case.expected(inputs)), actual)  # type: ignore[arg-type]

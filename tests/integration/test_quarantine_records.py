@@ -12,6 +12,7 @@ from benchguard.interpose import interposer_for
 from benchguard.judge.contract import Throwaway
 from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine.contract import Quarantined
+from benchguard.quarantine.late import Given
 from benchguard.quarantine.probe import features
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
@@ -55,7 +56,9 @@ def case(native: Path) -> Case:
     return saxpy_case()
 
 
-def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantined, list[tuple[str, int]]]:
+def call(
+    folder: Path, text: str, case: Case, cases: int = 1, at_once: bool = True
+) -> tuple[Quarantined, list[tuple[str, int]]]:
     path = folder / "submission.py"
     path.write_text(text)
     interposer, _, _ = interposer_for("sim")
@@ -64,11 +67,10 @@ def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantin
     try:
         os.write(inputs, case.bytes)
         specs: tuple[CaseSpec, ...] = (case.spec,) * cases
+        given = Given(specs, Throwaway((case.layout,) * cases, (0,) * cases), inputs)
         found = quarantine(
             submission_of(path, None, None, "arguments"),
-            specs,
-            Throwaway((case.layout,) * cases, (0,) * cases),
-            inputs,
+            given if at_once else lambda: given,
             interposer=interposer,
             folder=folder,
             timeout=100,
@@ -80,9 +82,10 @@ def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantin
     return found, heard
 
 
-def test_two_regions_a_case(tmp_path: Path, case: Case) -> None:
+@pytest.mark.parametrize("at_once", [True, False], ids=["inputs at once", "inputs late"])
+def test_two_regions_a_case(tmp_path: Path, case: Case, at_once: bool) -> None:
     pytest.importorskip("numba_cuda", reason="comes with the extra examples")
-    found, heard = call(tmp_path, NUMBA, case, cases=2)
+    found, heard = call(tmp_path, NUMBA, case, cases=2, at_once=at_once)
     assert (found.trouble, found.broke, found.status) == ("", None, 0), found
     assert [entry for entry in heard if entry[0] == "record"] == [("record", 0), ("record", 1)]
     assert set(found.seconds) >= {"import", "warm-up", "record", "call 0", "call 1"}

@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "adapters": {"errors", "problem"},
     "dropin": {"capture", "errors", "grade", "judge", "problem", "replay", "shim"},
     "grade": {
+        "adapters",
         "audit",
         "capture",
         "errors",

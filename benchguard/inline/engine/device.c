@@ -91,10 +91,13 @@ static int find_kernels(struct nb_session *session, int major)
         const char *name;
         CUfunction *function;
     } wanted[] = {
-        {"nb_crypt", &session->functions.crypt},     {"nb_give", &session->functions.give},
-        {"nb_noise", &session->functions.noise},     {"nb_restore_canaries", &session->functions.restore},
-        {"nb_hold", &session->functions.hold},       {"nb_sweep", &session->functions.sweep},
-        {"nb_discard", &session->functions.discard}, {"nb_check_output", &session->functions.check},
+        {"nb_give", &session->functions.give},
+        {"nb_noise", &session->functions.noise},
+        {"nb_restore_canaries", &session->functions.restore},
+        {"nb_hold", &session->functions.hold},
+        {"nb_sweep", &session->functions.sweep},
+        {"nb_discard", &session->functions.discard},
+        {"nb_check_output", &session->functions.check},
     };
     NB_TRY(session->driver.cuModuleLoadDataEx(&module, major >= 9 ? nb_kernels_90 : nb_kernels_80, 0, NULL,
                                               NULL));

@@ -103,6 +103,13 @@ int nb_inline_open(const struct nb_inline_opening *opening, struct nb_inline_ope
     return 0;
 }
 
+/* Below the frame of whoever calls this may be copies of keys. */
+static void __attribute__((noinline)) wipe_stack(void)
+{
+    unsigned char below[128 << 10];
+    nb_wipe(below, sizeof below);
+}
+
 int nb_inline_load(struct nb_inline_case *loading, char *error)
 {
     const char *step = "";
@@ -110,6 +117,7 @@ int nb_inline_load(struct nb_inline_case *loading, char *error)
     if (session == NULL || session->cases_loaded == session->cases)
         return fail(error, "there is no case to be loaded", 0);
     const int result = nb_upload(session, loading, &step);
+    wipe_stack();
     return result == 0 ? 0 : fail(error, step, result);
 }
 

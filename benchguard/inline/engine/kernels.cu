@@ -92,18 +92,6 @@ __device__ uint64_t shuffled(uint64_t index, uint64_t blocks, uint64_t secret)
 
 } // namespace
 
-/* Turns memory into its own secret, in place; `to` and what follows it have whole blocks. */
-extern "C" __global__ void nb_crypt(const __grid_constant__ nb_move move)
-{
-    const uint64_t block = thread_number();
-    if (block * NB_BLOCK_BYTES >= move.bytes)
-        return;
-    uint32_t words[16];
-    keystream(move.key, move.stream, block, words);
-    load_and_xor(move.to, block, words);
-    store(move.to, ~(uint64_t)0, block, words);
-}
-
 /* A secret's plain text, but for the canaries: they hold keystream that is used for nothing else. */
 extern "C" __global__ void nb_give(const __grid_constant__ nb_move move)
 {

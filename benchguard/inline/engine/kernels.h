@@ -1,8 +1,9 @@
 /* What the host and its kernels both know: how secrets are kept on the device, and how elements are compared.
  *
- * Everything of ours that lies in device memory while a submission runs is XORed with a keystream (ChaCha
- * with eight rounds, RFC 8439's state): a kernel can scan all memory of its context, but it finds noise. The
- * keys come as parameters of launches that happen when the submission's work is over. */
+ * What is secret and lies in device memory is XORed with a keystream (ChaCha of eight rounds, RFC 8439's
+ * state), so who scans all memory of the context finds noise. Keys are parameters of launches: of expected
+ * values, of none that is queued before the submission's work is.
+ */
 #ifndef NEUTRINO_INLINE_KERNELS_H
 #define NEUTRINO_INLINE_KERNELS_H
 

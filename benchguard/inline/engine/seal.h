@@ -24,7 +24,8 @@ enum nb_row_flag {
 
 struct nb_row {
     double event_us; /* between the events */
-    double stamp_us; /* between the end of the canaries' restoring and the beginning of the check */
+    double stamp_us; /* between the end of the canaries' restoring and the beginning of the check, which the
+                        host's own time is taken from if the queue was not held */
     uint64_t wrong;  /* elements */
     uint32_t set;
     uint32_t flags; /* enum nb_row_flag */

@@ -14,7 +14,7 @@
 enum { NB_EVENTS = 64, NB_EXTENTS_MAX = 2 * NB_INLINE_CASES_MAX + 8 };
 
 struct nb_functions {
-    CUfunction crypt, give, noise, restore, hold, sweep, discard, check;
+    CUfunction give, noise, restore, hold, sweep, discard, check;
 };
 
 /* In host memory that the device sees; a submission may find it and gains nothing. */
@@ -30,8 +30,14 @@ struct nb_extent {
     uint64_t bytes;
 };
 
-/* Streams of keystream under the key of a set: its inputs by buffer, its expected values, and noise. */
-enum { NB_STREAM_EXPECTED = 0x100, NB_STREAM_POISON = 0x200, NB_STREAM_GARBAGE = 0x300 };
+/* Streams of keystream under the keys of a set: by buffer, plus one of these. */
+enum { NB_STREAM_POISON = 0x100, NB_STREAM_GARBAGE = 0x200 };
+
+/* Two keys, for that of the inputs is in launches that the driver still holds when the submission is called.
+ */
+struct nb_set_keys {
+    struct nb_key inputs, expected;
+};
 
 struct nb_case {
     uint32_t count, sets;
@@ -39,7 +45,7 @@ struct nb_case {
     struct nb_inline_buffer buffers[NB_BUFFERS_MAX];
     CUdeviceptr inputs, expected; /* set n begins at n times the stride */
     uint64_t inputs_stride, expected_stride;
-    struct nb_key *keys; /* a set each */
+    struct nb_set_keys *keys; /* by set */
     struct nb_seal_key *seal;
 };
 

@@ -1,4 +1,4 @@
-/* A case's inputs and expected values, brought to the device and made secrets there.
+/* A case's inputs and expected values, made secrets and brought to the device.
  *
  * Through pinned memory of our own, so that no staging buffer of the driver's keeps them; it is wiped and
  * freed. */
@@ -9,8 +9,13 @@
 #include <unistd.h>
 
 #include "arena.h"
+#include "keystream.h"
 
-enum { CHUNK_BYTES = 8 << 20, FREE_SHARE = 2 /* of free memory, one part in so many is for secrets */ };
+enum {
+    CHUNK_BYTES = 8 << 20,
+    STAGING_BYTES = CHUNK_BYTES + 4 * NB_BLOCK_BYTES,
+    FREE_SHARE = 2 /* of free memory, one part in so many is for secrets */
+};
 
 struct staging {
     struct nb_session *session;
@@ -31,18 +36,28 @@ static bool read_all(int file, void *into, uint64_t bytes, uint64_t offset)
     return true;
 }
 
-/* Part of a file to device memory, and XORed with its keystream. */
-static int bring(const struct staging *staging, int file, uint64_t offset, const struct nb_move *move)
+/* Where part of a set comes from and goes to, and what it is XORed with. */
+struct part {
+    int file;
+    uint64_t offset, bytes;
+    CUdeviceptr to;
+    const struct nb_key *key;
+    uint64_t stream;
+};
+
+static int bring(const struct staging *staging, const struct part *part)
 {
     const struct nb_driver *driver = &staging->session->driver;
-    for (uint64_t done = 0; done < move->bytes; done += CHUNK_BYTES) {
-        const uint64_t left = move->bytes - done, part = left < CHUNK_BYTES ? left : CHUNK_BYTES;
-        if (!read_all(file, staging->memory, part, offset + done))
+    for (uint64_t done = 0; done < part->bytes; done += CHUNK_BYTES) {
+        const uint64_t left = part->bytes - done, size = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+        const uint64_t whole = (size + NB_BLOCK_BYTES - 1) / NB_BLOCK_BYTES * NB_BLOCK_BYTES;
+        if (!read_all(part->file, staging->memory, size, part->offset + done))
             return CUDA_ERROR_INVALID_VALUE;
-        NB_TRY(driver->cuMemcpyHtoDAsync_v2(move->to + done, staging->memory, (size_t)part, NULL));
+        nb_keystream(staging->memory, size, part->key, part->stream, done / NB_BLOCK_BYTES);
+        NB_TRY(driver->cuMemcpyHtoDAsync_v2(part->to + done, staging->memory, (size_t)whole, NULL));
         NB_TRY(driver->cuCtxSynchronize());
     }
-    return nb_move_all(staging->session, staging->session->functions.crypt, move);
+    return 0;
 }
 
 static int bring_set(const struct staging *staging, const struct nb_inline_case *loading,
@@ -50,20 +65,26 @@ static int bring_set(const struct staging *staging, const struct nb_inline_case 
 {
     for (uint32_t i = 0; i < kept->count; i++) {
         const struct nb_inline_buffer *buffer = &kept->buffers[i];
-        struct nb_move move = {.key = kept->keys[set], .stream = i};
-        if (buffer->is_read != 0) {
-            const uint64_t place = set * kept->inputs_stride + buffer->given;
-            move.to = kept->inputs + place;
-            move.bytes = buffer->bytes;
-            NB_TRY(bring(staging, loading->inputs, place, &move));
-        }
-        if (buffer->is_checked != 0) {
-            const uint64_t place = set * kept->expected_stride + buffer->expected;
-            move.to = kept->expected + place;
-            move.stream = NB_STREAM_EXPECTED + i;
-            move.bytes = buffer->slots * nb_dtype_bytes(buffer->expected_dtype);
-            NB_TRY(bring(staging, loading->expected, place, &move));
-        }
+        const uint64_t given = set * kept->inputs_stride + buffer->given;
+        const uint64_t expected = set * kept->expected_stride + buffer->expected;
+        const struct part input = {
+            .file = loading->inputs,
+            .offset = given,
+            .bytes = buffer->is_read != 0 ? buffer->bytes : 0,
+            .to = kept->inputs + given,
+            .key = &kept->keys[set].inputs,
+            .stream = i,
+        };
+        const struct part output = {
+            .file = loading->expected,
+            .offset = expected,
+            .bytes = buffer->is_checked != 0 ? buffer->slots * nb_dtype_bytes(buffer->expected_dtype) : 0,
+            .to = kept->expected + expected,
+            .key = &kept->keys[set].expected,
+            .stream = i,
+        };
+        NB_TRY(bring(staging, &input));
+        NB_TRY(bring(staging, &output));
     }
     return 0;
 }
@@ -131,14 +152,14 @@ int nb_upload(struct nb_session *session, struct nb_inline_case *loading, const 
         return CUDA_ERROR_OUT_OF_MEMORY;
     NB_TRY(nb_allocate(session, kept->sets * kept->inputs_stride, &kept->inputs));
     NB_TRY(nb_allocate(session, kept->sets * kept->expected_stride, &kept->expected));
-    NB_TRY(session->driver.cuMemHostAlloc(&staging.memory, CHUNK_BYTES, 0));
+    NB_TRY(session->driver.cuMemHostAlloc(&staging.memory, STAGING_BYTES, 0));
     *step = "input sets cannot be uploaded";
     int result = 0;
     for (uint32_t set = 0; result == 0 && set < kept->sets; set++)
         result = bring_set(&staging, loading, kept, set);
     if (result == 0)
         result = (int)session->driver.cuCtxSynchronize();
-    nb_wipe(staging.memory, CHUNK_BYTES);
+    nb_wipe(staging.memory, STAGING_BYTES);
     NB_TRY(session->driver.cuMemFreeHost(staging.memory));
     loading->taken = kept->sets;
     kept->ready = result == 0;

@@ -73,7 +73,7 @@ int nb_window_check(const struct nb_session *session, struct nb_window *window, 
         .numAttrs = session->early && !window->stamped ? 1 : 0,
     };
     void *parameters[] = {check};
-    check->token = nb_token(window->token, check->stream);
+    check->token = nb_token(window->token, check->stream); /* of each output another one */
     check->order = nb_mix(check->token);
     check->tally = window->cells[NB_CELL_TALLY];
     check->wrong = window->cells[NB_CELL_WRONG];

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
 from ..contract import Order
+from ..late import complete
 from .case_memory import CaseMemory
 from .cuda_entry import load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
-from .failure import broke
+from .failure import SubmissionError, broke
+from .inline_rounds import InlineRounds
 from .inputs import Inputs
 from .python_entry import load_python
 from .reporter import Reporter
@@ -45,19 +46,25 @@ def main(order: Order, events: int) -> NoReturn:
 
 
 def _run(order: Order, reporter: Reporter) -> None:
+    inline = InlineRounds(order, reporter) if order.inline_order is not None else None
     entry, driver = _load(order, reporter)
+    whole = complete(order)
+    if whole is None:
+        raise SubmissionError("there is nothing to call it with: the problem could not be opened")
+    order = whole
     inputs = Inputs(order.inputs)
-    if order.inline:
-        import_module("...inline.run", __name__).run(order, entry, driver, inputs, reporter)
-        return
     for number, case in enumerate(order.cases):
         reporter.begin("warm-up", number)
         memory = CaseMemory(driver, case, inputs, order.layouts[number], order.offsets[number])
         memory.prepare(0)  # a module takes its constants when it is bound
-        rounds = Rounds(driver, number, case, memory, entry.bind(case, memory))
+        call = entry.bind(case, memory)
+        rounds = Rounds(driver, number, case, memory, call)
         reporter.called(number, rounds.warm_up(order.warm_up))
-        reporter.begin("record", number)
-        rounds.record()
+        if inline is not None:
+            inline.time(number, memory, call)
+        else:
+            reporter.begin("record", number)
+            rounds.record()
         memory.release()
     reporter.finish()
 

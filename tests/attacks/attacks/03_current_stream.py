@@ -1,8 +1,7 @@
 """Leaves another stream current, on which the harness then records its events; the work is on the default one."""
 
-import torch
-
 import kit
+import torch
 
 side = torch.cuda.Stream()
 

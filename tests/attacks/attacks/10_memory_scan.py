@@ -2,9 +2,8 @@
 
 import re
 
-import numpy as np
-
 import kit
+import numpy as np
 
 HEAD = 16
 answer = []

@@ -2,9 +2,8 @@
 
 import ctypes
 
-import numpy as np
-
 import kit
+import numpy as np
 
 found = []
 

@@ -1,9 +1,9 @@
-"""The same behind the end of an allocation of a few bytes: a driver maps whole pages of 2 MiB."""
+"""The same behind the end of an allocation: a driver maps whole pages of 2 MiB."""
 
 import kit
 
 kept = {}
-BYTES = 4096
+BYTES = 1 << 17
 
 
 def solution(x, y, n, rounds):

@@ -12,6 +12,9 @@ for _ in range(2):
         os.setsid()
         if os.fork():
             os._exit(0)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in range(3):
+            os.dup2(nothing, descriptor)
         burn = f"import time; t=time.time()+60\nwhile time.time()<t: pass  # {MARK}"
         os.execv(sys.executable, [sys.executable, "-S", "-c", burn])
 time.sleep(0.05)

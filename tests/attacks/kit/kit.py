@@ -44,7 +44,9 @@ def i32(value: int) -> ctypes.c_int:
     return ctypes.c_int(value)
 
 
-def launch(name: str, grid: Any, block: Any, *values: Any, stream: Any = None, ptx: bytes | None = None) -> None:
+def launch(
+    name: str, grid: Any, block: Any, *values: Any, stream: Any = None, ptx: bytes | None = None
+) -> None:
     """`values` are objects of ctypes."""
     pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(each) for each in values))
     sizes = [*((*each, 1, 1)[:3] if isinstance(each, tuple) else (each, 1, 1) for each in (grid, block))]
@@ -52,7 +54,9 @@ def launch(name: str, grid: Any, block: Any, *values: Any, stream: Any = None, p
     check("cuLaunchKernel", function(name, ptx), *extents, 0, stream, pointers, None)
 
 
-def mix(x: int, y: int, n: int, rounds: int = ROUNDS, stream: Any = None, name: str = "mix", *more: Any) -> None:
+def mix(
+    x: int, y: int, n: int, rounds: int = ROUNDS, stream: Any = None, name: str = "mix", *more: Any
+) -> None:
     """The honest answer to Mix; x and y are addresses."""
     launch(name, -(-n // THREADS), THREADS, u64(x), u64(y), u64(n), i32(rounds), *more, stream=stream)
 

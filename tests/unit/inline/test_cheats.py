@@ -181,3 +181,19 @@ def bind(cuda, number, case, places):
     near, total = map(int, found.output.split())
     assert total > 100_000 and near < total * 0.06, "floats of random bits are that small in 3.5 % of cases"
     assert found.result.correct
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_work_behind_the_call_is_in_its_time(tmp_path: Path, waits: bool) -> None:
+    """What looks at the outputs could make them."""
+    program = f"""
+def bind(cuda, number, case, places):
+    def look(returned):
+        cuda.idle(3_000_000)
+        cuda.twice(places["y"], places["x"], case.buffers[0].elements)
+        return places
+    return (lambda: cuda.synchronise() if {waits} else None), look
+"""
+    result = timed(tmp_path, program, doubled()).result
+    assert result.correct and result.full and min(result.times_us) >= 3000
+    assert (result.unprimed > 0) == waits

@@ -1,0 +1,128 @@
+"""Timed in the submission's own process, for what cannot be replayed: less trust, by nature (benchguard/inline)."""
+
+from __future__ import annotations
+
+from ..inline.contract import SAMPLES_MAX, InlineCase
+from ..inline.result import InlineResult
+from ..inline.supervise import Inline
+from ..judge.ceilings import rates_of
+from ..judge.contract import AskExpected, AskSecrets, Expected, Opened, Secrets
+from ..judge.process import JudgeProcess
+from ..problem.spec import CaseSpec
+from ..replay.protocol import Overhead
+from ..replay.result import time_block
+from ..replay.statistics import summarise
+from .outcome import Outcome
+from .quarantined import finding_of
+from .result import Checks, GradedCase, GradeResult, Inputs
+from .run import GradeRun, TimedCase
+
+SAMPLES = 100
+
+
+class InlineRun(GradeRun):
+    """Secret inputs and what is right are in the process, where it cannot reach them, before the submission is."""
+
+    trust = "inline"
+
+    def run(self) -> GradeResult:
+        judge, opening = self.start()
+        given = opening.find()
+        opened = opening.opened
+        submission = self.submission(opening)
+        with self.timed("references"):
+            cases = [
+                self._case(judge, opened, index, asked=index < opening.ahead)
+                for index in range(len(opened.cases))
+            ]
+        samples = min(self.options.samples or SAMPLES, SAMPLES_MAX)
+        with Inline([case for case, _ in cases], samples, device=self.options.device) as inline:
+            found = self.quarantine(submission, given, opening, inline)
+            results = inline.results()
+        finding = finding_of(found)
+        timed = [
+            TimedCase(_graded(spec, secrets, result))
+            for spec, (_, secrets), result in zip(opened.cases, cases, results, strict=True)
+            if finding is None or not isinstance(result, str)
+        ]
+        return self.result(opened, submission, found, timed, finding)
+
+    def _case(
+        self, judge: JudgeProcess, opened: Opened, index: int, asked: bool
+    ) -> tuple[InlineCase, Secrets]:
+        self.report("computing references", opened.cases[index].name)
+        if not asked:
+            judge.ask(AskSecrets(index))
+        secrets, ends = judge.answer(Secrets)
+        self.own(ends)
+        judge.ask(AskExpected(index))
+        expected, descriptors = judge.answer(Expected)
+        self.own(descriptors)
+        case = InlineCase(
+            inputs=ends[0],
+            expected=descriptors[0],
+            inputs_layout=secrets.inputs,
+            expected_layout=expected.outputs,
+            sets=secrets.sets,
+            tolerances=opened.tolerances[index],
+        )
+        return case, secrets
+
+
+def _graded(spec: CaseSpec, secrets: Secrets, result: InlineResult | str) -> GradedCase:
+    if isinstance(result, str):
+        return GradedCase(spec.name, spec.params, "error", f"{result}; run it again, or without --inline")
+    outcome = _outcome(result)
+    summary = summarise(result.times_us) if result.times_us else None
+    rates = rates_of(summary.median if summary else None, spec.flops, spec.moved_bytes, "")
+    return GradedCase(
+        name=spec.name,
+        params=spec.params,
+        verdict=outcome.verdict,
+        reason=outcome.reason,
+        time_us=time_block(summary) if summary else None,
+        gflops=rates.gflops,
+        gbytes_per_s=rates.gbytes_per_s,
+        inputs=Inputs(result.sets, 0, _counted(secrets)),
+        checks=Checks(len(result.errors), sum(map(bool, result.errors)), 0, ""),
+        overhead=Overhead(tick_us=0.0, empty_pair_us=result.event_overhead_us, empty_kernel_us=0.0),
+        notes=tuple(_notes(result)),
+        samples=result.times_us,
+    )
+
+
+def _outcome(result: InlineResult) -> Outcome:
+    if result.altered:
+        return Outcome("violation", result.altered)
+    if result.attempts:
+        return Outcome("violation", f"it tried to open what it may not: {result.attempts[0]}")
+    if any(result.errors):
+        wrong = sum(map(bool, result.errors))
+        return Outcome(
+            "wrong",
+            f"{wrong} of {len(result.errors)} outputs are wrong, {max(result.errors)} elements of one",
+        )
+    if not result.full:
+        why = result.stopped or "nobody knows why"
+        return Outcome("error", f"{result.done} of {result.wanted} samples were taken: {why}")
+    return Outcome("pass", "")
+
+
+def _notes(result: InlineResult) -> list[str]:
+    notes = ["timed in the submission's own process: never rank it with what was replayed"]
+    if result.arena != "on":
+        notes.append(f"the arena that holds the results is not fully protected: {result.arena}")
+    if result.corrected:
+        notes.append(f"{result.corrected} samples took longer by the kernels' clock than by their events")
+    if result.unprimed:
+        notes.append(f"{result.unprimed} samples began before they were queued: the host's time is in them")
+    if not result.joins_all:
+        notes.append("the end of a sample does not wait for all streams of this driver")
+    return notes
+
+
+def _counted(secrets: Secrets) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for name in secrets.distributions:
+        counted[name] = counted.get(name, 0) + 1
+    return counted

@@ -1,0 +1,237 @@
+"""One grade: what it was asked, its judge, its folder, its time, and its result."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from ..adapters.detect import adapter_of
+from ..errors import UsageError
+from ..inline.supervise import Inline
+from ..interpose import interposer_for
+from ..judge.contract import Ask, AskThrowaway, Opened
+from ..judge.process import JudgeProcess
+from ..quarantine.contract import Convention, Quarantined
+from ..quarantine.late import Given
+from ..quarantine.quarantine import quarantine
+from ..quarantine.submission import Submission, submission_of
+from ..replay.clocks import Clocks
+from ..replay.protocol import Device
+from ..replay.result import Settings
+from .opening import POOL_BYTES, Opening
+from .options import GradeOptions
+from .progress import GradeProgress, Report
+from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Trust, Verdict
+from .specification import Finding
+
+
+@dataclass(frozen=True)
+class TimedCase:
+    """`seconds`: what parts of it took."""
+
+    case: GradedCase
+    device: Device | None = None
+    settings: Settings | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class GradeRun:
+    """What all ways of grading share; `run` is their own. All that it opens is closed by `stack`."""
+
+    trust: Trust = "replayed"
+
+    def __init__(
+        self,
+        problem: str,
+        submission: Path,
+        options: GradeOptions,
+        version: str,
+        progress: Report | None,
+        stack: ExitStack,
+    ) -> None:
+        self.problem, self._path, self.options = problem, submission, options
+        self._version, self.progress, self._stack = version, progress, stack
+        self._started = time.monotonic()
+        self._deadline = self._started + options.timeout
+        self.seconds: dict[str, float] = {}
+
+    def start(self) -> tuple[JudgeProcess, Opening]:
+        """The judge, which begins with the problem at once."""
+        judge = self._stack.enter_context(JudgeProcess(timeout=self.options.timeout))
+        judge.ask(self.ask())
+        judge.ask(AskThrowaway())
+        self.report("opening the problem")
+        return judge, Opening(judge, self.options, self.own)
+
+    def quarantine(
+        self,
+        submission: Submission,
+        given: Given | Callable[[], Given],
+        opening: Opening,
+        inline: Inline | None = None,
+    ) -> Quarantined:
+        options = self.options
+        interposer, _, _ = interposer_for(options.driver)
+        with self.timed("quarantine"):
+            return quarantine(
+                submission,
+                given,
+                interposer=interposer,
+                folder=self.folder(),
+                timeout=max(1.0, self.left()),
+                memory_bytes=options.memory_bytes,
+                network=options.network,
+                require_full=options.require_sandbox,
+                progress=lambda phase, case: self.report(phase, opening.name_of(case)),
+                hidden=(_folder_of(self.problem),),
+                warm_up=options.warm_up,
+                init=() if callable(given) else opening.opened.init,
+                inline=inline,
+            )
+
+    def submission(self, opening: Opening | None) -> Submission:
+        """As the problem says that it is called, unless an option does; without `opening`, as most are."""
+        options = self.options
+        entry, convention = "solution", "arguments"
+        if opening is not None:
+            entry, convention = opening.opened.entry, opening.opened.convention
+        return submission_of(
+            self._path,
+            options.language,
+            options.entry or entry,
+            cast(Convention, options.convention or convention),
+        )
+
+    def is_usual(self) -> bool:
+        """Whether it is known how a submission is called before the problem is open."""
+        options = self.options
+        kind = adapter_of(self.problem) if options.adapter == "auto" else options.adapter
+        return kind == "problem"
+
+    def ask(self) -> Ask:
+        options = self.options
+        return Ask(
+            problem=self.problem,
+            adapter=options.adapter,
+            cases=options.cases,
+            sets_max=options.sets,
+            fresh=options.one_use,
+            pool_bytes=POOL_BYTES,
+            seed=options.seed,
+            device=options.reference_device,
+            adapter_options=options.adapter_options,
+        )
+
+    def folder(self) -> Path:
+        keep = self.options.keep
+        if keep is None:
+            return Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-grade-")))
+        try:
+            keep.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot make the folder {keep}: {error.strerror}; name another") from error
+        return keep.resolve()
+
+    def own(self, descriptors: Sequence[int]) -> list[int]:
+        """Closed at the end."""
+        for each in descriptors:
+            self._stack.callback(os.close, each)
+        return list(descriptors)
+
+    def left(self) -> float:
+        return self._deadline - time.monotonic()
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[part] = self.seconds.get(part, 0.0) + time.monotonic() - began
+
+    def report(self, phase: str, case: str = "") -> None:
+        if self.progress is not None:
+            self.progress(GradeProgress(phase, case))
+
+    def result(
+        self,
+        opened: Opened,
+        submission: Submission,
+        found: Quarantined,
+        timed: Sequence[TimedCase],
+        finding: Finding | None,
+    ) -> GradeResult:
+        cases = tuple(each.case for each in timed)
+        failed = next((case for case in cases if case.verdict != "pass"), None)
+        verdict: Verdict = "pass"
+        reason = ""
+        if finding is not None:
+            verdict, reason = finding.verdict, finding.text
+        elif failed is not None:
+            verdict, reason = failed.verdict, f"case {failed.name}: {failed.reason}"
+        clocks = next((case.clocks for case in cases if case.clocks is not None), None)
+        return GradeResult(
+            schema=SCHEMA,
+            verdict=verdict,
+            reason=reason,
+            trust=self.trust,
+            problem=opened.name,
+            submission=Source(
+                str(submission.path), submission.language, submission.entry, found.submission_sha256
+            ),
+            cases=cases,
+            kernels=tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels)),
+            device=next((each.device for each in timed if each.device is not None), None),
+            clocks=clocks or Clocks("no case was timed"),
+            sandbox=Sandbox(found.confined, dict(found.confinement)),
+            audit=self._audit(found),
+            settings=next((each.settings for each in timed if each.settings is not None), None),
+            notes=_notes(opened, cases, found),
+            output=found.output,
+            seconds={
+                **self.seconds,
+                **{f"submission: {word}": took for word, took in found.seconds.items()},
+            },
+            wall_s=time.monotonic() - self._started,
+            version=self._version,
+        )
+
+    def _audit(self, found: Quarantined) -> AuditBlock:
+        """Without a path where the log is not kept."""
+        audit = found.audit
+        path = audit.path if self.options.keep is not None else ""
+        return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
+
+
+def _notes(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> tuple[str, ...]:
+    """What a reader of the verdict should know beside it."""
+    notes = []
+    missing = [f"{name} ({why})" for name, why in found.confinement.items() if why != "on"]
+    if missing:
+        notes.append(f"the quarantine lacks: {'; '.join(missing)}")
+    if cases and len(cases) < len(opened.cases):
+        notes.append(
+            f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after that"
+        )
+    for case in cases:
+        notes += [f"case {case.name}: {note}" for note in case.notes]
+        if case.checks is not None and case.checks.precision:
+            notes.append(f"case {case.name}: {case.checks.precision}")
+        if case.checks is not None and case.checks.nondeterministic:
+            notes.append(
+                f"case {case.name}: outputs differ in their bits from sample to sample, within the tolerances "
+                "(atomics, races)"
+            )
+    return tuple(notes)
+
+
+def _folder_of(problem: str) -> str:
+    """What the submission may not even read: a problem's folder holds its reference."""
+    path = Path(problem.partition(":")[0])
+    return str((path if path.is_dir() else path.parent).resolve())
