@@ -90,10 +90,13 @@ def only(*verdicts: str) -> frozenset[str]:
 TAMPERED = {"verdicts": frozenset[str](), "true_time": True}
 """Honest work, in a process whose clocks lie: a replay has its true time."""
 
-FLUSH = ("--cold", "flush", "--samples", "40")
-"""Caches as they are by default, and samples enough for inputs that come again."""
-
-REMEMBERS = {"options": FLUSH, "true_time": True, "verdicts": only("violation")}
+REMEMBERS = {
+    "options": ("--samples", "40"),
+    "true_time": True,
+    "verdicts": only("violation"),
+    "large": "deep",
+}
+"""With samples enough for inputs that come again."""
 
 ATTACK_LIST = (
     Attack(1, "01_timer_patch.py", "patched event class", "Python", **TAMPERED),
@@ -153,8 +156,7 @@ ATTACK_LIST = (
         **REMEMBERS,
     ),
     Attack(
-        17, "17_by_content_heap.cu", "cache by content, malloc's heap", "device", large="deep",
-        **REMEMBERS,
+        17, "17_by_content_heap.cu", "cache by content, malloc's heap", "device", **REMEMBERS,
     ),
     Attack(
         17, "17_by_content_heap.cu", "the same, few samples", "device", true_time=True, tag="-few",
@@ -166,7 +168,7 @@ ATTACK_LIST = (
     ),
     Attack(
         17, "17_by_content_local.cu", "cache by content, local memory", "device", where="gpu",
-        large="deep", **REMEMBERS,
+        **REMEMBERS,
     ),
     Attack(
         18, "18_super_batch.py", "one call computes all", "semantics", verdicts=only("wrong",

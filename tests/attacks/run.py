@@ -130,7 +130,7 @@ def alike_row(alike: LookAlike, machine: Machine) -> Row:
         return Row(*head, left_out=why_not)
     found = grade(alike.path, alike.problem, machine, machine.case())
     passed = found.verdict == "pass"
-    true = control(alike.problem, machine, machine.case(), ())
+    true = control(alike.problem, machine, machine.case())
     share = share_of(found, true) if passed and true.verdict == "pass" else None
     return Row(*head, failure="" if passed else "REFUSED", **_facts(found, share))
 

@@ -180,8 +180,8 @@ def control_naive(problem: str, machine: Machine, case: str) -> float:
 
 
 @cache
-def control(problem: str, machine: Machine, case: str, options: tuple[str, ...]) -> Graded:
-    return grade(HONEST / CONTROLS[problem], problem, machine, case, options)
+def control(problem: str, machine: Machine, case: str) -> Graded:
+    return grade(HONEST / CONTROLS[problem], problem, machine, case)
 
 
 def naive_of(attack: Attack, machine: Machine) -> tuple[Naive, str]:
@@ -234,9 +234,8 @@ def _graded(attack: Attack, machine: Machine, *, fresh: bool) -> tuple[Graded, f
         return found, None, f"{found.verdict} is not what was expected: {found.reason}"
     if not attack.true_time:
         return found, None, "it passes"
-    timing = tuple(each for each in attack.options if each in ("--cold", "flush"))
     measured = control.__wrapped__ if fresh else control
-    true = measured(attack.problem, machine, case, timing)
+    true = measured(attack.problem, machine, case)
     share = share_of(found, true)
     return found, share, f"it passes with {share:.0%} of the control's time" if share < FALSE_SHARE else ""
 
