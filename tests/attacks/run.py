@@ -71,13 +71,14 @@ def main() -> int:
         and (not classes or (isinstance(each, Attack) and str(each.number) in classes))
     ]
     report = Report(os.environ.get("OUT"), part if parts > 1 else None)
-    for each in (*chosen[part::parts], None if names or classes or part else HONEST / "wrong.py"):
-        if isinstance(each, Attack):
-            report.add(attack_row(each, machine))
-        elif isinstance(each, LookAlike):
-            report.add(alike_row(each, machine))
-        elif each is not None:
-            report.add(wrong_row(each, machine))
+    wrong = () if names or classes or part else (HONEST / "wrong.py",)
+    for each in (*chosen[part::parts], *wrong):
+        try:
+            report.add(row_of(each, machine))
+        except Exception as error:  # ours: the others are to be tried all the same
+            report.add(
+                Row("", getattr(each, "name", ""), "", failure=f"{type(error).__name__}: {error}"[:400])
+            )
     print(f"{report.failures} failed", file=sys.stderr)
     return 1 if report.failures else 0
 
@@ -106,6 +107,12 @@ class Report:
                 file.write(line + "\n")
 
 
+def row_of(each: Attack | LookAlike | Path, machine: Machine) -> Row:
+    if isinstance(each, Attack):
+        return attack_row(each, machine)
+    return alike_row(each, machine) if isinstance(each, LookAlike) else wrong_row(each, machine)
+
+
 def attack_row(attack: Attack, machine: Machine) -> Row:
     head = (str(attack.number), attack.name, attack.title)
     why_not = machine.lacks(attack.where)
@@ -130,8 +137,7 @@ def alike_row(alike: LookAlike, machine: Machine) -> Row:
         return Row(*head, left_out=why_not)
     found = grade(alike.path, alike.problem, machine, machine.case())
     passed = found.verdict == "pass"
-    true = control(alike.problem, machine, machine.case())
-    share = share_of(found, true) if passed and true.verdict == "pass" else None
+    share = share_of(found, control(alike.problem, machine, machine.case())) if passed else None
     return Row(*head, failure="" if passed else "REFUSED", **_facts(found, share))
 
 
