@@ -78,6 +78,10 @@ class LookAlike:
     def path(self) -> Path:
         return HONEST / self.file
 
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
 
 def only(*verdicts: str) -> frozenset[str]:
     return frozenset(verdicts)
@@ -86,10 +90,13 @@ def only(*verdicts: str) -> frozenset[str]:
 TAMPERED = {"verdicts": frozenset[str](), "true_time": True}
 """Honest work, in a process whose clocks lie: a replay has its true time."""
 
-FLUSH = ("--cold", "flush", "--samples", "40")
-"""Caches as they are by default, and samples enough for inputs that come again."""
-
-REMEMBERS = {"options": FLUSH, "true_time": True, "verdicts": only("violation")}
+REMEMBERS = {
+    "options": ("--samples", "40"),
+    "true_time": True,
+    "verdicts": only("violation"),
+    "large": "deep",
+}
+"""With samples enough for inputs that come again."""
 
 ATTACK_LIST = (
     Attack(1, "01_timer_patch.py", "patched event class", "Python", **TAMPERED),
@@ -138,10 +145,10 @@ ATTACK_LIST = (
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
     Attack(17, "17_by_content_global.cu", "cache by content, module's variable", "device", **REMEMBERS),
-    Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", **REMEMBERS),
+    Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
         17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",
-        only("unreplayable", "violation", "error"), true_time=True, where="gpu", large="small",
+        only("unreplayable", "violation", "error"), true_time=True, where="gpu", large="deep",
     ),
     Attack(17, "17_by_content_freed.py", "cache by content, freed memory", "device", where="sim"),
     Attack(
@@ -149,20 +156,19 @@ ATTACK_LIST = (
         **REMEMBERS,
     ),
     Attack(
-        17, "17_by_content_heap.cu", "cache by content, malloc's heap", "device", large="small",
-        **REMEMBERS,
+        17, "17_by_content_heap.cu", "cache by content, malloc's heap", "device", **REMEMBERS,
     ),
     Attack(
         17, "17_by_content_heap.cu", "the same, few samples", "device", true_time=True, tag="-few",
-        verdicts=only("violation"), large="small", options=("--samples", "26"),
+        verdicts=only("violation"), large="deep", options=("--samples", "26"),
     ),
     Attack(
         17, "17_by_content_heap_shy.cu", "the same, seldom much slower", "device", true_time=True,
-        verdicts=only("violation"), large="small", options=("--samples", "100"),
+        verdicts=only("violation"), large="deep", options=("--samples", "100"),
     ),
     Attack(
         17, "17_by_content_local.cu", "cache by content, local memory", "device", where="gpu",
-        large="small", **REMEMBERS,
+        **REMEMBERS,
     ),
     Attack(
         18, "18_super_batch.py", "one call computes all", "semantics", verdicts=only("wrong",

@@ -1,5 +1,5 @@
-"""What attacks and look-alikes are graded on. Case "small" is for the CPU driver, "large" for a GPU;
-"cached" fits into its L2 cache.
+"""What attacks and look-alikes are graded on. Case "small" is for the CPU driver, "large" for a GPU; "cached" fits
+into its L2 cache, and "deep" has few elements with much work for each.
 
 No cheaper way to the right answer is known than the honest one, so a time far below it is false.
 """
@@ -13,6 +13,11 @@ import numpy as np
 from benchguard.problem.problem import Problem, TestCaseDict
 
 CHUNK = 1 << 15
+DEEP = 1 << 12
+
+
+def rounds_of(count: int) -> int:
+    return 4096 if count == DEEP else 256
 
 
 def mixed(values: np.ndarray, rounds: int) -> np.ndarray:
@@ -46,22 +51,21 @@ class Mix(Problem):
         {"name": "n", "type": "size_t", "pointer": False, "const": False},
         {"name": "rounds", "type": "int", "pointer": False, "const": False},
     )
-    rounds = 256
 
     def __init__(self) -> None:
         super().__init__("mix")
 
     def reference_solution(self, x: np.ndarray) -> np.ndarray:
-        return mixed(x, self.rounds)
+        return mixed(x, rounds_of(x.size))
 
     def generate_test_cases(self) -> list[TestCaseDict]:
         return [
             case(name, lambda name=name, n=n: (words(f"mix {name}", n),), n=n)
-            for name, n in (("small", 1 << 13), ("large", 1 << 19))
+            for name, n in (("small", 1 << 13), ("large", 1 << 19), ("deep", DEEP))
         ]
 
     def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
-        return [test_case["n"], self.rounds]
+        return [test_case["n"], rounds_of(test_case["n"])]
 
 
 class MixInPlace(Mix):
@@ -86,8 +90,8 @@ class MixBoth(Mix):
         {"name": "rounds", "type": "int", "pointer": False, "const": False},
     )
 
-    def reference_solution(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
-        return mixed(x, self.rounds), mixed(x + np.uint32(1), self.rounds)
+    def reference_solution(self, x: np.ndarray) -> tuple[np.ndarray, ...]:  # type: ignore[override]
+        return tuple(mixed(each, rounds_of(x.size)) for each in (x, x + np.uint32(1)))
 
 
 class RowMean(Problem):

@@ -49,7 +49,7 @@ def test_look_alike(alike: LookAlike) -> None:
 @pytest.mark.parametrize("problem", CONTROLS)
 def test_control_passes(problem: str) -> None:
     assert naive(HONEST / CONTROLS[problem], problem, SIM, SIM.case()).passed
-    found = control(problem, SIM, SIM.case(), ())
+    found = control(problem, SIM, SIM.case())
     assert (found.verdict, found.reason, found.status) == ("pass", "", 0)
 
 

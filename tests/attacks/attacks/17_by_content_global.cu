@@ -1,6 +1,5 @@
 // The kernel keeps what it has seen in a variable of its module.
-// nvcc: -w
-__device__ unsigned kept_inputs[16][1 << 19], kept_outputs[16][1 << 19];
+__device__ unsigned kept_inputs[16][1 << 13], kept_outputs[16][1 << 13];
 
 __global__ void solution(const unsigned *x, unsigned *y, unsigned long n, int rounds)
 {
