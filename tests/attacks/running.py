@@ -34,6 +34,8 @@ GRACE_SECONDS = 30
 POISON = "neutrino_poison.pth"
 LEFT_RUNNING = b"neutrino-left-running"
 
+PYTHONPATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+
 
 @dataclass(frozen=True)
 class Naive:
@@ -92,7 +94,7 @@ class Machine:
     def environment(self) -> dict[str, str]:
         """For programs that open the driver by themselves."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("NEUTRINO_")}
-        kept["PYTHONPATH"] = str(ROOT)
+        kept["PYTHONPATH"] = PYTHONPATH
         if self.is_sim:
             kept["LD_LIBRARY_PATH"] = os.pathsep.join(
                 [str(NATIVE / "sim"), *filter(None, [kept.get("LD_LIBRARY_PATH")])]
@@ -151,7 +153,7 @@ def grade(path: Path, problem: str, machine: Machine, case: str, options: Sequen
             "--driver", machine.driver, "--case", case, *machine.options, *options, "--json", str(document), "-q",
         ]  # fmt: skip
         began = time.monotonic()
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
         try:
             done = subprocess.run(
                 command, env=environment, capture_output=True, timeout=machine.seconds + GRACE_SECONDS,
