@@ -167,6 +167,10 @@ ATTACK_LIST = (
         verdicts=only("violation"), large="deep", options=("--samples", "100"),
     ),
     Attack(
+        17, "17_by_content_heap_ties.cu", "the same, and fast on few values", "device", true_time=True,
+        verdicts=only("violation"), large="deep", options=("--samples", "100"),
+    ),
+    Attack(
         17, "17_by_content_local.cu", "cache by content, local memory", "device", where="gpu",
         **REMEMBERS,
     ),
