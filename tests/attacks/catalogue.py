@@ -183,7 +183,7 @@ ATTACK_LIST = (
     Attack(19, "19_host_counter.py", "honest in the first call", "semantics", verdicts=only("wrong")),
     Attack(
         19, "19_one_region.py", "honest in one of two recordings", "semantics",
-        verdicts=only("unreplayable"),
+        verdicts=only("unreplayable", "wrong"), true_time=True,
     ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
     Attack(19, "19_globaltimer.cu", "honest for a fifth of a second", "device", verdicts=only("wrong")),
