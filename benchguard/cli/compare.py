@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal, TextIO, cast
+from typing import Literal, TextIO, cast, get_args
 
 import click
 from rich.text import Text
@@ -13,6 +13,7 @@ from .. import __version__
 from ..grade.compare import BLOCKS, SAMPLES, CompareResult
 from ..grade.compare import compare as compare_submissions
 from ..grade.options import TIMEOUT_SECONDS, GradeOptions
+from ..replay.protocol import Cold
 from ..report.table import Column, console_for, printable, table
 from .grade_progress import progress_on
 from .options import driver_option, write_text
@@ -51,6 +52,13 @@ STATUS_SLOWER = 6
     help="Of each replay.",
 )
 @click.option(
+    "--cold",
+    type=click.Choice(get_args(Cold)),
+    default="flush",
+    show_default=True,
+    help="How the caches are made cold before each sample.",
+)
+@click.option(
     "--fail-on",
     type=click.Choice(["slower", "unsure"]),
     help="Exit with 6 if B is slower; with unsure, with 7 too if that is not known.",
@@ -80,6 +88,7 @@ def compare(
     cases: tuple[str, ...],
     blocks: int,
     samples: int,
+    cold: str,
     fail_on: str | None,
     timeout: float,
     json_path: Path | None,
@@ -91,7 +100,9 @@ def compare(
     Replays are taken in blocks A B B A, so that drift cancels; each is a process of its own, and all see the same
     secret inputs.
     """
-    options = GradeOptions(adapter=adapter, cases=cases, samples=samples, timeout=timeout, driver=driver)
+    options = GradeOptions(
+        adapter=adapter, cases=cases, samples=samples, cold=cast(Cold, cold), timeout=timeout, driver=driver
+    )
     with progress_on(sys.stderr, quiet) as progress:
         result = compare_submissions(
             problem, first, second, options, version=__version__, blocks=blocks, progress=progress

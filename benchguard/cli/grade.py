@@ -9,6 +9,7 @@ from typing import Literal, cast, get_args
 import click
 
 from .. import __version__
+from ..dropin.popcorn import write_popcorn
 from ..grade.grade import grade as grade_submission
 from ..grade.options import TIMEOUT_SECONDS, GradeOptions
 from ..replay.protocol import Cold
@@ -121,6 +122,11 @@ from .options import driver_option, pairs, size_of, write_text
     metavar="PATH",
     help="Write the result there as JSON; - is standard output.",
 )
+@click.option(
+    "--popcorn",
+    is_flag=True,
+    help="Write GPU MODE's `key: value` lines to the descriptor POPCORN_FD too, and exit as its evals do: 0, 110-114.",
+)
 @driver_option
 @click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, metavar="N")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
@@ -146,6 +152,7 @@ def grade(
     reference_device: str,
     keep: Path | None,
     json_path: Path | None,
+    popcorn: bool,
     driver: str,
     device: int,
     quiet: bool,
@@ -188,4 +195,4 @@ def grade(
         write_text(json_path, result.to_json() + "\n")
     if result.verdict != "pass":
         click.echo(f"neutrino-bench: {result.verdict}: {result.reason}", err=True)
-    return result.status
+    return write_popcorn(result) if popcorn else result.status

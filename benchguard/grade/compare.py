@@ -81,7 +81,7 @@ def compare(
         )
         graded = []
         for label, path in (("a", a), ("b", b)):
-            own = dataclasses.replace(options, keep=folder / label, samples=None)
+            own = dataclasses.replace(options, keep=folder / label, samples=options.samples or SAMPLES)
             graded.append(grade(problem, path, own, version=version, progress=progress))
             if graded[-1].verdict != "pass":
                 break

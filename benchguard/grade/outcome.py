@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from ..judge.carried import FirstUse
 from ..judge.ceilings import Rates
 from ..judge.contract import Checked
+from ..replay.protocol import Overhead
 from ..replay.result import ReplayResult, SampleRow
+from ..replay.statistics import quantile
 from .result import Verdict
 from .timing import least_reason
 
@@ -18,6 +20,13 @@ TAIL_US = 100.0
 
 TAIL_SHARE = 0.25
 """Or for such a share of the time, if that is more."""
+
+TAIL_FACTOR = 4.0
+"""Or for so many times what it takes after an empty kernel here, on a busy host."""
+
+HIDDEN_US = 200.0
+"""Before the start event a sample's queue is busy for as long as an empty one's, and so much longer at the most, or
+as long again as the time that is reported, if that is more."""
 
 HOST_SLACK = 0.98
 """By the host's clock a batch of samples takes at least this share of what their events say: clocks differ by less."""
@@ -63,8 +72,10 @@ def _outcomes(found: Findings) -> Iterator[Outcome]:
         )
     if mismatch := _count_mismatch(replay.table, checked):
         yield Outcome("error", mismatch)
-    if tail := tail_reason(replay.table):
+    if tail := tail_reason(replay.table, replay.overhead):
         yield Outcome("violation", tail)
+    if hidden := hidden_reason(replay.table, replay.overhead):
+        yield Outcome("violation", hidden)
     if disagreement := host_reason(replay.table):
         yield Outcome("violation", disagreement)
     if found.first_use is not None and found.first_use.remembered:
@@ -98,17 +109,34 @@ def longest_tail(table: Sequence[SampleRow]) -> float | None:
     return tails[len(tails) // 2] if tails else None
 
 
-def tail_reason(table: Sequence[SampleRow]) -> str:
+def tail_reason(table: Sequence[SampleRow], overhead: Overhead | None) -> str:
     tail = longest_tail(table)
     if tail is None:
         return ""
-    times = sorted(row.device_us for row in table)
-    allowed = max(TAIL_US, TAIL_SHARE * times[len(times) // 2])
+    median = quantile(sorted(row.device_us for row in table), 0.5)
+    empty = overhead.empty_tail_us if overhead is not None else 0.0
+    allowed = max(TAIL_US, TAIL_SHARE * median, TAIL_FACTOR * empty)
     if tail <= allowed:
         return ""
     return (
         f"the device went on for {tail:.0f} us after the end event (median of {len(table)} samples): work outlives "
         "the call; join what is launched from the device or on other streams"
+    )
+
+
+def hidden_reason(table: Sequence[SampleRow], overhead: Overhead | None) -> str:
+    """Work that runs before the start event, in kernels of ours that were overwritten, say, is in no event; the host
+    sees it, from when it lets the queue go."""
+    rows = [row for row in table if not row.unprimed]
+    if overhead is None or not rows:
+        return ""
+    median = quantile(sorted(row.device_us for row in rows), 0.5)
+    beside = quantile(sorted(row.host_us - row.device_us for row in rows), 0.5)
+    if beside <= overhead.empty_host_us + max(HIDDEN_US, median):
+        return ""
+    return (
+        f"a sample keeps the device busy for {beside:.0f} us beside its {median:.4g} us, an empty one for "
+        f"{overhead.empty_host_us:.0f} us: work is done outside of the events"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from typing import Any
 
 import numpy as np
@@ -53,8 +52,3 @@ def same_bits(view: Array, copy: Array) -> bool:
 def check_shape(buffer: Buffer, array: Array) -> None:
     if array.shape != buffer.shape:
         raise FaultError(f"{buffer.name} has shape {list(array.shape)}; the case says {list(buffer.shape)}")
-
-
-def threads() -> int:
-    """As many as we may run on; beyond 16, memory is what is waited for."""
-    return min(16, len(os.sched_getaffinity(0)))

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from ..errors import UsageError
-from ..problem.spec import Layout, layout_of
+from ..problem.spec import layout_of
 from ..problem.suite import TestCase
 from .arrays import as_numbers, elements_of, memory_of
 from .contract import Ask, Checked, Expected, Mismatch, Secrets
 from .formats import Array, is_float
-from .inputs import Inputs, chance_for, write_set
+from .inputs import Seen, chance_for, write_set
+from .making import Maker, Order, Source
 from .plan import Plan, Sizes, available_bytes, check_room, plan, spread
 from .precision import errors_of, note
-from .reference import SpillError, as_output, check_answers, expected_of, kept_bytes, spilled
+from .reference import SpillError, as_output, check_answers, kept_bytes
 from .ring import AnnouncedError, RingChecker
 from .samples import Copy, Samples
 from .shared import FIXED, READ_ONLY, Bytes, Shared
@@ -30,10 +30,11 @@ THROWAWAY_SETS = 2
 
 @dataclass(frozen=True)
 class Tools:
-    """`problem` is held while code of the problem runs: it need not work in two threads at once. `workers` look at
-    samples, `parts` at parts of one."""
+    """`problem` is held while code of the problem runs: it need not work in two threads at once. `maker` makes sets,
+    `workers` look at samples, `parts` at parts of one."""
 
     problem: AbstractContextManager[object]
+    maker: Maker
     workers: Executor
     parts: Executor
     threads: int
@@ -61,8 +62,8 @@ class CaseJudge:
         self._pool_bytes = pool_bytes
         self._tools = tools
         self._index = index
-        self._inputs = Inputs(case)
-        self._read = layout_of(case.spec.read)
+        self._seen = Seen(case.spec)
+        self.read = layout_of(case.spec.read)
         self._checked = layout_of(case.spec.checked)
         self._made: _Made | None = None
         self._samples: Samples | None = None
@@ -70,18 +71,19 @@ class CaseJudge:
 
     @property
     def throwaway_bytes(self) -> int:
-        return THROWAWAY_SETS * self._read.stride
+        return THROWAWAY_SETS * self.read.stride
 
-    def throwaway(self, shared: Shared, start: int) -> Layout:
+    def throwaway(self, shared: Shared, start: int) -> tuple[Source, list[Order]]:
         """One set from the problem's own distribution, one from another: a submission whose launches depend on what
         it is given is to show it."""
         chance = chance_for(self._ask.seed, f"throwaway {self._index}")
+        source = Source(self._tools.maker, self._seen, chance, shared)
         names = self._case.distributions
-        for number, name in enumerate((names[0], chance.choice(names[1:] or names))):
-            with self._tools.problem:
-                drawn = self._inputs.draw(name, chance)
-            write_set(shared, self._read, number, drawn.memory, start)
-        return self._read
+        chosen = (names[0], chance.choice(names[1:] or names))
+        return source, [
+            Order(self._index, name, source.seed(), start + number * self.read.stride)
+            for number, name in enumerate(chosen)
+        ]
 
     def secrets(self) -> tuple[Secrets, list[int]]:
         """Makes everything and begins to look at the ring. The descriptors are the caller's."""
@@ -108,7 +110,7 @@ class CaseJudge:
         released, release = os.pipe()
         self._ring = RingChecker(made.plan, stride, announced, release, self._samples, self._tools.workers)
         answer = Secrets(
-            self._read, self._checked, made.plan.sets, made.plan.fresh, made.plan.slots, made.distributions
+            self.read, self._checked, made.plan.sets, made.plan.fresh, made.plan.slots, made.distributions
         )
         return answer, [os.dup(made.pool.descriptor), ring.descriptor, announce, released]
 
@@ -164,7 +166,7 @@ class CaseJudge:
         raise AssertionError("the last plan spills nothing")
 
     def _plan(self, spill: bool) -> Plan:
-        sizes = Sizes(self._read.stride, kept_bytes(self._spec, spill), self._checked.stride)
+        sizes = Sizes(self.read.stride, kept_bytes(self._spec, spill), self._checked.stride)
         check_room(sizes, available_bytes())
         return plan(sizes, self._ask.sets_max, self._ask.fresh, self._pool_bytes)
 
@@ -172,17 +174,15 @@ class CaseJudge:
         chance = chance_for(self._ask.seed, f"secrets {self._index}")
         counts = (chosen.sets - chosen.fresh, chosen.fresh)
         distributions = tuple(spread(self._case.distributions, counts, chance))
-        pool = Shared("neutrino-secrets", chosen.sets * self._read.stride)
-        kept: list[Future[dict[str, Array]]] = []
+        pool = Shared("neutrino-secrets", chosen.sets * self.read.stride)
         try:
-            for number, name in enumerate(distributions):
-                with self._tools.problem:
-                    drawn = self._inputs.draw(name, chance)
-                    write_set(pool, self._read, number, drawn.memory)
-                    found = expected_of(self._case, drawn.arrays)
-                work = partial(spilled, self._case, found) if spill else partial(dict, found)
-                kept.append(self._tools.workers.submit(work))  # while the next set is drawn
-            expected = [each.result() for each in kept]
+            source = Source(self._tools.maker, self._seen, chance, pool)
+            orders = [
+                Order(self._index, name, source.seed(), number * self.read.stride, answers=True, spill=spill)
+                for number, name in enumerate(distributions)
+            ]
+            made = source.all_settled(orders, iter(self._tools.maker.make(orders, pool)))
+            expected = [each.answers for each in made]
             if not self._case.own_verdict:
                 check_answers(self._spec, expected)
             pool.seal(READ_ONLY)
@@ -210,7 +210,7 @@ class CaseJudge:
         assert self._made is not None
         found = {}
         for buffer in self._spec.read:
-            offset, size = self._read.place(buffer.name, of_set)
+            offset, size = self.read.place(buffer.name, of_set)
             stored = elements_of(buffer, self._made.memory[offset : offset + size])
             found[buffer.name] = as_numbers(buffer, stored)
         return found

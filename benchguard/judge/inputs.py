@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..problem.spec import Buffer, Layout
+from ..problem.spec import Buffer, CaseSpec, Layout
 from ..problem.suite import TestCase
 from .arrays import memory_of
 from .shared import Bytes, Shared
@@ -33,42 +33,40 @@ def chance_for(seed: int | None, purpose: str) -> random.Random:
 
 @dataclass(frozen=True)
 class Drawn:
-    """`arrays` are the problem's own, `memory` what is in a set."""
+    """`arrays` are the problem's own, `memory` what is in a set, `digests` that memory's."""
 
     arrays: Mapping[str, Any]
     memory: Mapping[str, Bytes]
+    digests: Mapping[str, bytes]
 
 
-class Inputs:
-    """Of one case; it remembers what was drawn, by hash."""
+def drawn(case: TestCase, seed: int, distribution: str) -> Drawn:
+    """Raises FaultError for arrays that are not what the specification says."""
+    arrays = case.inputs(seed, distribution)
+    wanted = [buffer.name for buffer in case.spec.read]
+    if set(arrays) != set(wanted):
+        raise FaultError(f"inputs() gives {_names(arrays)}; the case reads {_names(wanted)}")
+    memory = {buffer.name: memory_of(buffer, arrays[buffer.name]) for buffer in case.spec.read}
+    digests = {name: hashlib.sha256(each.data).digest() for name, each in memory.items()}
+    return Drawn(arrays, memory, digests)
 
-    def __init__(self, case: TestCase) -> None:
-        self._case = case
-        self._read = case.spec.read
+
+class Seen:
+    """What was drawn of one case so far, by digest."""
+
+    def __init__(self, spec: CaseSpec) -> None:
+        self._read = spec.read
         self._seen: dict[str, set[bytes]] = {buffer.name: set() for buffer in self._read}
 
-    def draw(self, distribution: str, chance: random.Random) -> Drawn:
-        """A set unlike all others. Raises FaultError for arrays that are not what the specification says, for
-        constants that change, and for inputs that do not."""
-        same = ""
-        for _ in range(TRIES):
-            arrays = self._case.inputs(chance.getrandbits(SEED_BITS), distribution)
-            memory = self._memory(arrays)
-            digests = {name: hashlib.sha256(each.data).digest() for name, each in memory.items()}
-            same = next((each.name for each in self._read if self._is_known(each, digests[each.name])), "")
-            if not same:
-                for name, digest in digests.items():
-                    self._seen[name].add(digest)
-                return Drawn(arrays, memory)
-        raise FaultError(
-            f"{same} is the same for {TRIES} seeds; let inputs() depend on its seed, or call {same} a constant"
-        )
-
-    def _memory(self, arrays: Mapping[str, Any]) -> dict[str, Bytes]:
-        wanted = [buffer.name for buffer in self._read]
-        if set(arrays) != set(wanted):
-            raise FaultError(f"inputs() gives {_names(arrays)}; the case reads {_names(wanted)}")
-        return {buffer.name: memory_of(buffer, arrays[buffer.name]) for buffer in self._read}
+    def add(self, digests: Mapping[str, bytes]) -> str:
+        """Empty if the set is unlike all others, else what is the same, and it is not added. Raises FaultError for
+        constants that change."""
+        for buffer in self._read:
+            if self._is_known(buffer, digests[buffer.name]):
+                return buffer.name
+        for name, digest in digests.items():
+            self._seen[name].add(digest)
+        return ""
 
     def _is_known(self, buffer: Buffer, digest: bytes) -> bool:
         seen = self._seen[buffer.name]

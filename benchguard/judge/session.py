@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import UsageError
 from ..problem.spec import Buffer, CaseSpec, Layout
 from ..problem.suite import Suite, TestCase
-from .arrays import threads
+from ..problem.threads import threads
 from .case import CaseJudge, Tools
 from .compare import check_tolerance
 from .contract import (
@@ -22,9 +22,11 @@ from .contract import (
     Question,
     Throwaway,
 )
+from .making import Here, Maker
 from .plan import available_bytes
 from .shared import READ_ONLY, Shared
 from .troubles import FaultError, trouble_of
+from .workers import Workers, can_fork
 
 Load = Callable[[str, str, Mapping[str, str]], Suite]
 """From PATH[:NAME], adapter, options."""
@@ -41,13 +43,7 @@ class Session:
     def __init__(self, load: Load) -> None:
         self._load = load
         self._cases: list[CaseJudge] = []
-        count = threads()
-        self._tools = Tools(
-            threading.Lock(),
-            ThreadPoolExecutor(count, "samples"),
-            ThreadPoolExecutor(count, "parts"),
-            count,
-        )
+        self._maker: Maker | None = None
         self._names: list[str] = []
         self._suite: Suite | None = None
 
@@ -83,7 +79,9 @@ class Session:
         for case in cases:
             _check_case(case)
         pool_bytes = min(ask.pool_bytes, available_bytes() // SHARE_OF_MEMORY // len(cases))
-        self._cases = [CaseJudge(i, case, ask, pool_bytes, self._tools) for i, case in enumerate(cases)]
+        tools = _tools(cases)
+        self._maker = tools.maker
+        self._cases = [CaseJudge(i, case, ask, pool_bytes, tools) for i, case in enumerate(cases)]
         self._names = [case.spec.name for case in cases]
         self._suite = suite
         return Opened(
@@ -102,17 +100,30 @@ class Session:
             offsets.append(offsets[-1] + -(-case.throwaway_bytes // PAGE) * PAGE)
         shared = Shared("neutrino-throwaway", offsets[-1])
         try:
-            for name, case, start in zip(self._names, self._cases, offsets, strict=False):
+            sets = [case.throwaway(shared, start) for case, start in zip(self._cases, offsets, strict=False)]
+            assert self._maker is not None
+            made = iter(self._maker.make([order for _, orders in sets for order in orders], shared))
+            for name, case, (source, orders) in zip(self._names, self._cases, sets, strict=True):
                 try:
-                    layouts.append(case.throwaway(shared, start))
+                    source.all_settled(orders, made)
                 except (Exception, SystemExit) as error:
                     shared.close()
                     return trouble_of(error, f"case {name}: its throw-away inputs"), []
+                layouts.append(case.read)
             shared.seal(READ_ONLY)
         except BaseException:
             shared.close()
             raise
         return Throwaway(tuple(layouts), tuple(offsets[:-1])), [shared.descriptor]
+
+
+def _tools(cases: Sequence[TestCase]) -> Tools:
+    """Forks before any other thread of ours begins."""
+    count = threads()
+    problem = threading.Lock()
+    samples = ThreadPoolExecutor(count, "samples")
+    maker: Maker = Workers(cases, count) if count > 1 and can_fork() else Here(cases, problem, samples)
+    return Tools(problem, maker, samples, ThreadPoolExecutor(count, "parts"), count)
 
 
 def _chosen(suite: Suite, names: tuple[str, ...]) -> list[TestCase]:

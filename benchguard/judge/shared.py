@@ -31,6 +31,13 @@ class Shared:
             os.close(self.descriptor)
             raise
 
+    @classmethod
+    def received(cls, descriptor: int) -> Shared:
+        """Made by another process of ours; the descriptor is its own from now on."""
+        found = cls.__new__(cls)
+        found.descriptor, found.size = descriptor, os.fstat(descriptor).st_size
+        return found
+
     def write(self, data: NDArray[Any], offset: int) -> None:
         """An array without gaps, as its bytes."""
         view = memoryview(data.reshape(-1).view(np.uint8).data)

@@ -17,15 +17,19 @@ class FaultError(BenchguardError):
 
 def trouble_of(error: BaseException, doing: str) -> Trouble:
     """`doing` is what was tried: "case n=1024: its inputs for distribution normal"."""
+    text = told(error)
+    return Trouble(one_line(f"{doing}: {text}" if doing else text), isinstance(error, UsageError))
+
+
+def told(error: BaseException) -> str:
+    """What went wrong, where, and what to do."""
     if isinstance(error, BenchguardError):
-        return Trouble(one_line(f"{doing}: {error}" if doing else str(error)), isinstance(error, UsageError))
+        return str(error)
     what = "it called exit()" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
     if isinstance(error, MemoryError):
         what = f"not enough memory ({error})" if str(error) else "not enough memory"
     where = place_of(error)
-    return Trouble(
-        one_line(f"{doing}: {what}{f' at {where}' if where else ''}; mend the problem's code there")
-    )
+    return f"{what}{f' at {where}' if where else ''}; mend the problem's code there"
 
 
 def place_of(error: BaseException) -> str:

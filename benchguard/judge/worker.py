@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import os
 import queue
-import signal
 import socket
 import sys
 import threading
@@ -17,18 +15,17 @@ import msgspec
 from ..problem.suite import Suite
 from .contract import Question, decode_question, encode
 from .messages import ClosedError, MessageError, receive, send
+from .protect import protect
 from .session import Load, Session
-
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
-_PR_SET_DUMPABLE = 4
 
 
 def main(descriptor: int, parent: int, load: Load | None = None) -> None:
     """Answer what comes from `descriptor` until its other end is closed, and end the process."""
-    _protect(parent)
+    protect(parent)
     os.dup2(2, 1)  # what a problem prints is for people
     faulthandler.enable()  # says where a problem's code crashed, or hangs when we are aborted
     end = socket.socket(fileno=descriptor)
+    os.register_at_fork(after_in_child=end.close)  # or our end would not be its end
     questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(end, questions), name="questions", daemon=True).start()
     session = Session(load or open_suite)
@@ -62,13 +59,4 @@ def _listen(end: socket.socket, questions: queue.SimpleQueue[Question]) -> None:
         os._exit(0)
     except (MessageError, OSError, msgspec.MsgspecError) as error:
         print(f"a question cannot be read: {error}", file=sys.stderr, flush=True)
-        os._exit(1)
-
-
-def _protect(parent: int) -> None:
-    """Not dumpable: a process of our user cannot read our memory, nor open our descriptors, through /proc."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-    if os.getppid() != parent:  # it went before that was in force
         os._exit(1)

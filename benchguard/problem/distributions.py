@@ -18,7 +18,6 @@ ascending order (offsets of rows); those that are a permutation are permuted. Fl
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from .arrays import NUMPY_DTYPES, Numbers, dtype_of
 from .c_types import FLOATS
 from .seeding import generator
 from .spec import ELEMENT_BYTES
+from .threads import threads
 
 OWN = "own"
 NAMES = (OWN, "uniform", "normal", "scaled", "sparse", "ties", "shifted")
@@ -41,8 +41,6 @@ CHUNK = 1 << 17
 
 SAMPLE = 1 << 15
 """Elements that tell mean, spread and levels."""
-
-THREADS_MAX = 16
 
 
 @dataclass(frozen=True)
@@ -145,9 +143,9 @@ def _by_chunks(
         made[start : start + CHUNK] = values.astype(NUMPY_DTYPES[dtype])
 
     starts = range(0, flat.size, CHUNK)
-    threads = min(THREADS_MAX, len(starts), len(os.sched_getaffinity(0)))
-    if threads > 1:
-        with ThreadPoolExecutor(threads) as pool:
+    count = min(threads(), len(starts))
+    if count > 1:
+        with ThreadPoolExecutor(count) as pool:
             list(pool.map(make, starts))
     else:
         for start in starts:

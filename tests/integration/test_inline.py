@@ -25,6 +25,7 @@ from benchguard.judge.contract import (
 )
 from benchguard.judge.process import JudgeProcess
 from benchguard.quarantine.contract import Quarantined
+from benchguard.quarantine.late import Given
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
 from tests.conftest import ROOT
@@ -56,9 +57,7 @@ def graded(
         inline = stack.enter_context(Inline([case], SAMPLES))
         found = quarantine(
             submission_of(submission, None, opened.entry, opened.convention),  # type: ignore[arg-type]
-            opened.cases[:1],
-            Throwaway(throwaway.layouts[:1], throwaway.offsets[:1]),
-            inputs,
+            Given(opened.cases[:1], Throwaway(throwaway.layouts[:1], throwaway.offsets[:1]), inputs),
             interposer=interposer_for("sim")[0],
             folder=folder,
             timeout=100,

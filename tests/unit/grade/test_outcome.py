@@ -12,6 +12,7 @@ import pytest
 from benchguard.grade.outcome import Findings, outcome_of
 from benchguard.judge.ceilings import rates_of
 from benchguard.judge.contract import Checked, Mismatch
+from benchguard.replay.protocol import Overhead
 from benchguard.replay.result import ReplayResult, SampleRow
 from tests.unit.grade.test_timing import honest, remembers, table
 
@@ -21,7 +22,9 @@ WRONG = Mismatch(3, 1, "sparse", "y", 7, 100, "y[4] should be 1, is 2")
 
 def replayed(rows: list[SampleRow], verdict: str = "pass", reason: str = "") -> ReplayResult:
     """What an outcome looks at of it."""
-    return cast(ReplayResult, SimpleNamespace(verdict=verdict, reason=reason, table=tuple(rows)))
+    overhead = Overhead(0.03, 1.2, 2.0, empty_host_us=10.0, empty_tail_us=4.0)
+    found = SimpleNamespace(verdict=verdict, reason=reason, table=tuple(rows), overhead=overhead)
+    return cast(ReplayResult, found)
 
 
 def checked(rows: list[SampleRow], **changes: Any) -> Checked:
@@ -76,6 +79,12 @@ def test_work_behind_the_end_event_is_a_violation() -> None:
 def test_one_late_wake_up_of_the_host_is_none() -> None:
     rows = [dataclasses.replace(ROWS[0], tail_us=5000.0), *ROWS[1:]]
     assert outcome(rows) == ("pass", "")
+
+
+def test_work_before_the_start_event_is_a_violation() -> None:
+    rows = [dataclasses.replace(row, host_us=row.device_us + 400.0) for row in ROWS]
+    verdict, reason = outcome(rows)
+    assert (verdict, "outside of the events" in reason) == ("violation", True)
 
 
 def test_events_that_say_more_than_the_hosts_clock_are_a_violation() -> None:

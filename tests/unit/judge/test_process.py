@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -28,6 +29,8 @@ from benchguard.judge.process import JudgeProcess, command, judge_environment, l
 from tests.conftest import ROOT
 from tests.unit.judge.problems import Scale
 from tests.unit.judge.replaying import honest, judge, mapped, secrets_of, views
+
+several_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core: it has no workers")
 
 
 def test_a_grade() -> None:
@@ -313,6 +316,56 @@ def test_questions_out_of_turn() -> None:
         process.answer(Secrets)
         process.ask(AskSecrets(0))
         with pytest.raises(UsageError, match="asked for before"):
+            process.answer(Secrets)
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.fixture
+def one_core() -> Iterator[None]:
+    """For what is started meanwhile."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    yield
+    os.sched_setaffinity(0, cores)
+
+
+@pytest.mark.usefixtures("one_core")
+def test_on_one_core_it_does_all_itself() -> None:
+    with judge() as process:
+        secrets_of(process, Ask("plain", "test"))
+        assert children_of(process.pid) == []
+    text = trouble("raise")
+    assert f"ValueError: the answer is unknown at {ROOT / 'tests/unit/judge/problems.py'}:" in text
+    assert f"problems.py:{line_of('time.sleep(600)')}" in trouble("hang", seconds=3.0)
+
+
+@several_cores
+def test_its_workers_end_with_it() -> None:
+    with judge() as process:
+        secrets_of(process, Ask("plain", "test"))
+        workers = children_of(process.pid)
+        assert len(workers) == min(16, len(os.sched_getaffinity(0)))
+        for each in workers:
+            assert Path(f"/proc/{each}/mem").stat().st_uid == 0
+        os.kill(process.pid, signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while any(Path(f"/proc/{each}").exists() for each in workers):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@several_cores
+def test_a_dead_worker_is_a_dead_judge() -> None:
+    with judge() as process:
+        process.ask(Ask("plain", "test"))
+        process.answer(Opened)
+        for each in children_of(process.pid):
+            os.kill(each, signal.SIGKILL)
+        process.ask(AskSecrets(0))
+        with pytest.raises(BenchguardError, match="killed by SIGKILL"):
             process.answer(Secrets)
 
 

@@ -1,8 +1,7 @@
-"""References as they are kept, and inputs as they are drawn."""
+"""References as they are kept."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,11 +9,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from benchguard.judge.inputs import BYTES_FEW, Inputs, chance_for
+from benchguard.judge.inputs import chance_for
 from benchguard.judge.reference import SpillError, as_output, check_answers, expected_of, kept_bytes, spilled
 from benchguard.judge.troubles import FaultError
 from benchguard.problem.spec import Buffer, CaseSpec, DType, Tolerance
-from tests.unit.judge.problems import Scale
 
 
 class Given:
@@ -124,38 +122,6 @@ def test_expected_values_as_outputs() -> None:
     )
     flags = Buffer("y", "bool", (2,), "output")
     np.testing.assert_array_equal(as_output(flags, np.array([0, 1], np.uint8)), [0, 1])
-
-
-def test_sets_are_unlike_each_other() -> None:
-    inputs, chance = Inputs(Scale(100)), random.Random(1)
-    drawn = [inputs.draw(name, chance).memory["x"].tobytes() for name in ("normal", "ties", "large") * 4]
-    assert len(set(drawn)) == 12
-
-
-def test_what_comes_twice_is_drawn_again() -> None:
-    class Seldom(Scale):
-        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
-            return super().inputs(seed % 3, distribution)
-
-    inputs, chance = Inputs(Seldom(100)), random.Random(1)
-    assert len({inputs.draw("normal", chance).memory["x"].tobytes() for _ in range(3)}) == 3
-    with pytest.raises(FaultError, match="x is the same for 16 seeds"):
-        inputs.draw("normal", chance)
-
-
-def test_few_bytes_may_come_twice() -> None:
-    inputs, chance = Inputs(Scale(BYTES_FEW // 4, what="seedless")), random.Random(1)
-    for _ in range(3):
-        inputs.draw("normal", chance)
-
-
-def test_all_buffers_must_be_there() -> None:
-    class Less(Scale):
-        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
-            return {"x": super().inputs(seed, distribution)["x"]}
-
-    with pytest.raises(FaultError, match=r"inputs\(\) gives x; the case reads w, x"):
-        Inputs(Less(100)).draw("normal", random.Random(1))
 
 
 def test_seeds_come_from_the_system() -> None:

@@ -1,0 +1,277 @@
+"""Several processes that make sets, forked from the judge's once the problem is open: they have its modules, and what
+it keeps for its cases.
+
+One that raises says what would have been raised here. One that dies takes the judge with it, in the same way: whoever
+waits for the judge is told what the problem's code did, as if it had done it here. They have no descriptor but their
+own socket, which the judge writes orders to; pool and answers come with each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+import numpy as np
+
+from ..errors import UsageError
+from ..problem.spec import ALIGNMENT, CaseSpec
+from ..problem.suite import TestCase
+from ..problem.threads import shared_threads, threads
+from .formats import Array
+from .making import Failed, Made, Order, inputs_of, kept
+from .messages import ClosedError, receive, send
+from .plan import available_bytes
+from .protect import protect
+from .reference import SpillError
+from .shared import READ_ONLY, Bytes, Shared
+from .troubles import FaultError, told
+
+WIDE = 8
+"""Bytes of the widest element that is kept."""
+
+COPIES = 4
+"""Of a set, WIDE bytes an element, that a worker has at a time: drawn, given to the reference, its own, kept."""
+
+SHARE_OF_MEMORY = 4
+MAPS = Path("/proc/self/maps")
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    order: Order
+    answers: int
+    """Where in the answers' memory."""
+
+
+class _Done(msgspec.Struct, frozen=True, tag=True):
+    digests: dict[str, bytes]
+    dtypes: dict[str, str]
+    """Of the answers, by buffer."""
+
+
+class _Fault(msgspec.Struct, frozen=True, tag=True):
+    text: str
+    usage: bool = False
+    spill: bool = False
+
+    def error(self) -> Exception:
+        if self.spill:
+            return SpillError()
+        return UsageError(self.text) if self.usage else FaultError(self.text)
+
+
+_encode = msgspec.json.Encoder().encode
+_decode_asked = msgspec.json.Decoder(_Asked).decode
+_decode_reply = msgspec.json.Decoder(_Done | _Fault).decode
+
+
+def can_fork() -> bool:
+    """Not where the CUDA driver is loaded: what it has in a process does not outlive a fork, and references that are
+    computed on a GPU wait for that, not for cores."""
+    return "/libcuda.so" not in MAPS.read_text(encoding="utf-8", errors="replace")
+
+
+class Workers:
+    """A making.Maker."""
+
+    def __init__(self, cases: Sequence[TestCase], count: int) -> None:
+        self._cases = cases
+        self._places = [_places(case.spec) for case in cases]
+        self._ends: list[socket.socket] = []
+        self._children: list[int] = []
+        with shared_threads(max(1, threads() // count)), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # our thread that listens holds nothing
+            for _ in range(count):
+                try:
+                    self._fork()
+                except OSError:  # no more processes may be had
+                    if not self._ends:
+                        raise
+                    break
+
+    def _fork(self) -> None:
+        ours, theirs = socket.socketpair()
+        parent = os.getpid()
+        child = os.fork()
+        if child == 0:
+            for each in (*self._ends, ours):
+                each.close()
+            _work(theirs, parent, self._cases)
+        theirs.close()
+        self._ends.append(ours)
+        self._children.append(child)
+
+    def make(self, orders: Sequence[Order], pool: Shared) -> list[Made | Failed]:
+        sizes = [self._places[each.case][1] if each.answers else 0 for each in orders]
+        starts = [sum(sizes[:number]) for number in range(len(sizes))]
+        answers = Shared("neutrino-answers", sum(sizes))
+        try:
+            asked = [_Asked(order, start) for order, start in zip(orders, starts, strict=True)]
+            replies = self._replies(asked, [pool.descriptor, answers.descriptor])
+            answers.seal(READ_ONLY)
+            memory = answers.view() if answers.size else np.zeros(0, np.uint8)
+        finally:
+            answers.close()
+        found: list[Made | Failed] = []
+        for each, reply in zip(asked, replies, strict=False):
+            if isinstance(reply, _Fault):
+                return [*found, Failed(reply.error())]
+            found.append(Made(reply.digests, self._answers(each, reply.dtypes, memory)))
+        return found
+
+    def close(self) -> None:
+        """They end when there can be no more orders."""
+        for each in self._ends:
+            each.close()
+        for child in self._children:
+            os.waitpid(child, 0)
+
+    def _replies(self, asked: Sequence[_Asked], descriptors: Sequence[int]) -> list[_Done | _Fault]:
+        """In their order, up to the first fault at least."""
+        count = min(len(self._ends), self._room(asked))
+        busy: dict[int, int] = {}  # worker: what it was asked
+        found: dict[int, _Done | _Fault] = {}
+        due = iter(range(len(asked)))
+        poll = select.poll()
+        for end in self._ends[:count]:
+            poll.register(end, select.POLLIN)
+        numbers = {end.fileno(): worker for worker, end in enumerate(self._ends)}
+
+        def give(worker: int) -> None:
+            number = next(due, None)
+            if number is not None:
+                busy[worker] = number
+                send(self._ends[worker], _encode(asked[number]), descriptors)
+
+        worker = 0
+        with _passing_on_aborts(lambda: [self._children[each] for each in busy]):
+            try:
+                for worker in range(count):
+                    give(worker)
+                while busy:
+                    for ready, _ in poll.poll():
+                        worker = numbers[ready]
+                        data, _ = receive(self._ends[worker])
+                        reply = found[busy.pop(worker)] = _decode_reply(data)
+                        if isinstance(reply, _Fault):
+                            due = iter(())  # what follows is not wanted any more
+                        give(worker)
+            except ClosedError:
+                _die_like(self._children[worker])
+        first = next((number for number in sorted(found) if isinstance(found[number], _Fault)), len(asked))
+        return [found[number] for number in sorted(found) if number <= first]
+
+    def _room(self, asked: Sequence[_Asked]) -> int:
+        """How many may work at once."""
+        need = max(_working_bytes(self._cases[each].spec) for each in {one.order.case for one in asked})
+        return max(1, available_bytes() // SHARE_OF_MEMORY // need)
+
+    def _answers(self, asked: _Asked, dtypes: Mapping[str, str], memory: Bytes) -> dict[str, Array]:
+        """Views of what a worker kept, flat."""
+        places, _ = self._places[asked.order.case]
+        found = {}
+        for name, dtype in dtypes.items():
+            start, count = places[name]
+            size = count * np.dtype(dtype).itemsize
+            found[name] = memory[asked.answers + start :][:size].view(dtype)
+        return found
+
+
+def _places(spec: CaseSpec) -> tuple[dict[str, tuple[int, int]], int]:
+    """Where each answer of a set is, and how many elements it has; the bytes of all."""
+    places, offset = {}, 0
+    for each in spec.checked:
+        count = int(np.prod(each.shape, dtype=np.int64))
+        places[each.name] = (offset, count)
+        offset += -(-count * WIDE // ALIGNMENT) * ALIGNMENT
+    return places, offset
+
+
+def _working_bytes(spec: CaseSpec) -> int:
+    counts = [int(np.prod(each.shape, dtype=np.int64)) for each in (*spec.read, *spec.checked)]
+    return COPIES * WIDE * max(1, sum(counts))
+
+
+def _work(end: socket.socket, parent: int, cases: Sequence[TestCase]) -> NoReturn:
+    """The rest of a worker's life."""
+    try:
+        protect(parent)
+        places = [_places(case.spec)[0] for case in cases]
+        while True:
+            data, (pool, answers) = receive(end)
+            asked = _decode_asked(data)
+            reply = _made(cases[asked.order.case], asked, pool, answers, places[asked.order.case])
+            send(end, _encode(reply))
+    except ClosedError:
+        os._exit(0)  # no more orders
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def _made(
+    case: TestCase, asked: _Asked, pool: int, answers: int, places: Mapping[str, tuple[int, int]]
+) -> _Done | _Fault:
+    inputs, outputs = Shared.received(pool), Shared.received(answers)
+    try:
+        digests, expected = inputs_of(case, asked.order, inputs)
+        found = kept(case, asked.order, expected)
+        for name, array in found.items():
+            outputs.write(array, asked.answers + places[name][0])
+        return _Done(dict(digests), {name: array.dtype.str for name, array in found.items()})
+    except SpillError:
+        return _Fault("", spill=True)
+    except (Exception, SystemExit) as error:
+        return _Fault(told(error), usage=isinstance(error, UsageError))
+    finally:
+        inputs.close()
+        outputs.close()
+
+
+@contextlib.contextmanager
+def _passing_on_aborts(busy: Any) -> Iterator[None]:
+    """Who aborts us to see where the problem's code is means that of a worker: it says so in its last words."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def abort(*_: object) -> None:
+        for child in busy()[:1]:
+            os.kill(child, signal.SIGABRT)
+
+    signal.signal(signal.SIGABRT, abort)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGABRT, signal.SIG_DFL)
+        if faulthandler.is_enabled():
+            faulthandler.disable()  # or it takes its handlers to be in place
+            faulthandler.enable()
+
+
+def _die_like(child: int) -> NoReturn:
+    """With its exit status, or by its signal, without words of our own."""
+    try:
+        _, status = os.waitpid(child, 0)
+    except ChildProcessError:
+        os._exit(1)
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        faulthandler.disable()
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

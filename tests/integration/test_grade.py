@@ -1,0 +1,216 @@
+"""Submissions graded on the CPU driver, from the command line: verdict, exit status, evidence, words."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchguard.grade.result import GradeResult, read_result
+from tests.conftest import ROOT
+
+PROBLEMS = ROOT / "examples" / "problems"
+SUBMISSIONS = PROBLEMS / "submissions"
+QUICK = ("--case", "small", "--driver", "sim", "--cold", "none", "--samples", "14")
+SECONDS = 250
+
+SAXPY = """
+#include <cuda_runtime.h>
+__global__ void add(const float *a, const float *b, float *c, size_t n, float scale) {
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < n) c[i] = scale * (a[i] + b[i]);
+}
+extern "C" void solution(const float *a, const float *b, float *c, size_t n) {
+    %s
+    add<<<(n + 255) / 256, 256>>>(a, b, c, n, %s);
+}
+"""
+
+
+def neutrino(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "benchguard", *map(str, words)]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment, cwd=cwd
+    )
+
+
+def graded(folder: Path, problem: str, submission: Path, *options: str) -> tuple[GradeResult, str]:
+    """The result that was written, and what was said on standard error."""
+    path = folder / "result.json"
+    done = neutrino("grade", PROBLEMS / f"{problem}.py", submission, *QUICK, "--json", path, *options)
+    assert path.exists(), done.stderr
+    result = read_result(path)
+    assert done.returncode == result.status, done.stderr
+    return result, done.stderr
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("problem", "submission"),
+    [
+        ("vector_add", "vector_add/cuda.cu"),
+        ("vector_add", "vector_add/kernel.ptx"),
+        ("argmax", "argmax/cuda.cu"),  # two outputs
+        ("adam", "adam/cuda.cu"),  # in place
+        ("histogram", "histogram/cuda.cu"),  # whole numbers, atomics
+        ("gather", "gather/cuda.cu"),  # indices
+        ("grayscale", "grayscale/numba_kernel.py"),
+    ],
+)
+def test_reference_submissions_pass(tmp_path: Path, problem: str, submission: str) -> None:
+    result, _ = graded(tmp_path, problem, SUBMISSIONS / submission)
+    assert (result.verdict, result.reason) == ("pass", "")
+    [case] = result.cases
+    assert case.time_us is not None and case.time_us.median > 0
+    assert case.checks is not None and case.checks.samples == 14 and case.checks.wrong == 0
+    assert case.inputs is not None and case.inputs.one_use >= 8
+    assert case.kernels and all(len(kernel.image_sha256) == 64 for kernel in case.kernels)
+    assert result.trust == "replayed"
+    assert result.audit is not None and result.audit.dropped == 0 and len(result.audit.head) == 64
+    assert result.sandbox.features
+
+
+def test_a_wrong_answer_names_the_element(tmp_path: Path) -> None:
+    result, words = graded(tmp_path, "vector_add", written(tmp_path, "wrong.cu", SAXPY % ("", "1.5f")))
+    assert (result.verdict, result.status) == ("wrong", 1)
+    assert "14 of 14 timed outputs are wrong" in result.reason
+    assert "should be" in result.reason
+    assert words.splitlines()[-1].startswith("neutrino-bench: wrong: case small: ")
+
+
+def test_answers_to_inputs_it_has_seen_are_wrong_on_others(tmp_path: Path) -> None:
+    """The work is done in the first calls; what is recorded copies what came of them."""
+    cached = """static float *kept; static int calls;
+    if (!kept) cudaMalloc(&kept, n * sizeof(float));
+    if (calls++ > 1) { cudaMemcpyAsync(c, kept, n * sizeof(float), cudaMemcpyDeviceToDevice); return; }
+    add<<<(n + 255) / 256, 256>>>(a, b, kept, n, 1.0f);"""
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "cached.cu", SAXPY % (cached, "1.0f")))
+    assert result.verdict == "wrong"
+
+
+def test_a_host_that_reads_cannot_be_replayed(tmp_path: Path) -> None:
+    reads = """float first; cudaMemcpy(&first, a, sizeof first, cudaMemcpyDeviceToHost);
+    if (first > 1e30f) return;"""
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "reads.cu", SAXPY % (reads, "1.0f")))
+    assert (result.verdict, result.status) == ("unreplayable", 4)
+    assert "--inline" in result.reason
+    inline, _ = graded(tmp_path, "vector_add", tmp_path / "reads.cu", "--inline")
+    assert (inline.verdict, inline.trust) == ("pass", "inline"), inline.reason
+
+
+def test_other_work_in_the_second_call_cannot_be_replayed(tmp_path: Path) -> None:
+    counts = "static int calls; for (int i = 0; i < calls; i++) add<<<1, 32>>>(a, b, c, 1, 1.0f); calls++;"
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "counts.cu", SAXPY % (counts, "1.0f")))
+    assert result.verdict == "unreplayable"
+    assert "grid is" in result.reason
+
+
+def test_a_forbidden_kernel_is_a_violation(tmp_path: Path) -> None:
+    options = ("--forbid-library", "*add*")
+    result, _ = graded(tmp_path, "vector_add", SUBMISSIONS / "vector_add" / "cuda.cu", *options)
+    assert (result.verdict, result.status) == ("violation", 3)
+
+
+def test_what_does_not_compile_says_why(tmp_path: Path) -> None:
+    result, words = graded(
+        tmp_path, "vector_add", written(tmp_path, "broken.cu", SAXPY % ("nonsense;", "1.0f"))
+    )
+    assert (result.verdict, result.status) == ("error", 70)
+    assert "nonsense" in result.reason
+    assert "Traceback" not in words
+
+
+def test_a_submission_that_hangs_is_a_time_out(tmp_path: Path) -> None:
+    path = written(tmp_path, "hangs.py", "import time\ndef solution(*arguments):\n    time.sleep(1000)\n")
+    result, _ = graded(tmp_path, "vector_add", path, "--timeout", "20")
+    assert (result.verdict, result.status) == ("timeout", 124)
+
+
+def test_captures_and_log_are_kept_where_asked(tmp_path: Path) -> None:
+    keep = tmp_path / "kept"
+    result, _ = graded(tmp_path, "vector_add", SUBMISSIONS / "vector_add" / "kernel.ptx", "--keep", str(keep))
+    assert result.audit is not None
+    assert neutrino("verify-log", result.audit.path, "--head", result.audit.head).returncode == 0
+    captures = sorted(keep.glob("*.ncap"))
+    assert len(captures) == 2
+    assert neutrino("inspect", captures[0], "--check").returncode == 0
+
+
+def test_the_document_has_what_the_design_says(tmp_path: Path) -> None:
+    done = neutrino(
+        "grade",
+        PROBLEMS / "vector_add.py",
+        SUBMISSIONS / "vector_add" / "kernel.ptx",
+        *QUICK,
+        "--json",
+        "-",
+        "-q",
+    )
+    document: dict[str, Any] = json.loads(done.stdout)
+    assert document["schema"] == "neutrino-bench/result/1"
+    for name in ("verdict", "reason", "trust", "cases", "kernels", "device", "clocks", "audit"):
+        assert name in document
+    assert set(document["cases"][0]["time_us"]) >= {"median", "ci95", "mean", "min", "p5", "p95", "mad", "n"}
+    assert len(document["cases"][0]["samples"]) == 14
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("no-such-problem.py", str(SUBMISSIONS / "vector_add" / "cuda.cu")), "no-such-problem.py"),
+        ((str(PROBLEMS / "vector_add.py"), "no-such.cu"), "no-such.cu"),
+        ((str(PROBLEMS / "vector_add.py"), str(PROBLEMS / "README.md")), "README.md"),
+        (
+            (str(PROBLEMS / "vector_add.py"), str(SUBMISSIONS / "vector_add" / "cuda.cu"), "--case", "none"),
+            "none",
+        ),
+        (
+            (
+                str(PROBLEMS / "vector_add.py"),
+                str(SUBMISSIONS / "vector_add" / "cuda.cu"),
+                "--memory",
+                "lots",
+            ),
+            "lots",
+        ),
+        (
+            (str(PROBLEMS / "vector_add.py"), str(SUBMISSIONS / "vector_add" / "cuda.cu"), "--until", "cv=x"),
+            "cv=x",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(words: tuple[str, ...], said: str) -> None:
+    done = neutrino("grade", *words, "--driver", "sim", "-q")
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    [line] = done.stderr.splitlines()
+    assert line.startswith("neutrino-bench: error: ")
+    assert said in line
+
+
+def test_two_submissions_are_compared(tmp_path: Path) -> None:
+    slow = "for (int i = 0; i < 6; i++) add<<<(n + 255) / 256, 256>>>(a, b, c, n, 1.0f);"
+    one = written(tmp_path, "one.cu", SAXPY % ("", "1.0f"))
+    seven = written(tmp_path, "seven.cu", SAXPY % (slow, "1.0f"))
+    path = tmp_path / "compared.json"
+    options = ("--case", "small", "--driver", "sim", "--samples", "20", "--blocks", "3")
+    problem = PROBLEMS / "vector_add.py"
+    done = neutrino(
+        "compare", problem, one, seven, *options, "--cold", "none", "--fail-on", "slower", "--json", path
+    )
+    document = json.loads(path.read_text())
+    assert document["call"] in ("SLOWER", "UNSURE"), done.stderr  # the CPU driver's times are noisy
+    assert document["cases"][0]["ratio"] > 1
+    assert done.returncode == (6 if document["call"] == "SLOWER" else 0)

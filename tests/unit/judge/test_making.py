@@ -1,0 +1,242 @@
+"""Sets made in this process and in several others: the same from both, unlike each other, and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchguard.errors import BenchguardError, UsageError
+from benchguard.judge import workers
+from benchguard.judge.inputs import BYTES_FEW, Seen
+from benchguard.judge.making import Failed, Here, Made, Maker, Order, Source
+from benchguard.judge.reference import SpillError
+from benchguard.judge.shared import Shared
+from benchguard.judge.troubles import FaultError, told
+from benchguard.judge.workers import Workers, can_fork
+from benchguard.problem.spec import layout_of
+from benchguard.problem.threads import threads
+from tests.unit.judge.problems import Scale
+
+COUNT = 3
+makers = pytest.mark.parametrize("kind", ["here", "workers"])
+
+
+class Making:
+    """One case, a maker of either kind, and a pool."""
+
+    def __init__(self, kind: str, case: Any) -> None:
+        self.spec = case.spec
+        self.layout = layout_of(case.spec.read)
+        self.pool = Shared("pool", 64 * self.layout.stride)
+        self.executor = ThreadPoolExecutor(2)
+        self.maker: Maker = (
+            Workers([case], COUNT) if kind == "workers" else Here([case], threading.Lock(), self.executor)
+        )
+        self.source = Source(self.maker, Seen(case.spec), random.Random(1), self.pool)
+
+    def __enter__(self) -> Making:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if isinstance(self.maker, Workers):
+            self.maker.close()
+        self.executor.shutdown()
+        self.pool.close()
+
+    def orders(self, names: Sequence[str], **wishes: bool) -> list[Order]:
+        starts = range(0, self.pool.size, self.layout.stride)
+        return [
+            Order(0, name, self.source.seed(), at, **wishes) for name, at in zip(names, starts, strict=False)
+        ]
+
+    def sets(self, names: Sequence[str], **wishes: bool) -> list[Made]:
+        orders = self.orders(names, **wishes)
+        return self.source.all_settled(orders, iter(self.maker.make(orders, self.pool)))
+
+    def results(self, names: Sequence[str], **wishes: bool) -> list[Made | Failed]:
+        return self.maker.make(self.orders(names, **wishes), self.pool)
+
+    def inputs(self, number: int) -> bytes:
+        start = number * self.layout.stride
+        return self.pool.view()[start : start + self.layout.stride].tobytes()
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    yield
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+NAMES = ("normal", "ties", "large") * 4
+
+
+def test_workers_make_the_same() -> None:
+    found = []
+    for kind in ("here", "workers"):
+        with Making(kind, Scale(1000)) as making:
+            made = making.sets(NAMES, answers=True)
+            found.append(([making.inputs(each) for each in range(12)], made))
+    (inputs, here), (others, there) = found
+    assert inputs == others and len(set(inputs)) == 12
+    for one, other in zip(here, there, strict=True):
+        assert one.digests == other.digests and list(one.answers) == list(other.answers) == ["y", "signs"]
+        for name, values in one.answers.items():
+            assert values.dtype == other.answers[name].dtype
+            np.testing.assert_array_equal(values, other.answers[name])
+    assert here[0].answers["y"].dtype == np.float64
+
+
+@makers
+def test_no_answers_where_none_are_wanted(kind: str) -> None:
+    with Making(kind, Scale(100, what="raise")) as making:
+        assert all(each.answers == {} for each in making.sets(NAMES))
+
+
+@makers
+def test_answers_are_narrowed(kind: str) -> None:
+    with Making(kind, Scale(100, what="loose")) as making:
+        [made] = making.sets(["normal"], answers=True, spill=True)
+        assert made.answers["y"].dtype == np.float32
+    with Making(kind, Scale(100)) as making:
+        [failed] = making.results(["normal"], answers=True, spill=True)
+        assert isinstance(failed, Failed) and isinstance(failed.error, SpillError)
+
+
+class Seldom(Scale):
+    def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+        return super().inputs(seed % 3, distribution)
+
+
+@makers
+def test_what_comes_twice_is_made_again(kind: str) -> None:
+    with Making(kind, Seldom(100)) as making:
+        made = making.sets(["normal"] * 3, answers=True)
+        assert len({making.inputs(number) for number in range(3)}) == 3
+        assert len({each.answers["y"].tobytes() for each in made}) == 3
+        with pytest.raises(FaultError, match="x is the same for 16 seeds"):
+            making.sets(["normal"])
+
+
+@makers
+def test_few_bytes_may_come_twice(kind: str) -> None:
+    with Making(kind, Scale(BYTES_FEW // 4, what="seedless")) as making:
+        assert len(making.sets(["normal"] * 3)) == 3
+
+
+@makers
+def test_all_buffers_must_be_there(kind: str) -> None:
+    class Less(Scale):
+        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+            return {"x": super().inputs(seed, distribution)["x"]}
+
+    wrong = pytest.raises(FaultError, match=r"inputs\(\) gives x; the case reads w, x")
+    with Making(kind, Less(100)) as making, wrong:
+        making.sets(["normal"])
+
+
+class Faulty(Scale):
+    """One distribution raises."""
+
+    error: BaseException = ValueError("no\nsuch")
+
+    def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+        if distribution == "large":
+            raise self.error
+        time.sleep(0.05)
+        return super().inputs(seed, distribution)
+
+
+@makers
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (ValueError("no"), FaultError),
+        (SystemExit(3), FaultError),
+        (UsageError("not so"), UsageError),
+        (MemoryError(), FaultError),
+    ],
+)
+def test_the_first_that_failed_is_the_last(kind: str, error: BaseException, kept: type) -> None:
+    case = Faulty(100)
+    case.error = error
+    with Making(kind, case) as making:
+        for names, count in ((NAMES, 3), (("large",) * 9, 1)):
+            results = making.results(names)
+            assert [type(each) for each in results] == [Made] * (count - 1) + [Failed]
+            last = results[-1]
+            assert isinstance(last, Failed)
+            assert isinstance(last.error, kept if kind == "workers" else type(error))
+            assert told(last.error).startswith(told(error).split(" at ")[0].split(";")[0])
+            if not isinstance(error, BenchguardError):
+                assert __file__ in told(last.error)
+        assert len(making.results(["normal"] * 5)) == 5  # and none is lost
+
+
+def test_workers_work_at_once() -> None:
+    class Slow(Scale):
+        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+            time.sleep(0.4)
+            found = super().inputs(seed, distribution)
+            found["x"][0] = os.getpid()
+            return found
+
+    with Making("workers", Slow(100)) as making:
+        began = time.monotonic()
+        making.sets(["normal"] * COUNT)
+        assert time.monotonic() - began < COUNT * 0.4
+        first = {np.frombuffer(making.inputs(number)[:4], np.float32)[0] for number in range(COUNT)}
+        assert len(first) == COUNT and float(os.getpid()) not in first
+
+
+def test_little_memory_is_for_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Whose(Scale):
+        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+            found = super().inputs(seed, distribution)
+            found["x"][0] = os.getpid()
+            return found
+
+    monkeypatch.setattr(workers, "available_bytes", lambda: 0)
+    with Making("workers", Whose(100)) as making:
+        making.sets(["normal"] * 6)
+        assert len({making.inputs(number)[:4] for number in range(6)}) == 1
+
+
+def test_workers_have_a_share_of_the_threads() -> None:
+    class Tell(Scale):
+        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+            found = super().inputs(seed, distribution)
+            found["x"][0] = threads()
+            self.multiply()
+            found["x"][1] = len(os.listdir("/proc/self/task"))  # noqa: PTH208
+            return found
+
+        @staticmethod
+        def multiply() -> None:
+            square = np.ones((600, 600))
+            assert (square @ square)[0, 0] == 600
+
+    Tell.multiply()  # BLAS has threads here
+    before = threads()
+    with Making("workers", Tell(100)) as making:
+        making.sets(["normal"] * 3)
+        told = [np.frombuffer(making.inputs(number)[:8], np.float32).tolist() for number in range(3)]
+        assert told == [[max(1, threads() // COUNT), max(1, threads() // COUNT)]] * 3
+    assert threads() == before
+
+
+def test_a_process_with_a_driver_is_not_forked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    maps = tmp_path / "maps"
+    monkeypatch.setattr(workers, "MAPS", maps)
+    maps.write_text("7f00-7f01 r-xp 00000000 00:00 1 /usr/lib/x86_64-linux-gnu/libcudart.so.13\n")
+    assert can_fork()
+    maps.write_text("7f00-7f01 r-xp 00000000 00:00 1 /usr/lib/x86_64-linux-gnu/libcuda.so.580.1\n")
+    assert not can_fork()
