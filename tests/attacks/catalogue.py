@@ -35,9 +35,9 @@ CONTROLS = {
 
 @dataclass(frozen=True)
 class Attack:
-    """`number` is the class; 33: against the recorder, 34: against the machine. `verdicts` are all that are
-    acceptable but a pass; with `true_time` a pass is, too, if its time is the control's: what was tampered with is
-    not there in a replay."""
+    """`number` is the class; 33: against the recorder, 34: against the machine, 35: against --inline. `verdicts` are
+    all that are acceptable but a pass; with `true_time` a pass is, too, if its time is the control's: what was
+    tampered with is not there in a replay."""
 
     number: int
     file: str
@@ -89,6 +89,8 @@ def only(*verdicts: str) -> frozenset[str]:
 
 TAMPERED = {"verdicts": frozenset[str](), "true_time": True}
 """Honest work, in a process whose clocks lie: a replay has its true time."""
+
+INLINE = ("--inline",)
 
 REMEMBERS = {
     "options": ("--samples", "40"),
@@ -167,6 +169,10 @@ ATTACK_LIST = (
         verdicts=only("violation"), large="deep", options=("--samples", "100"),
     ),
     Attack(
+        17, "17_by_content_heap_ties.cu", "the same, and fast on few values", "device", true_time=True,
+        verdicts=only("violation"), large="deep", options=("--samples", "100"),
+    ),
+    Attack(
         17, "17_by_content_local.cu", "cache by content, local memory", "device", where="gpu",
         **REMEMBERS,
     ),
@@ -177,7 +183,7 @@ ATTACK_LIST = (
     Attack(19, "19_host_counter.py", "honest in the first call", "semantics", verdicts=only("wrong")),
     Attack(
         19, "19_one_region.py", "honest in one of two recordings", "semantics",
-        verdicts=only("unreplayable"),
+        verdicts=only("unreplayable", "wrong"), true_time=True,
     ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
     Attack(19, "19_globaltimer.cu", "honest for a fifth of a second", "device", verdicts=only("wrong")),
@@ -280,6 +286,22 @@ ATTACK_LIST = (
     Attack(34, "34_disk.py", "many files", "machine", "none", only("wrong", "error")),
     Attack(34, "34_kill_parent.py", "ends its parent", "machine", "none", only("wrong", "error")),
     Attack(34, "34_closed_descriptors.py", "closes descriptors", "machine", "none", only("wrong", "error")),
+    Attack(
+        35, "35_driver_code.py", "driver's own code overwritten", "native", "none", only("violation", "error"),
+        true_time=True, options=INLINE,
+    ),
+    Attack(35, "01_timer_patch.py", "patched event class", "Python", "none", tag="-inline", options=INLINE, **TAMPERED),
+    Attack(35, "35_late_write.py", "right a moment later", "stream", "none", options=INLINE),
+    Attack(35, "35_arena.py", "expected values searched everywhere", "native", "none", options=INLINE),
+    Attack(
+        35, "12_device_scan.py", "expected values searched on the device", "driver", "none", tag="-inline",
+        options=INLINE,
+    ),
+    Attack(35, "16_cached_output.py", "first answer copied", "semantics", "none", tag="-inline", options=INLINE),
+    Attack(
+        35, "17_by_content_spare.py", "cache by content, spare memory", "device", "none", tag="-inline", options=INLINE,
+        true_time=True,
+    ),
 )  # fmt: skip
 
 LOOK_ALIKES = (

