@@ -182,9 +182,9 @@ def control_naive(problem: str, machine: Machine, case: str) -> float:
 
 
 @cache
-def control(problem: str, machine: Machine, case: str) -> Graded:
-    """Its grade, which has to be a pass."""
-    found = grade(HONEST / CONTROLS[problem], problem, machine, case)
+def control(problem: str, machine: Machine, case: str, file: str = "") -> Graded:
+    """Its grade, which has to be a pass. `file`: another honest submission than the problem's control."""
+    found = grade(HONEST / (file or CONTROLS[problem]), problem, machine, case)
     assert found.verdict == "pass", found
     return found
 
@@ -248,7 +248,7 @@ def _graded(attack: Attack, machine: Machine, *, fresh: bool) -> tuple[Graded, f
     if not attack.true_time:
         return found, None, "it passes"
     measured = control.__wrapped__ if fresh else control
-    true = measured(attack.problem, machine, case)
+    true = measured(attack.problem, machine, case, attack.control)
     share = share_of(found, true)
     return found, share, f"it passes with {share:.0%} of the control's time" if share < FALSE_SHARE else ""
 
