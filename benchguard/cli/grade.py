@@ -12,6 +12,7 @@ from .. import __version__
 from ..dropin.popcorn import write_popcorn
 from ..grade.grade import grade as grade_submission
 from ..grade.options import TIMEOUT_SECONDS, GradeOptions
+from ..quarantine.contract import Convention
 from ..replay.protocol import Cold
 from .grade_progress import progress_on
 from .grade_text import render
@@ -40,6 +41,19 @@ from .options import driver_option, pairs, size_of, write_text
     help="Of the submission.  [default: by its suffix: .py, .cu, .ptx]",
 )
 @click.option("--entry", metavar="NAME", help="What is called.  [default: the problem's, mostly solution]")
+@click.option(
+    "--convention",
+    type=click.Choice(get_args(Convention)),
+    help="How it is called; see docs/grading.md.  [default: the problem's]",
+)
+@click.option(
+    "--warm-up",
+    type=click.IntRange(1, 1000),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Calls of each case before two are recorded.",
+)
 @click.option(
     "--case", "cases", multiple=True, metavar="NAME", help="Grade this test case only; may be repeated."
 )
@@ -137,6 +151,8 @@ def grade(
     adapter_options: tuple[str, ...],
     language: str | None,
     entry: str | None,
+    convention: str | None,
+    warm_up: int,
     cases: tuple[str, ...],
     cold: str,
     samples: int | None,
@@ -167,6 +183,8 @@ def grade(
         adapter_options=pairs("--adapter-option", adapter_options),
         language=cast(Literal["python", "cuda", "ptx"] | None, language),
         entry=entry,
+        convention=convention,
+        warm_up=warm_up,
         cases=cases,
         driver=driver,
         device=device,
