@@ -20,10 +20,15 @@ ROWS = table(200, honest)
 WRONG = Mismatch(3, 1, "sparse", "y", 7, 100, "y[4] should be 1, is 2")
 
 
-def replayed(rows: list[SampleRow], verdict: str = "pass", reason: str = "") -> ReplayResult:
+def replayed(
+    rows: list[SampleRow], verdict: str = "pass", reason: str = "", pci_bus: str = "0000:19:00.0"
+) -> ReplayResult:
     """What an outcome looks at of it."""
     overhead = Overhead(0.03, 1.2, 2.0, empty_host_us=10.0, empty_tail_us=4.0)
-    found = SimpleNamespace(verdict=verdict, reason=reason, table=tuple(rows), overhead=overhead)
+    device = SimpleNamespace(pci_bus=pci_bus)
+    found = SimpleNamespace(
+        verdict=verdict, reason=reason, table=tuple(rows), overhead=overhead, device=device
+    )
     return cast(ReplayResult, found)
 
 
@@ -85,6 +90,11 @@ def test_work_before_the_start_event_is_a_violation() -> None:
     rows = [dataclasses.replace(row, host_us=row.device_us + 400.0) for row in ROWS]
     verdict, reason = outcome(rows)
     assert (verdict, "outside of the events" in reason) == ("violation", True)
+
+
+def test_what_a_host_sees_of_the_cpu_driver_says_nothing() -> None:
+    rows = [dataclasses.replace(row, host_us=row.device_us + 4000.0, tail_us=5000.0) for row in ROWS]
+    assert outcome(rows, pci_bus="") == ("pass", "")
 
 
 def test_events_that_say_more_than_the_hosts_clock_are_a_violation() -> None:
