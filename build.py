@@ -33,6 +33,10 @@ EXTRAS = ("examples", "test")
 SANITIZERS = ("address,undefined", "thread")
 DEMO = "examples/grayscale/submission.py"
 REPLAY_DEMO = "examples/replay/program.py"
+GRADE_DEMO = (
+    "examples/problems/grayscale.py",
+    "examples/problems/submissions/grayscale/numba_kernel.py",
+)
 
 
 class TaskError(Exception):
@@ -167,7 +171,7 @@ def build(here: bool, arguments: list[str]) -> None:
 
 
 def demo(here: bool, arguments: list[str]) -> None:
-    """observe the grayscale example and check its log, record and replay another; options go to the first"""
+    """observe an example and check its log, record and replay another, grade a third; options go to the first"""
     place = workshop("examples", here)
     build_native(place)
     folder = OUT / "demo"
@@ -184,6 +188,8 @@ def demo(here: bool, arguments: list[str]) -> None:
     place.run(*record, place.python, REPLAY_DEMO, then="its last line says why")
     replay = ("-m", "benchguard", "replay", capture, "--verify", "--samples", "50")
     place.run(*replay, then="its last line says why, and what to do")
+    grade = ("-m", "benchguard", "grade", *GRADE_DEMO, "--case", "small", "--samples", "40")
+    place.run(*grade, then="its last line says why, and what to do")
 
 
 def test(here: bool, arguments: list[str]) -> None:

@@ -196,8 +196,8 @@ def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) 
         yield recorded.suspicion
     if len(rows) < len(result.table):
         yield (
-            f"the time is that of the {len(rows)} samples on inputs used once: too few others to hold them against; "
-            "take more samples"
+            f"the time is that of the {len(rows)} samples on inputs used once: there are too few others to hold "
+            "against them, or those are faster"
         )
 
 

@@ -110,7 +110,7 @@ def _outcome(result: InlineResult) -> Outcome:
             "wrong",
             f"{wrong} of {len(result.errors)} outputs are wrong, {max(result.errors)} elements of one",
         )
-    if not result.full:
+    if result.done < min(result.wanted, result.sets - 1):  # a set each, and one to begin with
         why = result.stopped or "nobody knows why"
         return Outcome("error", f"{result.done} of {result.wanted} samples were taken: {why}")
     return Outcome("pass", "")
@@ -118,6 +118,10 @@ def _outcome(result: InlineResult) -> Outcome:
 
 def _notes(result: InlineResult) -> list[str]:
     notes = ["timed in the submission's own process: never rank it with what was replayed"]
+    if not result.full:
+        notes.append(
+            f"{result.done} samples of {result.wanted}: a set of inputs each, and no more fit into memory"
+        )
     if result.arena != "on":
         notes.append(f"the arena that holds the results is not fully protected: {result.arena}")
     if result.corrected:

@@ -28,6 +28,9 @@ HIDDEN_US = 200.0
 """Before the start event a sample's queue is busy for as long as an empty one's, and so much longer at the most, or
 as long again as the time that is reported, if that is more."""
 
+HIDDEN_SHARE = 0.5
+"""Or by such a share of what an empty one takes, where that is long: on the CPU driver emptying the caches is."""
+
 HOST_SLACK = 0.98
 """By the host's clock a batch of samples takes at least this share of what their events say: clocks differ by less."""
 
@@ -132,7 +135,8 @@ def hidden_reason(table: Sequence[SampleRow], overhead: Overhead | None) -> str:
         return ""
     median = quantile(sorted(row.device_us for row in rows), 0.5)
     beside = quantile(sorted(row.host_us - row.device_us for row in rows), 0.5)
-    if beside <= overhead.empty_host_us + max(HIDDEN_US, median):
+    allowed = max(HIDDEN_US, median, HIDDEN_SHARE * overhead.empty_host_us)
+    if beside <= overhead.empty_host_us + allowed:
         return ""
     return (
         f"a sample keeps the device busy for {beside:.0f} us beside its {median:.4g} us, an empty one for "

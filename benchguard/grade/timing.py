@@ -19,12 +19,18 @@ more than EFFECT_MIN only where the times spread that far."""
 
 
 def reported(table: Sequence[SampleRow]) -> list[SampleRow]:
-    """The samples that the time is of: all, if there are enough to hold them against each other, else those on
-    inputs used once, if there are any."""
+    """The samples that the time is of: all, or those on inputs used once, if there are too few others to hold against
+    them, or if they are slower: to gain by what it keeps, a kernel would have to be fast on more than half of what it
+    has never seen, which is no cheat."""
     once = [row for row in table if row.fresh]
-    if once and len(table) - len(once) < REPEATED_MIN:
+    few = len(table) - len(once) < REPEATED_MIN
+    if once and (few or (len(once) >= LEAST_MIN and _median(once) > (1 + EFFECT_MIN) * _median(table))):
         return once
     return list(table)
+
+
+def _median(rows: Sequence[SampleRow]) -> float:
+    return quantile(sorted(row.device_us for row in rows), 0.5)
 
 
 def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
@@ -40,7 +46,7 @@ def least_reason(table: Sequence[SampleRow]) -> str:
     once = sorted(row.device_us for row in table if row.fresh and not row.unprimed)
     if len(once) < LEAST_MIN or len(once) == len(table):
         return ""
-    median = quantile(sorted(row.device_us for row in table), 0.5)
+    median = _median(table)
     if once[0] <= median * (1 + EFFECT_MIN):
         return ""
     return (

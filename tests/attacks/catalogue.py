@@ -143,7 +143,7 @@ ATTACK_LIST = (
         15, "15_host_function.py", "computed by a host function, later", "stream",
         verdicts=only("unreplayable"),
     ),
-    Attack(15, "15_gate.py", "work that waits for a thread", "stream", verdicts=only("unreplayable")),
+    Attack(15, "15_gate.py", "work that waits for a thread", "stream", verdicts=only("unreplayable", "timeout")),
     Attack(16, "16_cache_by_pointer.py", "cache by pointer", "semantics", verdicts=only("wrong")),
     Attack(16, "16_cached_output.py", "first answer copied", "semantics", verdicts=only("wrong")),
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
@@ -220,11 +220,11 @@ ATTACK_LIST = (
     ),
     Attack(
         26, "26_persisting_l2.cu", "input persists in L2", "driver", "none", only("violation", "unreplayable"),
-        true_time=True, problem="RowMean", where="gpu", large="cached",
+        true_time=True, problem="RowMean", where="gpu", large="cached", control="row_mean.cu",
     ),
     Attack(
         27, "27_prefetch_next.cu", "the next call's input fetched", "device", "none", only("violation"),
-        true_time=True, problem="RowMean", where="gpu", large="cached",
+        true_time=True, problem="RowMean", where="gpu", large="cached", control="row_mean.cu",
     ),
     Attack(
         28, "28_early_start.cu", "starts before what is in front of it", "stream", "none",

@@ -34,6 +34,8 @@ GRACE_SECONDS = 30
 POISON = "neutrino_poison.pth"
 LEFT_RUNNING = b"neutrino-left-running"
 
+PYTHONPATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+
 
 @dataclass(frozen=True)
 class Naive:
@@ -92,7 +94,7 @@ class Machine:
     def environment(self) -> dict[str, str]:
         """For programs that open the driver by themselves."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("NEUTRINO_")}
-        kept["PYTHONPATH"] = str(ROOT)
+        kept["PYTHONPATH"] = PYTHONPATH
         if self.is_sim:
             kept["LD_LIBRARY_PATH"] = os.pathsep.join(
                 [str(NATIVE / "sim"), *filter(None, [kept.get("LD_LIBRARY_PATH")])]
@@ -151,7 +153,7 @@ def grade(path: Path, problem: str, machine: Machine, case: str, options: Sequen
             "--driver", machine.driver, "--case", case, *machine.options, *options, "--json", str(document), "-q",
         ]  # fmt: skip
         began = time.monotonic()
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
         try:
             done = subprocess.run(
                 command, env=environment, capture_output=True, timeout=machine.seconds + GRACE_SECONDS,
@@ -180,9 +182,9 @@ def control_naive(problem: str, machine: Machine, case: str) -> float:
 
 
 @cache
-def control(problem: str, machine: Machine, case: str) -> Graded:
-    """Its grade, which has to be a pass."""
-    found = grade(HONEST / CONTROLS[problem], problem, machine, case)
+def control(problem: str, machine: Machine, case: str, file: str = "") -> Graded:
+    """Its grade, which has to be a pass. `file`: another honest submission than the problem's control."""
+    found = grade(HONEST / (file or CONTROLS[problem]), problem, machine, case)
     assert found.verdict == "pass", found
     return found
 
@@ -246,7 +248,7 @@ def _graded(attack: Attack, machine: Machine, *, fresh: bool) -> tuple[Graded, f
     if not attack.true_time:
         return found, None, "it passes"
     measured = control.__wrapped__ if fresh else control
-    true = measured(attack.problem, machine, case)
+    true = measured(attack.problem, machine, case, attack.control)
     share = share_of(found, true)
     return found, share, f"it passes with {share:.0%} of the control's time" if share < FALSE_SHARE else ""
 

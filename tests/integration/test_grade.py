@@ -147,7 +147,7 @@ def test_captures_and_log_are_kept_where_asked(tmp_path: Path) -> None:
     assert neutrino("inspect", captures[0], "--check").returncode == 0
 
 
-def test_the_document_has_what_the_design_says(tmp_path: Path) -> None:
+def test_the_document_has_what_the_design_says() -> None:
     done = neutrino(
         "grade",
         PROBLEMS / "vector_add.py",

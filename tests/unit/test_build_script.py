@@ -154,17 +154,18 @@ def test_here_installs_nothing_and_uses_this_python(script: ModuleType, commands
     assert environment["PYTHONPATH"].split(":")[0] == str(script.ROOT)
 
 
-def test_the_demo_observes_an_example_and_checks_its_log_then_replays_another(
+def test_the_demo_observes_an_example_and_checks_its_log_then_replays_another_and_grades_a_third(
     script: ModuleType, commands: list[list[str]]
 ) -> None:
     assert script.main(["demo", "--here", "--version", "numba"]) == 0
-    _, observe, verify, record, replay = commands
+    _, observe, verify, record, replay, grade = commands
     assert observe[-5:] == [script.DEMO, "--out", "build/demo", "--version", "numba"]
     assert observe[observe.index("--log") + 1] == verify[-1]
     assert "verify-log" in verify
     capture = record[record.index("-o") + 1]
     assert record[-1] == script.REPLAY_DEMO
     assert replay[replay.index("replay") + 1] == capture and "--verify" in replay
+    assert tuple(grade[grade.index("grade") + 1 :][:2]) == script.GRADE_DEMO
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])

@@ -7,6 +7,7 @@
 
 #include "code.h"
 #include "cold.h"
+#include "drain.h"
 #include "driver.h"
 #include "inputs.h"
 #include "memory.h"
@@ -35,6 +36,7 @@ struct nb_replay {
     struct nb_replay_device facts;
 
     struct nb_staging staging;
+    struct nb_drain drain;
     struct nb_vault vault;
     struct nb_memory memory;
     struct nb_code code;

@@ -43,6 +43,13 @@ def shy(new: bool, draw: random.Random) -> float:
     return (50 if draw.random() < 10 / 16 else 400) * draw.lognormvariate(0, 0.01)
 
 
+def easy(new: bool, draw: random.Random) -> float:
+    """Shy, and of the inputs it has never seen a third is easy, and honestly fast."""
+    if new:
+        return (30 if draw.random() < 1 / 3 else 100) * draw.lognormvariate(0, 0.01)
+    return shy(new, draw)
+
+
 def reasons(rows: list[SampleRow]) -> list[str]:
     found = first_use_of(rows)
     assert found is not None
@@ -78,8 +85,20 @@ def test_with_few_samples_those_on_new_inputs_are_the_time(n: int) -> None:
 
 
 def test_with_enough_samples_all_are_the_time() -> None:
-    rows = table(200, honest)
-    assert reported(rows) == rows
+    """But in a few of 400 runs, where noise makes a dozen samples that much slower: then the time is theirs."""
+    runs = [table(200, honest, seed=seed) for seed in range(400)]
+    assert sum(reported(rows) != rows for rows in runs) <= 2
+
+
+@pytest.mark.parametrize("cheat", [remembers, shy, easy])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_time_of_one_that_remembers_is_that_of_work(
+    cheat: Callable[[bool, random.Random], float], seed: int
+) -> None:
+    """Whether it is found or not: it would have to be fast on more than half of what it never saw."""
+    rows = reported(table(200, cheat, seed=seed))
+    times = sorted(row.device_us for row in rows)
+    assert times[len(times) // 2] > 95
 
 
 def test_without_one_use_sets_nothing_is_held_against_it() -> None:
