@@ -56,6 +56,8 @@ class Attack:
     """The case on the CPU driver, and on a GPU."""
     tag: str = ""
     """Tells two entries with one file apart."""
+    control: str = ""
+    """Another honest submission, in honest/, than the problem's control."""
 
     @property
     def path(self) -> Path:
