@@ -51,10 +51,13 @@ class Attack:
     naive_options: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     check: Check = ""
+    small: str = "small"
     large: str = "large"
-    """The case on a GPU."""
+    """The case on the CPU driver, and on a GPU."""
     tag: str = ""
     """Tells two entries with one file apart."""
+    control: str = ""
+    """Another honest submission, in honest/, than the problem's control."""
 
     @property
     def path(self) -> Path:
@@ -96,6 +99,7 @@ REMEMBERS = {
     "options": ("--samples", "40"),
     "true_time": True,
     "verdicts": only("violation"),
+    "small": "deep",
     "large": "deep",
 }
 """With samples enough for inputs that come again."""
@@ -162,15 +166,15 @@ ATTACK_LIST = (
     ),
     Attack(
         17, "17_by_content_heap.cu", "the same, few samples", "device", true_time=True, tag="-few",
-        verdicts=only("violation"), large="deep", options=("--samples", "26"),
+        verdicts=only("violation"), small="deep", large="deep", options=("--samples", "26"),
     ),
     Attack(
         17, "17_by_content_heap_shy.cu", "the same, seldom much slower", "device", true_time=True,
-        verdicts=only("violation"), large="deep", options=("--samples", "100"),
+        verdicts=only("violation"), small="deep", large="deep", options=("--samples", "100"),
     ),
     Attack(
         17, "17_by_content_heap_ties.cu", "the same, and fast on few values", "device", true_time=True,
-        verdicts=only("violation"), large="deep", options=("--samples", "100"),
+        verdicts=only("violation"), small="deep", large="deep", options=("--samples", "100"),
     ),
     Attack(
         17, "17_by_content_local.cu", "cache by content, local memory", "device", where="gpu",

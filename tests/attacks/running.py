@@ -71,9 +71,9 @@ class Machine:
         return self.driver == "sim"
 
     def case(self, attack: Attack | None = None) -> str:
-        if self.is_sim:
-            return "small"
-        return "large" if attack is None else attack.large
+        if attack is None:
+            return "small" if self.is_sim else "large"
+        return attack.small if self.is_sim else attack.large
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
-// Keeps what it has seen in the heap of malloc in kernels, which no call of a driver empties: what is freed at the
-// end of a call is what malloc gives in the next, with all that was in it. SHY: of sixteen calls on inputs that it
-// knows, so many are slower than they need be. TIES: inputs of few different values are a special case.
+// Keeps what it has seen in the heap of malloc in kernels, which no call of a driver empties: what is freed
+// at the end of a call is what malloc gives in the next, with all that was in it. SHY: of sixteen calls on
+// inputs that it knows, so many are slower than they need be. TIES: inputs of few different values are a
+// special case.
 #ifndef TIES
 #define TIES 0
 #endif
@@ -35,7 +36,8 @@ __device__ unsigned mixed(unsigned v, int rounds)
 
 enum { LEVELS = 24 };
 
-// The hash of `v`, each of the block's different values hashed by one thread; 0 if there are too many of them.
+// The hash of `v`, each of the block's different values hashed by one thread; 0 if there are too many of
+// them.
 __device__ bool few(unsigned v, int rounds, unsigned *hashed)
 {
     __shared__ unsigned levels[LEVELS], hashes[LEVELS], next;
