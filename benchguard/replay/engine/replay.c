@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context_limits.h"
 #include "device.h"
 #include "engine.h"
 #include "error.h"
-#include "limits.h"
 #include "loop.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))

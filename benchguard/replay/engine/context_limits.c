@@ -1,4 +1,4 @@
-#include "limits.h"
+#include "context_limits.h"
 
 #include "engine.h"
 
