@@ -1,6 +1,6 @@
 /* Limits of the context: those that were recorded, as far as they are reasonable. */
-#ifndef NEUTRINO_ENGINE_LIMITS_H
-#define NEUTRINO_ENGINE_LIMITS_H
+#ifndef NEUTRINO_ENGINE_CONTEXT_LIMITS_H
+#define NEUTRINO_ENGINE_CONTEXT_LIMITS_H
 
 struct nb_replay;
 
