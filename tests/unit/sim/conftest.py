@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,14 +100,16 @@ def launch_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def loaded(sim_path: Path, launch_log: Path) -> Driver:
+def loaded(sim_path: Path, launch_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Driver:
+    """A copy, which is a library of its own: another test may have loaded the one that is built, without these."""
     variables = {
         "SIM_LAUNCH_LOG": str(launch_log),
         "SIM_FAULT_SCOPE": "context",
         "SIM_MEMORY_CHECK": "exact",
     }
     os.environ.update(variables)  # read once, at cuInit
-    driver = Driver(ctypes.CDLL(str(sim_path)))
+    copy = shutil.copy(sim_path, tmp_path_factory.mktemp("driver") / sim_path.name)
+    driver = Driver(ctypes.CDLL(str(copy)))
     driver("cuInit", 0)
     for name in variables:
         del os.environ[name]
