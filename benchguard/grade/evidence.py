@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 import msgspec
 
 from ..capture import Capture
-from ..capture.layout import OperationFlag
-from ..capture.model import Dim3, GraphLaunch, Launch, Upload
+from ..capture.model import Dim3, Upload
+from ..replay.subject import launched
 
 ORIGIN_MAX = 1024
 
@@ -37,27 +36,19 @@ def kernels_of(capture: Capture) -> tuple[KernelEvidence, ...]:
 
 
 def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
-    operations = tuple(capture.operations)
-    launched = Counter(each.launched for each in operations if isinstance(each, GraphLaunch))
-    uses: Counter[tuple[int, Dim3, Dim3, int]] = Counter()
-    for each in operations:
-        if isinstance(each, Launch) and OperationFlag.DISABLED not in each.flags:
-            times = launched[each.graph] if each.graph else 1
-            uses[each.kernel, each.grid, each.block, each.shared_bytes] += times
-    total = sum(uses.values()) or 1
-    for (index, grid, block, dynamic), launches in uses.items():
-        kernel = capture.kernels[index]
+    for use in launched(capture):
+        kernel = capture.kernels[use.kernel]
         image = capture.images[capture.modules[kernel.module].image]
         yield KernelEvidence(
             name=kernel.name,
             image_sha256=image.sha256,
             origin=image.origin[:ORIGIN_MAX],
-            grid=grid,
-            block=block,
+            grid=use.grid,
+            block=use.block,
             registers=kernel.registers,
-            shared_bytes=kernel.static_shared_bytes + dynamic,
-            launches=launches,
-            share=launches / total,
+            shared_bytes=kernel.static_shared_bytes + use.shared_bytes,
+            launches=use.launches,
+            share=use.share,
         )
 
 

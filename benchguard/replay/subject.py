@@ -27,6 +27,18 @@ class KernelUse:
 
 
 @dataclass(frozen=True)
+class Launched:
+    """Launches of a kernel, by its index, with one shape; `shared_bytes` are the dynamic ones."""
+
+    kernel: int
+    grid: Dim3
+    block: Dim3
+    shared_bytes: int
+    launches: int
+    share: float
+
+
+@dataclass(frozen=True)
 class Extent:
     """Memory that was given at one time: by which call, or which variable of a module it is."""
 
@@ -106,23 +118,29 @@ def subject_of(capture: Capture) -> Subject:
 
 
 def _kernels(capture: Capture) -> Iterator[KernelUse]:
-    operations = tuple(capture.operations)
-    launched = Counter(each.launched for each in operations if isinstance(each, GraphLaunch))
-    uses: Counter[tuple[int, Dim3, Dim3, int]] = Counter()
-    for each in operations:
-        if isinstance(each, Launch) and OperationFlag.DISABLED not in each.flags:
-            times = launched[each.graph] if each.graph else 1
-            uses[each.kernel, each.grid, each.block, each.shared_bytes] += times
-    total = sum(uses.values()) or 1
-    for (index, grid, block, dynamic), launches in uses.items():
-        kernel = capture.kernels[index]
+    for use in launched(capture):
+        kernel = capture.kernels[use.kernel]
         yield KernelUse(
             name=kernel.name,
             image_sha256=capture.images[capture.modules[kernel.module].image].sha256,
-            grid=grid,
-            block=block,
+            grid=use.grid,
+            block=use.block,
             registers=kernel.registers,
-            shared_bytes=kernel.static_shared_bytes + dynamic,
-            launches=launches,
-            share=launches / total,
+            shared_bytes=kernel.static_shared_bytes + use.shared_bytes,
+            launches=use.launches,
+            share=use.share,
         )
+
+
+def launched(capture: Capture) -> Iterator[Launched]:
+    """In the order of their first launch; a graph's nodes count as often as it was launched."""
+    operations = tuple(capture.operations)
+    graphs = Counter(each.launched for each in operations if isinstance(each, GraphLaunch))
+    uses: Counter[tuple[int, Dim3, Dim3, int]] = Counter()
+    for each in operations:
+        if isinstance(each, Launch) and OperationFlag.DISABLED not in each.flags:
+            times = graphs[each.graph] if each.graph else 1
+            uses[each.kernel, each.grid, each.block, each.shared_bytes] += times
+    total = sum(uses.values()) or 1
+    for shape, launches in uses.items():
+        yield Launched(*shape, launches, launches / total)
