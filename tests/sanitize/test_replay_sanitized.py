@@ -12,13 +12,10 @@ import pytest
 
 from benchguard.capture.layout import ARENA
 from tests.captures import CAPTURES, GRANULE
-from tests.conftest import ROOT
-from tests.integration.support import Compiler
 from tests.sanitize.test_sanitized import FOLDER, OPTIONS
 from tests.unit.replay.engine_captures import (
     ENDLESS,
     FOLLOW,
-    REMEMBER,
     crossing_capture,
     integers,
     one_kernel,
@@ -119,23 +116,3 @@ def test_preparing_that_fails_half_way_is_undone(
     monkeypatch.setenv("SIM_INJECT", f"{call}=fail(999)")
     (refused,) = sanitized(CAPTURES["graph"](tmp_path / "x.ncap"), cold="remap")
     assert refused["status"] == FAILED
-
-
-@pytest.mark.parametrize("options", [{}, {"strict": True, "guard": True}], ids=["", "strict"])
-def test_large_outputs(tmp_path: Path, options: dict[str, Any]) -> None:
-    size = 9 << 20
-    path = one_kernel(
-        tmp_path / "x.ncap", REMEMBER, "remember", struct.pack("<QI", ARENA + 8, 0) + bytes(size)
-    )
-    output: list[Any] = ["output", ARENA + 16, size - 4]
-    results = sanitized(path, output, *[["measure", 1], ["digest", ARENA + 3, size]] * 3, **options)
-    assert [last for _, last in results[3::2]] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_threads_that_copy(compile_c: Compiler, sanitizer: str) -> None:
-    engine = ROOT / "benchguard" / "replay" / "engine"
-    sources = (ROOT / "tests" / "unit" / "replay" / "programs" / "crew.c", engine / "crew.c")
-    flags = (f"-fsanitize={sanitizer}", f"-I{engine}", "-D_GNU_SOURCE")
-    name = f"crew-{sanitizer.replace(',', '-')}"
-    assert subprocess.run([compile_c(name, *sources, flags=flags)], check=False, timeout=120).returncode == 0

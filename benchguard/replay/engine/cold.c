@@ -127,7 +127,6 @@ int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     NB_TRY(nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "restoring the state"));
     if (replay->options.strict != 0) {
         nb_staging_scrub(replay);
-        nb_drain_scrub(replay);
         nb_operations_forget(replay);
     }
     NB_TRY(nb_memory_switch(replay, next));

@@ -7,7 +7,6 @@
 
 #include "code.h"
 #include "cold.h"
-#include "drain.h"
 #include "driver.h"
 #include "inputs.h"
 #include "memory.h"
@@ -36,7 +35,6 @@ struct nb_replay {
     struct nb_replay_device facts;
 
     struct nb_staging staging;
-    struct nb_drain drain;
     struct nb_vault vault;
     struct nb_memory memory;
     struct nb_code code;

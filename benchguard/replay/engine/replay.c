@@ -208,8 +208,7 @@ NB_REPLAY_EXPORT int nb_replay_read(struct nb_replay *replay, uint64_t address, 
     if (from == 0)
         return nb_fail(replay, NB_REPLAY_CANNOT, "%llu bytes at 0x%llx are in no memory of the capture",
                        (unsigned long long)bytes, (unsigned long long)address);
-    return bytes < NB_DRAIN_WORTH ? nb_staging_fetch(replay, from, bytes, data)
-                                  : nb_drain_fetch(replay, from, bytes, data);
+    return nb_staging_fetch(replay, from, bytes, data);
 }
 
 NB_REPLAY_EXPORT void nb_replay_close(struct nb_replay *replay)
@@ -225,7 +224,6 @@ NB_REPLAY_EXPORT void nb_replay_close(struct nb_replay *replay)
     nb_code_close(replay);
     nb_vault_free(replay);
     nb_memory_close(replay);
-    nb_drain_close(replay);
     nb_staging_close(replay);
     nb_streams_close(replay);
     nb_device_close(replay);

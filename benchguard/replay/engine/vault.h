@@ -8,7 +8,7 @@
  * will be.
  *
  * What has to stay mapped carries nothing from one sample to the next: recorded memory, variables, uploads
- * and outputs are written anew, scratch memory, staging, drain, the signal and shared memory too
+ * and outputs are written anew, scratch memory, staging, the signal and shared memory too
  * (nb_cold_make_ready). That is not all there is. A kernel that knows where to look can keep something in
  *     local memory and registers of threads that are gone, and the heap of malloc in kernels, which no call
  * empties (strict bounds the heap; nb_utility_read and nb_utility_scrub run over some registers, by chance);

@@ -5,7 +5,6 @@ A fault or an endless kernel costs a process its driver, and the CPU driver read
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -43,10 +42,6 @@ def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  
             into = bytearray(size)
             engine.read(address, memoryview(into))
             return into.hex()
-        case ["digest", address, size]:
-            into = bytearray(size + 1)  # one more, which is not to be written to
-            engine.read(address, memoryview(into)[:size])
-            return [hashlib.sha256(memoryview(into)[:size]).hexdigest(), into[size]]
         case ["samples", count, address, size]:  # each with the memory that it left
             return [(step(engine, plan, ["measure", 1])[0], step(engine, plan, ["read", address, size]))
                     for _ in range(count)]  # fmt: skip
