@@ -7,9 +7,10 @@ import os
 import secrets
 import signal
 import time
+from collections.abc import Collection
 from pathlib import Path
 
-from ..audit.processes import kill_all, process_start, with_descendants
+from ..audit.processes import Process, descendants, kill_descendants, process_start, processes
 
 GRACE_SECONDS = 2.0
 _POLL_SECONDS = 0.005
@@ -31,28 +32,25 @@ class Group:
                 self.cgroup.rmdir()
 
     def members(self, keeper: int) -> list[int]:
-        """Living; the keeper is none of them. Also those that came to us because it was killed."""
-        found = set(self._in_cgroup())
-        found.update(with_descendants(keeper)[1:])
-        if process_start(keeper) is None:
-            for orphan in _children() - self._before - {keeper}:
-                if _has_no_new_privileges(orphan):
-                    found.update(with_descendants(orphan))
-        return sorted(pid for pid in found - {keeper} if process_start(pid) is not None)
+        """Living; the keeper is none of them."""
+        table = list(processes())
+        found = {*self._in_cgroup(), *descendants([keeper], table)} - {keeper}
+        return [process.pid for process in table if process.pid in found and not process.ended]
 
     def end(self, keeper: int) -> tuple[int, ...]:
-        """Kill what is left when the keeper has ended, and say what would not go."""
+        """Kill what is left when the keeper has ended, and say what would not go. What the keeper had is ours now."""
         until = time.monotonic() + GRACE_SECONDS
         while True:
             if self.cgroup is not None:
                 with contextlib.suppress(OSError):
                     (self.cgroup / "cgroup.kill").write_text("1")
-            living = self.members(keeper)
-            if not living or time.monotonic() > until:
-                return tuple(living)
-            with contextlib.suppress(PermissionError):
-                kill_all(living)
-            _reap(living)
+            orphans = _Orphans(self._before | {keeper})
+            seen = kill_descendants([keeper], until, orphans)
+            _reap(orphans.ended)
+            if not seen:
+                return ()
+            if time.monotonic() > until:
+                return tuple(pid for pid in {*self._in_cgroup(), *orphans.living} if process_start(pid))
             time.sleep(_POLL_SECONDS)
 
     def _in_cgroup(self) -> list[int]:
@@ -70,20 +68,32 @@ def stop(keeper: int) -> None:
         os.kill(keeper, signal.SIGTERM)
 
 
-def _reap(pids: list[int]) -> None:
+class _Orphans:
+    """Says which processes came to us because their keeper was killed."""
+
+    def __init__(self, others: Collection[int]) -> None:
+        self._ours, self._others = os.getpid(), others
+        self.living: list[int] = []
+        self.ended: list[int] = []
+
+    def __call__(self, process: Process) -> bool:
+        if process.parent != self._ours or process.pid in self._others:
+            return False
+        if not _has_no_new_privileges(process.pid):
+            return False
+        (self.ended if process.ended else self.living).append(process.pid)
+        return True
+
+
+def _reap(pids: Collection[int]) -> None:
     for pid in pids:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
 
 
 def _children() -> set[int]:
-    ours = str(os.getpid()).encode()
-    found = set()
-    for place in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (place / "stat").read_bytes().rpartition(b")")[2].split()[1] == ours:
-                found.add(int(place.name))
-    return found
+    ours = os.getpid()
+    return {process.pid for process in processes() if process.parent == ours}
 
 
 def _has_no_new_privileges(pid: int) -> bool:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from ..audit.processes import kill_all, process_start, with_descendants
+from ..audit.processes import kill_descendants
 from . import kernel
 
 END_SECONDS = 2.0
@@ -54,10 +54,9 @@ def end_all(user: int | None) -> bool:
     while True:
         if user is not None:
             _kill_user(user)
-        living = [pid for pid in with_descendants(os.getpid())[1:] if process_start(pid) is not None]
-        kill_all(living)
+        seen = kill_descendants([os.getpid()], until, lambda _: False)
         _reap()
-        if not living:
+        if not seen:
             return False
         if time.monotonic() > until:
             return True
