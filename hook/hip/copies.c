@@ -5,6 +5,7 @@
 
 #include "capture.h"
 #include "capture_copy.h"
+#include "driver/hip.h"
 #include "driver/shapes.h"
 #include "real.h"
 #include "same.h"
@@ -144,9 +145,9 @@ hipError_t nb_through_hip_copy_volume(const struct nb_call *call, nb_hipMemcpy3D
 {
     const bool announced = nb_capture_announce(call, NULL);
     const hipError_t result = real(p);
-    if (result != hipSuccess)
+    CUDA_MEMCPY3D volume;
+    if (result != hipSuccess || !nb_hip_copy_to(p, &volume))
         return result;
-    const CUDA_MEMCPY3D volume = nb_shape_of_volume(p);
     return copied(call, announced, result, nb_copy_of_volume(&volume, NULL, true));
 }
 
@@ -155,10 +156,23 @@ hipError_t nb_through_hip_copy_volume_async(const struct nb_call *call, nb_hipMe
 {
     const bool announced = nb_capture_announce(call, (CUstream)stream);
     const hipError_t result = real(p, stream);
+    CUDA_MEMCPY3D volume;
+    if (result != hipSuccess || !nb_hip_copy_to(p, &volume))
+        return result;
+    return copied(call, announced, result, nb_copy_of_volume(&volume, (CUstream)stream, false));
+}
+
+static hipError_t driver_volume_copied(const struct nb_call *call, bool announced, hipError_t result,
+                                       const HIP_MEMCPY3D *from, CUstream stream, bool host_waits)
+{
+    CUDA_MEMCPY3D volume;
     if (result != hipSuccess)
         return result;
-    const CUDA_MEMCPY3D volume = nb_shape_of_volume(p);
-    return copied(call, announced, result, nb_copy_of_volume(&volume, (CUstream)stream, false));
+    if (nb_shape_of_driver_volume(from, &volume))
+        return copied(call, announced, result, nb_copy_of_volume(&volume, stream, host_waits));
+    if (nb_capture_is_taken(announced, CUDA_SUCCESS))
+        nb_capture_refuse(call, "copies in a form of which this driver's description is not known");
+    return result;
 }
 
 hipError_t nb_through_hip_copy_driver_volume(const struct nb_call *call, nb_hipDrvMemcpy3D_t real,
@@ -166,10 +180,7 @@ hipError_t nb_through_hip_copy_driver_volume(const struct nb_call *call, nb_hipD
 {
     const bool announced = nb_capture_announce(call, NULL);
     const hipError_t result = real(pCopy);
-    if (result != hipSuccess)
-        return result;
-    const CUDA_MEMCPY3D volume = nb_shape_of_driver_volume(pCopy);
-    return copied(call, announced, result, nb_copy_of_volume(&volume, NULL, true));
+    return driver_volume_copied(call, announced, result, pCopy, NULL, true);
 }
 
 hipError_t nb_through_hip_copy_driver_volume_async(const struct nb_call *call, nb_hipDrvMemcpy3DAsync_t real,
@@ -177,8 +188,5 @@ hipError_t nb_through_hip_copy_driver_volume_async(const struct nb_call *call, n
 {
     const bool announced = nb_capture_announce(call, (CUstream)stream);
     const hipError_t result = real(pCopy, stream);
-    if (result != hipSuccess)
-        return result;
-    const CUDA_MEMCPY3D volume = nb_shape_of_driver_volume(pCopy);
-    return copied(call, announced, result, nb_copy_of_volume(&volume, (CUstream)stream, false));
+    return driver_volume_copied(call, announced, result, pCopy, (CUstream)stream, false);
 }

@@ -3,6 +3,7 @@
 #include <hip/hip_runtime_api.h>
 
 #include "call.h"
+#include "driver/hip.h"
 #include "driver/shapes.h"
 #include "real.h"
 #include "same.h"
@@ -55,8 +56,9 @@ void nb_after_hip_graph_exec_copy_node(const struct nb_call *call, hipError_t re
                                        hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                        hipMemcpy3DParms *pNodeParams)
 {
-    if (result == hipSuccess && pNodeParams != NULL)
-        copy_changed(call, hGraphExec, node, nb_shape_of_volume(pNodeParams));
+    CUDA_MEMCPY3D copy;
+    if (result == hipSuccess && pNodeParams != NULL && nb_hip_copy_to(pNodeParams, &copy))
+        copy_changed(call, hGraphExec, node, copy);
 }
 
 void nb_after_hip_graph_exec_copy_node_bytes(const struct nb_call *call, hipError_t result,

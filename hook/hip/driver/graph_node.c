@@ -1,5 +1,6 @@
 /* Nodes of graphs: adding them, and what they were given. */
 #include "hip.h"
+#include "shapes.h"
 
 /* ---- kernels --------------------------------------------------------------------------------------------
  */
@@ -32,16 +33,7 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAM
     hipKernelNodeParams kernel;
     const CUresult result = (CUresult)HIP(hipGraphKernelNodeGetParams)((hipGraphNode_t)hNode, &kernel);
     if (result == CUDA_SUCCESS)
-        *nodeParams = (CUDA_KERNEL_NODE_PARAMS){.func = kernel.func,
-                                                .gridDimX = kernel.gridDim.x,
-                                                .gridDimY = kernel.gridDim.y,
-                                                .gridDimZ = kernel.gridDim.z,
-                                                .blockDimX = kernel.blockDim.x,
-                                                .blockDimY = kernel.blockDim.y,
-                                                .blockDimZ = kernel.blockDim.z,
-                                                .sharedMemBytes = kernel.sharedMemBytes,
-                                                .kernelParams = kernel.kernelParams,
-                                                .extra = kernel.extra};
+        *nodeParams = nb_shape_of_kernel(&kernel);
     return result;
 }
 
@@ -154,12 +146,7 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *
     hipMemsetParams set;
     const CUresult result = (CUresult)HIP(hipGraphMemsetNodeGetParams)((hipGraphNode_t)hNode, &set);
     if (result == CUDA_SUCCESS)
-        *nodeParams = (CUDA_MEMSET_NODE_PARAMS){.dst = (CUdeviceptr)(uintptr_t)set.dst,
-                                                .pitch = set.pitch,
-                                                .value = set.value,
-                                                .elementSize = set.elementSize,
-                                                .width = set.width,
-                                                .height = set.height};
+        *nodeParams = nb_shape_of_set(&set);
     return result;
 }
 

@@ -1,22 +1,35 @@
 #include "shapes.h"
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "hip.h"
 
 static CUdeviceptr address(const void *pointer)
 {
     return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-static CUmemorytype type_of(bool is_array)
+/* hipMemoryType was numbered anew in 6.0, as the CUDA runtime numbers it: unregistered memory of the host,
+ * the host's, the device's; arrays are 10. */
+static bool is_array(hipMemoryType type)
 {
-    return is_array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED;
+    return (int)type == (nb_hip_version() >= 600 ? 10 : 2);
+}
+
+static bool is_host(hipMemoryType type)
+{
+    return (int)type == 0 || ((int)type == 1 && nb_hip_version() >= 600);
+}
+
+static CUmemorytype type_of(hipMemoryType type)
+{
+    return is_array(type) ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED;
 }
 
 /* Which of the two pointers of a driver's description counts. */
 static CUdeviceptr end_of(hipMemoryType type, const void *host, hipDeviceptr_t device)
 {
-    return address(type == hipMemoryTypeHost ? host : device);
+    return address(is_host(type) ? host : device);
 }
 
 CUDA_MEMCPY2D nb_shape_of_rows(void *destination, size_t destination_pitch, const void *source,
@@ -34,12 +47,12 @@ CUDA_MEMCPY2D nb_shape_of_rows(void *destination, size_t destination_pitch, cons
 
 CUDA_MEMCPY2D nb_shape_of_plane(const hip_Memcpy2D *from)
 {
-    return (CUDA_MEMCPY2D){.dstMemoryType = type_of(from->dstMemoryType == hipMemoryTypeArray),
+    return (CUDA_MEMCPY2D){.dstMemoryType = type_of(from->dstMemoryType),
                            .dstDevice = end_of(from->dstMemoryType, from->dstHost, from->dstDevice),
                            .dstPitch = from->dstPitch,
                            .dstXInBytes = from->dstXInBytes,
                            .dstY = from->dstY,
-                           .srcMemoryType = type_of(from->srcMemoryType == hipMemoryTypeArray),
+                           .srcMemoryType = type_of(from->srcMemoryType),
                            .srcDevice = end_of(from->srcMemoryType, from->srcHost, from->srcDevice),
                            .srcPitch = from->srcPitch,
                            .srcXInBytes = from->srcXInBytes,
@@ -63,46 +76,28 @@ CUDA_MEMCPY3D nb_shape_of_bytes(void *destination, const void *source, size_t by
                            .Depth = 1};
 }
 
-CUDA_MEMCPY3D nb_shape_of_volume(const hipMemcpy3DParms *from)
+bool nb_shape_of_driver_volume(const HIP_MEMCPY3D *from, CUDA_MEMCPY3D *into)
 {
-    return (CUDA_MEMCPY3D){.dstMemoryType = type_of(from->dstArray != NULL),
-                           .dstDevice = address(from->dstPtr.ptr),
-                           .dstPitch = from->dstPtr.pitch,
-                           .dstHeight = from->dstPtr.ysize,
-                           .dstXInBytes = from->dstPos.x,
-                           .dstY = from->dstPos.y,
-                           .dstZ = from->dstPos.z,
-                           .srcMemoryType = type_of(from->srcArray != NULL),
-                           .srcDevice = address(from->srcPtr.ptr),
-                           .srcPitch = from->srcPtr.pitch,
-                           .srcHeight = from->srcPtr.ysize,
-                           .srcXInBytes = from->srcPos.x,
-                           .srcY = from->srcPos.y,
-                           .srcZ = from->srcPos.z,
-                           .WidthInBytes = from->extent.width,
-                           .Height = from->extent.height,
-                           .Depth = from->extent.depth};
-}
-
-CUDA_MEMCPY3D nb_shape_of_driver_volume(const HIP_MEMCPY3D *from)
-{
-    return (CUDA_MEMCPY3D){.dstMemoryType = type_of(from->dstMemoryType == hipMemoryTypeArray),
-                           .dstDevice = end_of(from->dstMemoryType, from->dstHost, from->dstDevice),
-                           .dstPitch = from->dstPitch,
-                           .dstHeight = from->dstHeight,
-                           .dstXInBytes = from->dstXInBytes,
-                           .dstY = from->dstY,
-                           .dstZ = from->dstZ,
-                           .srcMemoryType = type_of(from->srcMemoryType == hipMemoryTypeArray),
-                           .srcDevice = end_of(from->srcMemoryType, from->srcHost, from->srcDevice),
-                           .srcPitch = from->srcPitch,
-                           .srcHeight = from->srcHeight,
-                           .srcXInBytes = from->srcXInBytes,
-                           .srcY = from->srcY,
-                           .srcZ = from->srcZ,
-                           .WidthInBytes = from->WidthInBytes,
-                           .Height = from->Height,
-                           .Depth = from->Depth};
+    if ((nb_hip_version() >= 600) != (HIP_VERSION_MAJOR >= 6))
+        return false;
+    *into = (CUDA_MEMCPY3D){.dstMemoryType = type_of(from->dstMemoryType),
+                            .dstDevice = end_of(from->dstMemoryType, from->dstHost, from->dstDevice),
+                            .dstPitch = from->dstPitch,
+                            .dstHeight = from->dstHeight,
+                            .dstXInBytes = from->dstXInBytes,
+                            .dstY = from->dstY,
+                            .dstZ = from->dstZ,
+                            .srcMemoryType = type_of(from->srcMemoryType),
+                            .srcDevice = end_of(from->srcMemoryType, from->srcHost, from->srcDevice),
+                            .srcPitch = from->srcPitch,
+                            .srcHeight = from->srcHeight,
+                            .srcXInBytes = from->srcXInBytes,
+                            .srcY = from->srcY,
+                            .srcZ = from->srcZ,
+                            .WidthInBytes = from->WidthInBytes,
+                            .Height = from->Height,
+                            .Depth = from->Depth};
+    return true;
 }
 
 CUDA_MEMSET_NODE_PARAMS nb_shape_of_set(const hipMemsetParams *from)
@@ -127,47 +122,4 @@ CUDA_KERNEL_NODE_PARAMS nb_shape_of_kernel(const hipKernelNodeParams *from)
                                      .sharedMemBytes = from->sharedMemBytes,
                                      .kernelParams = from->kernelParams,
                                      .extra = from->extra};
-}
-
-static void *pointer(CUmemorytype type, const void *host, CUdeviceptr device)
-{
-    return (void *)(type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : (uintptr_t)device);
-}
-
-static hipMemcpyKind kind_of(const CUDA_MEMCPY3D *from)
-{
-    const bool from_host = from->srcMemoryType == CU_MEMORYTYPE_HOST;
-    const bool to_host = from->dstMemoryType == CU_MEMORYTYPE_HOST;
-    if (from->srcMemoryType == CU_MEMORYTYPE_UNIFIED || from->dstMemoryType == CU_MEMORYTYPE_UNIFIED)
-        return hipMemcpyDefault;
-    if (from_host)
-        return to_host ? hipMemcpyHostToHost : hipMemcpyHostToDevice;
-    return to_host ? hipMemcpyDeviceToHost : hipMemcpyDeviceToDevice;
-}
-
-bool nb_hip_volume(const CUDA_MEMCPY3D *from, hipMemcpy3DParms *to)
-{
-    *to = (hipMemcpy3DParms){.srcPos = {from->srcXInBytes, from->srcY, from->srcZ},
-                             .srcPtr = {.ptr = pointer(from->srcMemoryType, from->srcHost, from->srcDevice),
-                                        .pitch = from->srcPitch,
-                                        .xsize = from->WidthInBytes,
-                                        .ysize = from->srcHeight},
-                             .dstPos = {from->dstXInBytes, from->dstY, from->dstZ},
-                             .dstPtr = {.ptr = pointer(from->dstMemoryType, from->dstHost, from->dstDevice),
-                                        .pitch = from->dstPitch,
-                                        .xsize = from->WidthInBytes,
-                                        .ysize = from->dstHeight},
-                             .extent = {from->WidthInBytes, from->Height, from->Depth},
-                             .kind = kind_of(from)};
-    return from->srcMemoryType != CU_MEMORYTYPE_ARRAY && from->dstMemoryType != CU_MEMORYTYPE_ARRAY;
-}
-
-hipMemsetParams nb_hip_set(const CUDA_MEMSET_NODE_PARAMS *from)
-{
-    return (hipMemsetParams){.dst = (void *)(uintptr_t)from->dst,
-                             .elementSize = from->elementSize,
-                             .height = from->height,
-                             .pitch = from->pitch,
-                             .value = from->value,
-                             .width = from->width};
 }
