@@ -27,9 +27,6 @@ _STUBS = """\
 #pragma GCC optimize("no-ipa-icf")
 #define WEAK   __attribute__((weak, visibility("hidden")))
 #define EXPORT __attribute__((visibility("default")))
-
-/* One branch, never taken unless calls are watched (sim/driver/inject.h). */
-#define WATCHED (atomic_load_explicit(&sim_watched, memory_order_relaxed) != 0)
 """
 
 _STUB = """
@@ -40,7 +37,7 @@ _STUB = """
 
 {export}
 {{
-    if (__builtin_expect(WATCHED, 0)) {{
+    if (SIM_WATCHED) {{
         const int injected = sim_inject({number});
         if (injected >= 0)
             return (CUresult)injected;
