@@ -14,7 +14,7 @@
 #include "log.h"
 #include "slots.h"
 
-/* Where a driver lies when NEUTRINO_DRIVER does not say: the supervisor always does, a shim that was
+/* Where a driver lies when nb_driver_variable does not say: the supervisor always does, a shim that was
  * preloaded by hand may not. Container runtimes mount it in the second group. */
 static const char *const usual_folders[] = {"/usr/lib/x86_64-linux-gnu",
                                             "/usr/lib64",
@@ -101,19 +101,19 @@ static void *open_in_folders(const char *folders)
 
 static void *find_driver(void)
 {
-    const char *named = getenv("NEUTRINO_DRIVER");
+    const char *named = getenv(nb_driver_variable);
     if (named != NULL && *named != 0) {
         void *handle = open_driver(named);
         if (handle == NULL)
-            nb_log("NEUTRINO_DRIVER is no driver that can be opened: ", named,
-                   "; set it to the full path of the real one");
+            nb_log(nb_driver_variable,
+                   " is no driver that can be opened; set it to the full path of the real one: ", named);
         return handle;
     }
     void *handle = open_in_folders(getenv("LD_LIBRARY_PATH"));
     for (size_t i = 0; handle == NULL && i < sizeof usual_folders / sizeof *usual_folders; i++)
         handle = open_in_folders(usual_folders[i]);
     if (handle == NULL)
-        nb_log("found no real ", nb_driver_soname, "; set NEUTRINO_DRIVER to its full path");
+        nb_log("found no real driver; give its full path in ", nb_driver_variable, NULL);
     return handle;
 }
 
