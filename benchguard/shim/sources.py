@@ -98,7 +98,7 @@ def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) 
         sources=(*written, generated / "hip_stubs.c", generated / "hip_calls.c"),
         soname=HIP_SONAME,
         version_script=sim / "hip" / "hip.map",
-        includes=(sim / "hip", sim / "runtime", sim / "driver", generated, PACKAGE / "codegen" / "semantics"),
+        includes=(sim / "hip", sim / "runtime", sim / "driver", sim / "ptx", generated, PACKAGE / "codegen" / "semantics"),
         system_includes=(headers.folder, hip_headers.folder),
         defines=HIP.defines,
         libraries=driver.libraries,

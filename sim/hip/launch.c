@@ -1,37 +1,17 @@
 /* Launches that the CUDA runtime has in another form. */
 #include "hip.h"
 
-#include "registry.h"
+#include "kernel.h"
 
 #include <limits.h>
-
-_Static_assert(HIP_LAUNCH_PARAM_BUFFER_POINTER == CU_LAUNCH_PARAM_BUFFER_POINTER &&
-                   HIP_LAUNCH_PARAM_BUFFER_SIZE == CU_LAUNCH_PARAM_BUFFER_SIZE,
-               "the same words, but for the last");
-
-#define EXTRA_WORDS 5 /* pointer, its value, size, its value, end */
-
-/* CUDA's list ends with 0. */
-static hipError_t extra_of(void **given, void **extra)
-{
-    if (given[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER || given[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE ||
-        given[4] != HIP_LAUNCH_PARAM_END)
-        return hipErrorInvalidValue;
-    extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
-    extra[1] = given[1];
-    extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
-    extra[3] = given[3];
-    extra[4] = CU_LAUNCH_PARAM_END;
-    return hipSuccess;
-}
 
 static hipError_t launch(hipFunction_t f, dim3 grid, dim3 block, unsigned shared, hipStream_t stream,
                          void **parameters, void **given)
 {
-    void *extra[EXTRA_WORDS];
+    void *extra[HIP_EXTRA_WORDS];
     HIP_READY();
     if (parameters == NULL && given != NULL) {
-        const hipError_t error = extra_of(given, extra);
+        const hipError_t error = hip_extra(given, extra);
         if (error != hipSuccess)
             return error;
     }
