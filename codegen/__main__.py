@@ -13,7 +13,8 @@ from .exports import read_exports
 from .generate import generic_surface, shim_surface, write_files
 from .headers import Headers, find_headers, headers_in, newest_headers
 from .parse import parse_headers
-from .semantics import CUDA, load_semantics
+from .semantics import load_semantics
+from .vendor import CUDA
 
 _DESCRIPTION = """\
 Generate C from cuda.h and cudaTypedefs.h.
@@ -89,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     meaning.add_argument(
         "--semantics",
         type=Path,
-        default=CUDA,
+        default=CUDA.semantics,
         metavar="FILE",
         help="what is recorded (default: semantics/cuda.toml)",
     )

@@ -14,7 +14,7 @@ OWN = ("neutrino_region_begin", "neutrino_region_end", "neutrino_region_error", 
 def emit(surface: Surface) -> str:
     driver = surface.driver
     if not driver.versions:
-        return banner("shim_map", surface.api.version) + _node("", [*driver.names, *OWN], "", local=True)
+        return banner("shim_map", surface.api) + _node("", [*driver.names, *OWN], "", local=True)
     version_of = dict(driver.version_of)
     first = driver.versions[0].name
     nodes = []
@@ -24,7 +24,7 @@ def emit(surface: Surface) -> str:
         names += OWN if version.name == first else ()
         parent = f" {version.parent}" if version.parent else ""
         nodes.append(_node(f"{version.name} ", names, parent, local=version.name == first))
-    return banner("shim_map", surface.api.version) + "\n".join(nodes)
+    return banner("shim_map", surface.api) + "\n".join(nodes)
 
 
 def _node(name: str, names: Sequence[str], parent: str, *, local: bool) -> str:

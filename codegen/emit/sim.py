@@ -88,12 +88,12 @@ def emit_sim(api: Api) -> dict[str, str]:
         "names.h": _names(api),
         "stubs.c": _stubs(api),
         "procaddr.c": _table(api),
-        "sim.map": banner("sim", api.version, SIM_COMMAND) + _MAP,
+        "sim.map": banner("sim", api, SIM_COMMAND) + _MAP,
     }
 
 
 def _names(api: Api) -> str:
-    text = banner("sim", api.version, SIM_COMMAND) + _NAMES
+    text = banner("sim", api, SIM_COMMAND) + _NAMES
     for title, names in by_section((function, _name(function)) for function in api.functions):
         text += "\n" + heading(title) + "".join(names)
     return text
@@ -104,13 +104,13 @@ def _name(function: Function) -> str:
 
 
 def _prototype(function: Function, attribute: str, prefix: str) -> str:
-    opening = f"{attribute}{function.returns.spellings[0]} CUDAAPI {prefix}{function.name}("
+    opening = f"{attribute}{function.result} CUDAAPI {prefix}{function.name}("
     items = [parameter.declaration for parameter in function.parameters] or ["void"]
     return wrapped(opening, items, ")")
 
 
 def _stubs(api: Api) -> str:
-    text = banner("sim", api.version, SIM_COMMAND) + _STUBS
+    text = banner("sim", api, SIM_COMMAND) + _STUBS
     numbered = ((function, _stub(function, number)) for number, function in enumerate(api.functions))
     for title, stubs in by_section(numbered):
         text += "\n" + heading(title) + "".join(stubs)
@@ -130,7 +130,7 @@ def _stub(function: Function, number: int) -> str:
 def _table(api: Api) -> str:
     entries = sorted(api.entry_points, key=lambda entry: (entry.base, entry.version, entry.per_thread))
     rows = "\n".join(_row(entry) for entry in entries)
-    return banner("sim", api.version, SIM_COMMAND) + _TABLE.format(rows=rows)
+    return banner("sim", api, SIM_COMMAND) + _TABLE.format(rows=rows)
 
 
 def _row(entry: EntryPoint) -> str:

@@ -29,4 +29,4 @@ void *const nb_exports[NB_EXPORT_COUNT + 1] = {{NB_EXPORTS(NB_ADDRESS) NULL}};
 
 def emit(surface: Surface) -> str:
     exports = " \\\n".join(f"    EXPORT({export.name})" for export in surface.exports)
-    return banner("surface_c", surface.api.version) + _TEMPLATE.format(exports=exports)
+    return banner("surface_c", surface.api) + _TEMPLATE.format(exports=exports)
