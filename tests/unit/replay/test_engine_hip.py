@@ -56,7 +56,7 @@ def disabled_capture(path: Path) -> Path:
         builder.device()
         builder.saxpy()
         stream = builder.stream(0x1001, StreamKind.CREATED)
-        builder.memory(Memory(ARENA, b"", b""))
+        builder.memory(Memory(ARENA, b"1234", b"1234"))
         launch = saxpy_launch(ARENA, ARENA, 4, NOTHING, 1)
         builder.operation(replace(launch, flags=OperationFlag.DISABLED))
         builder.operation(GraphLaunch(stream, 1))

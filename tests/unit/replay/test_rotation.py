@@ -18,9 +18,7 @@ MIB, GIB = 1 << 20, 1 << 30
 
 @pytest.fixture(scope="module")
 def rules(compile_c: Callable[..., Path]) -> ctypes.CDLL:
-    library = ctypes.CDLL(
-        str(compile_c("rotation.so", Path(__file__).parent / "programs" / "rotation.c"))
-    )
+    library = ctypes.CDLL(str(compile_c("rotation.so", Path(__file__).parent / "programs" / "rotation.c")))
     library.by_cache.argtypes = [ctypes.c_uint64] * 3
     library.as_asked.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
     library.turn.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
@@ -39,9 +37,7 @@ def rules(compile_c: Callable[..., Path]) -> ctypes.CDLL:
         (2 * MIB, 0, GIB, 2),
     ],
 )
-def test_by_the_size_of_the_cache(
-    rules: ctypes.CDLL, footprint: int, l2: int, free: int, count: int
-) -> None:
+def test_by_the_size_of_the_cache(rules: ctypes.CDLL, footprint: int, l2: int, free: int, count: int) -> None:
     assert rules.by_cache(footprint, l2, free) == count
 
 
@@ -76,9 +72,7 @@ def test_the_order_begins_with_the_originals(rules: ctypes.CDLL) -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_as_many_sets_as_asked_for(tmp_path: Path, count: int) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=256)
-    prepared, samples = replayed(
-        path, ["samples", 7, ARENA, 1024], cold="rotate", rotating_count=count
-    )
+    prepared, samples = replayed(path, ["samples", 7, ARENA, 1024], cold="rotate", rotating_count=count)
     assert prepared[1]["copies"] == count
     assert {left for _, left in samples} == {integers([n + 1 for n in range(256)]).hex()}
 
@@ -88,7 +82,14 @@ def test_afterwards_the_originals_are_back(tmp_path: Path, name: str) -> None:
     """After a number of samples that no count divides, what the region leaves is what was recorded."""
     path = CAPTURES[name](tmp_path / "x.ncap")
     _, before, _, after, _, again = replayed(
-        path, ["verify"], ["measure", 7], ["verify"], ["measure", 1], ["verify"], cold="rotate", rotating_count=3
+        path,
+        ["verify"],
+        ["measure", 7],
+        ["verify"],
+        ["measure", 1],
+        ["verify"],
+        cold="rotate",
+        rotating_count=3,
     )
     for verified in (before, after, again):
         assert_exact(verified)
@@ -107,9 +108,7 @@ def test_the_most_is_said(tmp_path: Path) -> None:
     """2 MiB of state: 1024 copies are 2 GiB; the CPU driver has less than that, so it is refused all the same."""
     path = add_one_capture(tmp_path / "x.ncap", n=4)
     prepared, notes = replayed(path, ["notes"], cold="rotate", rotating_count=5000)
-    said = (
-        "the rotating count is 1024 instead of 5000: all of them take at most 2 GiB, as Composable Kernel's do"
-    )
+    said = "the rotating count is 1024 instead of 5000: all of them take at most 2 GiB, as Composable Kernel's do"
     if isinstance(prepared, dict):
         assert prepared["status"] == CANNOT
     else:
@@ -117,7 +116,5 @@ def test_the_most_is_said(tmp_path: Path) -> None:
 
 
 def test_only_what_rotates_has_a_count(tmp_path: Path) -> None:
-    (refused,) = replayed(
-        add_one_capture(tmp_path / "x.ncap", n=4), cold="flush", rotating_count=3
-    )
+    (refused,) = replayed(add_one_capture(tmp_path / "x.ncap", n=4), cold="flush", rotating_count=3)
     assert refused == {"status": OURS, "text": "a rotating count, and nothing that rotates"}
