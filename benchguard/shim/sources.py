@@ -45,6 +45,31 @@ def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
     )
 
 
+OF_CUDA_ALONE = frozenset({"entry.c", "vendor.c"})
+"""What of hook/cuda is not in HIP's shim: looking entry points up, and which driver it is."""
+
+
+def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders, soname: str) -> Library:
+    """HIP's shim: hook/hip, before what CUDA's has."""
+    hook = SOURCE / "hook"
+    shared = [source for source in _sources(hook / "cuda", "*.c") if source.name not in OF_CUDA_ALONE]
+    own = [*_sources(hook / "hip", "*.c"), *_sources(hook / "hip" / "driver", "*.c")]
+    return Library(
+        sources=(
+            *_sources(hook / "core", "*.c"),
+            *shared,
+            *own,
+            *(generated / name for name in ("hooks.c", "surface.c", "surface.S")),
+        ),
+        soname=soname,
+        version_script=generated / "shim.map",
+        includes=(hook / "core", hook / "cuda", hook / "hip", hook / "hip" / "driver", generated),
+        system_includes=(headers.folder, hip_headers.folder),
+        defines=(INTERNAL, *hip_headers.vendor.defines),
+        libraries=("-pthread", "-ldl"),
+    )
+
+
 def preload_library() -> Library:
     """The dlopen redirection, with the caller filter that it shares with the shim."""
     preload = SOURCE / "preload"
@@ -131,13 +156,20 @@ def inline_library(headers: Headers) -> Library:
 
 
 def fingerprint(
-    compiler: Compiler, headers: Headers, folders: Iterable[Path], extra: Iterable[str] = ()
+    compiler: Compiler,
+    headers: Headers,
+    folders: Iterable[Path],
+    extra: Iterable[str] = (),
+    hip_headers: HipHeaders | None = None,
 ) -> str:
-    """Changes with the sources below `folders`, the generator, the header, the compiler and its flags."""
+    """Changes with the sources below `folders`, the generator, the headers, the compiler and its flags."""
     digest = hashlib.sha256()
     for text in (*compiler.command, compiler.version, *COMPILE_FLAGS, *LINK_FLAGS, headers.origin, *extra):
         digest.update(text.encode() + b"\0")
     files = [headers.folder / "cuda.h", headers.folder / "cudaTypedefs.h"]
+    if hip_headers is not None:
+        digest.update(hip_headers.origin.encode() + b"\0")
+        files += _tree(hip_headers.folder / "hip")
     files += [path for folder in folders for path in _tree(folder)]
     files += [*_tree(PACKAGE / "codegen"), *_tree(PACKAGE / "shim")]
     for file in files:
