@@ -29,8 +29,10 @@ int nb_absent(void) NB_HIDDEN;
 /* Which slot's export the driver has at this address, or -1 (see cuGetProcAddress). */
 int nb_slot_of_address(const void *address) NB_HIDDEN;
 
-/* The vendor's half of finding the driver, in hook/<vendor>/driver.c. */
+/* What the core has to know of a vendor, in hook/<vendor>/vendor.c. */
+extern const unsigned nb_vendor NB_HIDDEN; /* enum nb_capture_vendor */
 extern const char nb_driver_soname[] NB_HIDDEN;
+extern const char nb_driver_variable[] NB_HIDDEN;
 extern const char nb_driver_probe[] NB_HIDDEN; /* an export every driver has */
 
 #endif
