@@ -45,8 +45,8 @@ def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
     )
 
 
-OF_CUDA_ALONE = frozenset({"entry.c", "vendor.c"})
-"""What of hook/cuda is not in HIP's shim: looking entry points up, and which driver it is."""
+OF_CUDA_ALONE = frozenset({"vendor.c"})
+"""What of hook/cuda is not in HIP's shim: which driver it is."""
 
 
 def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders, soname: str) -> Library:
