@@ -66,7 +66,10 @@ def test_nothing_is_found_in_the_readers(folder: Path, target: str) -> None:
     outcomes = {
         word: int(count) for count, _, word in (each.partition(" ") for each in done.stdout.split(", "))
     }
-    accepted = sum(outcomes.get(word, 0) for word in ("accepted", "ok", "linked", "text", "names", "kernel", "size and kernel"))
+    accepted = sum(
+        outcomes.get(word, 0)
+        for word in ("accepted", "ok", "linked", "text", "names", "kernel", "size and kernel")
+    )
     assert accepted > 20, outcomes
 
 

@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 IMAGES = HERE / "images"
 FORMAT = {"ptx": 1, "cubin": 2, "fatbin": 3}
 
+
 def run(program: Path, cases: list[bytes], *arguments: str) -> list[list[str]]:
     """One line of words a case; a sanitizer's finding fails the run."""
     data = b"".join(struct.pack("<I", len(case)) + case for case in cases)
