@@ -122,8 +122,15 @@ def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) 
     return Library(
         sources=(*written, generated / "hip_stubs.c", generated / "hip_calls.c"),
         soname=HIP_SONAME,
-        version_script=sim / "hip" / "hip.map",
-        includes=(sim / "hip", sim / "runtime", sim / "driver", sim / "ptx", generated, PACKAGE / "codegen" / "semantics"),
+        version_script=generated / "hip.map",
+        includes=(
+            sim / "hip",
+            sim / "runtime",
+            sim / "driver",
+            sim / "ptx",
+            generated,
+            PACKAGE / "codegen" / "semantics",
+        ),
         system_includes=(headers.folder, hip_headers.folder),
         defines=HIP.defines,
         libraries=driver.libraries,
@@ -178,7 +185,7 @@ def fingerprint(
 
 
 def _tree(folder: Path) -> list[Path]:
-    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml"}
+    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml", ".txt"}
     return sorted(path for path in folder.rglob("*") if path.suffix in wanted and path.is_file())
 
 
