@@ -85,15 +85,9 @@ def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     cuda, hip = parse_headers(headers), parse_headers(hip_headers)
     folder = SOURCE / "sim" / "hip"
     write_files(emit_sim(cuda, [function.name for function in exported_by_stub(hip)]), scratch)
-<<<<<<< HEAD
     calls, exports = load_calls(folder / "calls.toml"), load_exports(folder / "exports.txt")
     write_files(emit_sim_hip(hip, calls, exports, len(cuda.functions)), scratch)
-    return (hip_sim_library(scratch, headers, hip_headers),)
-=======
-    calls = load_calls(SOURCE / "sim" / "hip" / "calls.toml")
-    write_files(emit_sim_hip(hip, calls, len(cuda.functions)), scratch)
     return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
->>>>>>> main
 
 
 def _hip_headers() -> HipHeaders:
