@@ -30,6 +30,7 @@ from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compi
 from .errors import ShimError
 from .paths import (
     ENGINE,
+    HIP_BRIDGE_SONAME,
     HIP_SONAME,
     INLINE_ENGINE,
     INLINE_SONAME,
@@ -43,6 +44,7 @@ from .paths import (
 )
 from .sources import (
     fingerprint,
+    hip_bridge_library,
     hip_sim_library,
     inline_library,
     preload_library,
@@ -85,7 +87,7 @@ def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     write_files(emit_sim(cuda, [function.name for function in exported_by_stub(hip)]), scratch)
     calls, exports = load_calls(folder / "calls.toml"), load_exports(folder / "exports.txt")
     write_files(emit_sim_hip(hip, calls, exports, len(cuda.functions)), scratch)
-    return (hip_sim_library(scratch, headers, hip_headers),)
+    return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
 
 
 def _hip_headers() -> HipHeaders:
@@ -123,7 +125,9 @@ PARTS = {
     "sim": _Part(_sim, (SOURCE / "sim",), (SONAME, RUNTIME_SONAME)),
     "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
     "inline": _Part(_inline, (INLINE_ENGINE,), (INLINE_SONAME,)),
-    "hip": _Part(_hip, (SOURCE / "sim",), (HIP_SONAME,), _hip_headers),
+    "hip": _Part(
+        _hip, (SOURCE / "sim", SOURCE / "hook" / "hip"), (HIP_SONAME, HIP_BRIDGE_SONAME), _hip_headers
+    ),
 }
 
 
