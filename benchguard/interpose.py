@@ -8,6 +8,7 @@ from .errors import BenchguardError
 from .shim.build import Shim, shim_for
 from .shim.driver import Driver, discover
 from .shim.paths import PRELOAD
+from .shim.vendors import Api
 
 _ON_LOADER_PATH = ("ld.so.cache", "LD_LIBRARY_PATH")
 
@@ -30,9 +31,9 @@ def interpose(driver: Driver, shim: Shim) -> Interposer:
     return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader)
 
 
-def interposer_for(spec: str) -> tuple[Interposer, Driver, Shim]:
-    """The interposer for what --driver says. Raises BenchguardError, ShimError."""
-    driver = discover(spec)
+def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Driver, Shim]:
+    """The interposer for what --driver says, or for the driver of one vendor. Raises BenchguardError, ShimError."""
+    driver = discover(spec, api=api)
     shim = shim_for(driver)
     return interpose(driver, shim), driver, shim
 

@@ -91,10 +91,16 @@ def declaration_text(node: Any, name: str) -> str:
     return str(_generator.visit(node))
 
 
-def _set_name(node: Any, name: str) -> None:
+def _set_name(node: Any, name: str | None) -> None:
     while not isinstance(node, c_ast.TypeDecl):
         node = node.type
     node.declname = name
+
+
+def result_text(function: Any) -> str:
+    """The return type of a FuncDecl as C text, with its qualifiers."""
+    _set_name(function.type, None)  # pycparser keeps the function's own name there
+    return _spelling(function.type)
 
 
 def _spelling(node: Any) -> str:

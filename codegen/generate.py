@@ -7,26 +7,52 @@ from pathlib import Path
 from .emit import emit_shim
 from .exports import DriverExports
 from .headers import Headers
+from .hip import HipHeaders
 from .model import Api
 from .parse import parse_headers
-from .semantics import CUDA, load_semantics
-from .surface import Surface
+from .semantics import load_semantics, load_translated
+from .surface import Surface, Translation
+from .vendor import CUDA, HIP
 
 
-def shim_surface(headers: Headers, driver: DriverExports, semantics: Path = CUDA) -> Surface:
+def shim_surface(headers: Headers, driver: DriverExports, semantics: Path = CUDA.semantics) -> Surface:
     """The surface of a shim for `driver`. Raises CodegenError."""
     api = parse_headers(headers)
     return Surface(api, driver, headers.origin, load_semantics(semantics, api))
 
 
-def generic_driver(api: Api, soname: str = "libcuda.so.1") -> DriverExports:
+def hip_surface(
+    headers: HipHeaders, cuda_headers: Headers, driver: DriverExports, semantics: Path = HIP.semantics
+) -> Surface:
+    """The surface of a shim for a HIP driver, with what it takes of CUDA's. Raises CodegenError."""
+    api = parse_headers(headers)
+    translation = _translation(cuda_headers, semantics)
+    return Surface(api, driver, headers.origin, load_semantics(semantics, api), translation)
+
+
+def _translation(cuda_headers: Headers, semantics: Path) -> Translation:
+    cuda = parse_headers(cuda_headers)
+    functions = load_translated(semantics, cuda)
+    return Translation(cuda, functions, load_semantics(CUDA.semantics, cuda))
+
+
+def generic_driver(api: Api, soname: str | None = None) -> DriverExports:
     """A driver that exports what the header declares: for a shim that is built where no driver is."""
-    return DriverExports(tuple(function.name for function in api.functions), soname)
+    return DriverExports(tuple(function.name for function in api.functions), soname or api.vendor.soname)
 
 
-def generic_surface(headers: Headers, semantics: Path = CUDA) -> Surface:
+def generic_surface(headers: Headers, semantics: Path = CUDA.semantics) -> Surface:
     api = parse_headers(headers)
     return Surface(api, generic_driver(api), headers.origin, load_semantics(semantics, api))
+
+
+def generic_hip_surface(
+    headers: HipHeaders, cuda_headers: Headers, semantics: Path = HIP.semantics
+) -> Surface:
+    api = parse_headers(headers)
+    translation = _translation(cuda_headers, semantics)
+    recordings = load_semantics(semantics, api)
+    return Surface(api, generic_driver(api), headers.origin, recordings, translation)
 
 
 def write_files(files: dict[str, str], folder: Path) -> None:
@@ -39,4 +65,12 @@ def write_files(files: dict[str, str], folder: Path) -> None:
             path.write_bytes(data)
 
 
-__all__ = ["emit_shim", "generic_driver", "generic_surface", "shim_surface", "write_files"]
+__all__ = [
+    "emit_shim",
+    "generic_driver",
+    "generic_hip_surface",
+    "generic_surface",
+    "hip_surface",
+    "shim_surface",
+    "write_files",
+]

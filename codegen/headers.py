@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import CodegenError
+from .vendor import CUDA, Vendor
 
 _VERSION = re.compile(r"^\s*#\s*define\s+CUDA_VERSION\s+(\d+)\s*$", re.MULTILINE)
 _WHEELS = ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12")
@@ -18,11 +19,12 @@ _WHEELS = ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12")
 
 @dataclass(frozen=True)
 class Headers:
-    """A folder that holds both headers, the version cuda.h gives itself, and whose they are."""
+    """A folder that holds a vendor's headers, the version they give themselves, and whose they are."""
 
     folder: Path
     version: int
     origin: str
+    vendor: Vendor = CUDA
 
 
 def find_headers(environment: Mapping[str, str] | None = None, minimum: int = 0) -> Headers:

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-_VARIANT = re.compile(r"^(?P<base>\w+?)(?:_v(?P<abi>\d+))?(?P<thread>_ptds|_ptsz)?$")
+from .vendor import Vendor
+
+_VARIANT = re.compile(r"^(?P<base>\w+?)(?:_v(?P<abi>\d+)|R(?P<release>\d{4}))?(?P<thread>_ptds|_ptsz|_spt)?$")
+THREAD_SUFFIXES = ("_ptsz", "_ptds", "_spt")
+"""Forms for a program that was compiled with a default stream a thread; the last is HIP's."""
 
 
 class Shape(Enum):
@@ -57,10 +61,17 @@ class Function:
     returns: CType
     parameters: tuple[Parameter, ...]
     variadic: bool = False
+    result: str = "int"
+    """The return type as the header writes it, qualifiers and all."""
+
+    @property
+    def has_status(self) -> bool:
+        """Whether it says if it succeeded; 0 is success for both vendors."""
+        return self.returns.shape in (Shape.ENUM, Shape.INTEGER)
 
     @cached_property
     def base(self) -> str:
-        """The name without `_v2` and `_ptsz`: what the documentation calls it."""
+        """The name without `_v2`, `R0600`, `_ptsz` and `_spt`: what the documentation calls it."""
         return split_variant(self.name)[0]
 
     @property
@@ -88,11 +99,16 @@ class EntryPoint:
 class Api:
     """A header: its functions in header order."""
 
+    vendor: Vendor
     version: int
     functions: tuple[Function, ...]
     source_names: Mapping[str, str]
     """What a call written in C without special macros links to: cuMemAlloc -> cuMemAlloc_v2."""
     entry_points: tuple[EntryPoint, ...]
+
+    @property
+    def release(self) -> str:
+        return self.vendor.release(self.version)
 
     @cached_property
     def by_name(self) -> Mapping[str, Function]:
@@ -104,8 +120,11 @@ class Api:
 
 
 def split_variant(name: str) -> tuple[str, int, str]:
-    """Base name, ABI number (1 where none is written) and per-thread suffix ("" for none)."""
+    """Base name, ABI number (1 where none is written) and per-thread suffix ("" for none).
+
+    HIP names an ABI by the release that changed a structure: hipGetDevicePropertiesR0600.
+    """
     match = _VARIANT.match(name)
     if match is None:
         return name, 1, ""
-    return match["base"], int(match["abi"] or 1), match["thread"] or ""
+    return match["base"], int(match["abi"] or match["release"] or 1), match["thread"] or ""

@@ -1,8 +1,8 @@
-"""cuda.h and cudaTypedefs.h -> Api.
+"""A vendor's headers -> Api.
 
-Two passes. With __CUDA_API_VERSION_INTERNAL the header declares every function that a driver exports,
-under its real name. Without it, macros rename what a program writes: those renames are read by letting
-the preprocessor expand each name.
+Two passes. With __CUDA_API_VERSION_INTERNAL cuda.h declares every function that a driver exports, under its
+real name; HIP's header does so anyway. Without it, macros rename what a program writes: those renames are read
+by letting the preprocessor expand each name.
 """
 
 from __future__ import annotations
@@ -17,27 +17,30 @@ from typing import Any
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
-from .declarations import Typedefs, declaration_text, is_variadic, parameters_of
+from .declarations import Typedefs, declaration_text, is_variadic, parameters_of, result_text
 from .entry_points import Typedef, entry_points
 from .errors import CodegenError
 from .headers import Headers
 from .model import Api, Function, Parameter, split_variant
-from .preprocess import INTERNAL, preprocess
+from .preprocess import preprocess
+from .vendor import Vendor
 
-_FUNCTION_NAME = re.compile(r"cu[A-Z]\w*")
 _ENTRY_POINT = re.compile(r"PFN_(?P<base>cu[A-Z]\w*?)_v(?P<version>\d+)(?P<thread>_ptds|_ptsz)?")
-_SECTION = re.compile(r"\\defgroup\s+\w+\s+(?P<title>.+?)\s*$|(?P<end>@\})")
+_SECTION = re.compile(r"[\\@]defgroup\s+\w+\s+(?P<title>.+?)\s*$|(?P<begin>@\{)|(?P<end>@\})")
 _PROBE = "nb_source_name"
 
 
 def parse_headers(headers: Headers) -> Api:
     """Everything the headers in a folder declare. Raises CodegenError where they cannot be understood."""
-    unit = _parse(
-        preprocess(headers.folder, "#include <cuda.h>\n#include <cudaTypedefs.h>\n", [INTERNAL]), headers
-    )
-    sections = _Sections(headers.folder / "cuda.h")
+    vendor = headers.vendor
+    main = headers.folder / vendor.header
+    included = [*vendor.includes, *([str(vendor.extra)] if vendor.extra else [])]
+    source = "".join(f"#include <{name}>\n" for name in included)
+    unit = _parse(preprocess(headers.folder, source, [*vendor.defines, *vendor.every_form]), headers)
+    sections = _Sections(main)
     typedefs = Typedefs()
     functions: dict[str, Function] = {}
+    elsewhere: dict[str, Function] = {}
     rows: list[Typedef] = []
     for node in unit.ext:
         if isinstance(node, c_ast.Typedef):
@@ -46,22 +49,24 @@ def parse_headers(headers: Headers) -> Api:
             if match:
                 signature = typedefs.resolve(node.type).canonical
                 rows.append(Typedef(match["base"], int(match["version"]), match["thread"] or "", signature))
-        elif _is_function(node):
-            functions.setdefault(node.name, _function(node, typedefs, sections.title(node.coord.line)))
-    if not functions:
-        raise CodegenError(
-            f"{headers.folder / 'cuda.h'}: declares no function; name a folder with CUDA's own headers"
-        )
+        elif _is_function(node, vendor):
+            own = node.coord.file == str(main)
+            section = sections.title(node.coord.line) if own else sections.OTHER
+            (functions if own else elsewhere).setdefault(node.name, _function(node, typedefs, section))
+    if not functions and not elsewhere:
+        raise CodegenError(f"{main}: declares no function; name a folder with {vendor.title}'s own headers")
+    for name, function in elsewhere.items():  # what the header itself declares comes first, and decides
+        functions.setdefault(name, function)
     ordered = _in_order(functions.values())
-    return Api(headers.version, ordered, _source_names(headers, ordered), entry_points(rows, ordered))
+    return Api(vendor, headers.version, ordered, _source_names(headers, ordered), entry_points(rows, ordered))
 
 
 def _parse(text: str, headers: Headers) -> Any:
     try:
-        return CParser().parse(text, "cuda.h")
+        return CParser().parse(text, headers.vendor.header)
     except ParseError as error:
         raise CodegenError(
-            f"{headers.origin}: cannot be parsed: {error}; is it a CUDA 12 or 13 header?"
+            f"{headers.origin}: cannot be parsed: {error}; is it {headers.vendor.title}'s own header?"
         ) from error
 
 
@@ -77,9 +82,9 @@ def _in_order(functions: Iterable[Function]) -> tuple[Function, ...]:
     return tuple(sorted(moved, key=lambda f: (first[f.base][0], *split_variant(f.name)[1:])))
 
 
-def _is_function(node: Any) -> bool:
+def _is_function(node: Any, vendor: Vendor) -> bool:
     declared = isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl)
-    return declared and _FUNCTION_NAME.fullmatch(node.name) is not None
+    return declared and vendor.function.fullmatch(node.name) is not None
 
 
 def _function(node: Any, typedefs: Typedefs, section: str) -> Function:
@@ -89,13 +94,15 @@ def _function(node: Any, typedefs: Typedefs, section: str) -> Function:
         text = declaration_text(parameter, name)
         parameters.append(Parameter(name, text, typedefs.resolve(parameter.type)))
     returns = typedefs.resolve(node.type.type)
-    return Function(node.name, section, returns, tuple(parameters), is_variadic(node.type))
+    result = result_text(node.type)
+    return Function(node.name, section, returns, tuple(parameters), is_variadic(node.type), result)
 
 
 def _source_names(headers: Headers, functions: tuple[Function, ...]) -> dict[str, str]:
     names = list(dict.fromkeys(name for f in functions for name in (f.base, f.name)))
     probes = "".join(f'{_PROBE} "{name}" {name}\n' for name in names)
-    text = preprocess(headers.folder, f"#include <cuda.h>\n{probes}")
+    vendor = headers.vendor
+    text = preprocess(headers.folder, f"#include <{vendor.header}>\n{probes}", vendor.defines)
     real = {function.name for function in functions}
     plain = {}
     for written, links_to in re.findall(rf'^{_PROBE} "(\w+)" (\w+)$', text, re.MULTILINE):
@@ -105,17 +112,29 @@ def _source_names(headers: Headers, functions: tuple[Function, ...]) -> dict[str
 
 
 class _Sections:
-    """The doxygen groups of cuda.h by line: the nearest thing the header has to chapters."""
+    """The doxygen groups of a header by line: the nearest thing it has to chapters. HIP's are nested, and some
+    have no title of their own."""
 
     OTHER = "Others"
 
     def __init__(self, path: Path) -> None:
         self._lines: list[int] = []
         self._titles: list[str] = []
+        open_groups: list[str] = []
+        announced = None
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             for match in _SECTION.finditer(line):
+                around = open_groups[-1] if open_groups else self.OTHER
+                if match["title"]:
+                    announced = match["title"]
+                    continue
+                if match["begin"]:
+                    open_groups.append(announced or around)
+                    announced = None
+                elif open_groups:
+                    open_groups.pop()
                 self._lines.append(number)
-                self._titles.append(match["title"] or self.OTHER)
+                self._titles.append(open_groups[-1] if open_groups else self.OTHER)
 
     def title(self, line: int) -> str:
         position = bisect_right(self._lines, line) - 1

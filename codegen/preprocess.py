@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .errors import CodegenError
+from .vendor import INTERNAL
 
 _FAKE_INCLUDE = Path(__file__).resolve().parent / "fake_include"
 _OPTIONS = ["-E", "-x", "c", "-nostdinc", "-undef", "-D__LP64__=1", "-D__x86_64__=1", "-D__attribute__(x)="]
-INTERNAL = "__CUDA_API_VERSION_INTERNAL"
-"""Makes cuda.h declare every real function under its real name, old ABIs and per-thread forms included."""
+__all__ = ["INTERNAL", "compiler_command", "preprocess"]
 
 
 def compiler_command() -> list[str]:

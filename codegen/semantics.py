@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from .errors import CodegenError
-from .model import Api, CType, Function, Parameter, Shape
+from .model import THREAD_SUFFIXES, Api, CType, Function, Parameter, Shape
 
-CUDA = Path(__file__).resolve().parent / "semantics" / "cuda.toml"
+ROLES = Path(__file__).resolve().parent / "semantics" / "roles.toml"
 ARGUMENTS_MAX = 16
 """NB_ARGUMENTS_MAX of hook/core/record.h."""
 
 OUT = "out:"
+RETURNED = "returned"
+"""The name of the last word of a function that returns a pointer and no status: what it returned."""
 _BY_SHAPE = {
     Shape.INTEGER: "int",
     Shape.ENUM: "enum",
@@ -24,20 +27,33 @@ _BY_SHAPE = {
     Shape.POINTER: "pointer",
     Shape.FUNCTION_POINTER: "callback",
 }
+_WITHOUT_STATUS = (Shape.VOID, Shape.POINTER)
 
 
 class Since(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A name that headers before `since` (a CUDA_VERSION) do not have."""
+    """A name that headers before `since` (a CUDA_VERSION or HIP_VERSION) do not have."""
 
     name: str
     since: int
 
 
 Names = list[str | Since]
+T = TypeVar("T")
+
+
+class _Roles(msgspec.Struct, forbid_unknown_fields=True):
+    roles: dict[str, str]
+
+
+class _Translated(msgspec.Struct, forbid_unknown_fields=True):
+    functions: Names
+
+
+class _Header(msgspec.Struct, forbid_unknown_fields=True):
+    release: str
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    roles: dict[str, str]
     types: dict[str, str]
     names: dict[str, str]
     parameters: dict[str, str]
@@ -46,6 +62,10 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     replace: dict[str, Names]
     through: dict[str, Names]
     refused: dict[str, list[str]]
+    roles: dict[str, str] = {}
+    header: _Header | None = None
+    """Whose names these are; None: every release's. Headers of another release may lack some."""
+    translated: _Translated | None = None
 
 
 @dataclass(frozen=True)
@@ -86,19 +106,37 @@ def load_semantics(path: Path, api: Api) -> dict[str, Recording]:
 
     Raises CodegenError where the file contradicts itself or the header.
     """
+    return _Reader(path, _decode(path, _File), api).recordings()
+
+
+def load_translated(path: Path, api: Api) -> tuple[Function, ...]:
+    """The functions of CUDA's `api` that the file says are implemented over its vendor's, in header order.
+
+    Raises CodegenError if the header has one of them not.
+    """
+    file = _decode(path, _File)
+    if file.translated is None:
+        raise CodegenError(f"{path.name}: has no [translated]; list CUDA's functions that hook/ implements")
+    file.header = None  # it says nothing of CUDA's
+    names = _Reader(path, file, api).present("translated", file.translated.functions, api.by_name)
+    return tuple(function for function in api.functions if function.name in set(names))
+
+
+def _decode(path: Path, kind: type[T]) -> T:
     try:
-        file = msgspec.toml.decode(path.read_bytes(), type=_File)
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
     except OSError as error:
         raise CodegenError(f"{path}: {error.strerror}") from error
     except msgspec.MsgspecError as error:
         raise CodegenError(f"{path}: {error}") from error
-    return _Reader(path, file, api).recordings()
 
 
 class _Reader:
     def __init__(self, path: Path, file: _File, api: Api) -> None:
         self._path = path
         self._file = file
+        self._is_strict = file.header is None or file.header.release == api.release
+        self._roles = {**_decode(ROLES, _Roles).roles, **file.roles}
         self._api = api
 
     def recordings(self) -> dict[str, Recording]:
@@ -131,8 +169,12 @@ class _Reader:
         through: str | None,
         refused: str | None,
     ) -> Recording:
-        if function.variadic or function.returns.shape not in (Shape.ENUM, Shape.INTEGER):
-            raise self._error(f"{function.name} is variadic or returns no status code; it cannot be recorded")
+        if function.variadic or not (function.has_status or function.returns.shape in _WITHOUT_STATUS):
+            raise self._error(
+                f"{function.name} is variadic or returns neither a status nor a pointer; it cannot be recorded"
+            )
+        if through and not function.has_status:
+            raise self._error(f"{function.name} returns no status; [through] is for functions that do")
         if after and replace:
             raise self._error(f"{function.name} is in [after] and in [replace]; keep one")
         if through and replace:
@@ -144,6 +186,9 @@ class _Reader:
             for parameter in function.parameters
             if parameter.type.shape is not Shape.AGGREGATE and group is not None
         )
+        if function.returns.shape is Shape.POINTER and group is not None:
+            returned = Parameter(RETURNED, "", function.returns)
+            words += (Word(returned, self._role(function, returned)),)
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
         return Recording(function, group, words, after, replace, through, refused)
@@ -151,7 +196,7 @@ class _Reader:
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}
         for group, names in self._file.groups.items():
-            for name in self._present(f"groups.{group}", names, self._api.bases):
+            for name in self.present(f"groups.{group}", names, self._api.bases):
                 if name in groups:
                     raise self._error(f"{name} is in the groups {groups[name]} and {group}; keep one")
                 groups[name] = group
@@ -179,9 +224,9 @@ class _Reader:
         """Hook by symbol, per-thread forms included."""
         hooks: dict[str, str] = {}
         for hook, names in section.items():
-            symbols = self._present(hook, names, self._api.by_name)
+            symbols = self.present(hook, names, self._api.by_name)
             for symbol in symbols:
-                for form in (symbol, f"{symbol}_ptsz", f"{symbol}_ptds"):
+                for form in (symbol, *(f"{symbol}{thread}" for thread in THREAD_SUFFIXES)):
                     if form not in self._api.by_name:
                         continue
                     if hooks.setdefault(form, hook) != hook:
@@ -200,17 +245,17 @@ class _Reader:
                     "signatures; give each its own hook"
                 )
 
-    def _present(self, where: str, names: Names, known: Iterable[str]) -> list[str]:
+    def present(self, where: str, names: Names, known: Iterable[str]) -> list[str]:
         """The names that this header has. One it lacks must say since when there is such a function."""
         found = []
         for entry in names:
             name, since = (entry, 0) if isinstance(entry, str) else (entry.name, entry.since)
             if name in known:
                 found.append(name)
-            elif self._api.version >= since:
+            elif self._api.version >= since and self._is_strict:
                 raise self._error(
-                    f"{where}: the header (CUDA {self._api.version}) has no {name}; correct the name, or say "
-                    "since which version there is one"
+                    f"{where}: the header ({self._api.vendor.title} {self._api.version}) has no {name}; "
+                    "correct the name, or say since which version there is one"
                 )
         return found
 
@@ -249,8 +294,8 @@ class _Reader:
     def _check_roles(self) -> None:
         for section in (self._file.types, self._file.names, self._file.parameters):
             for where, role in section.items():
-                if role.removeprefix(OUT) not in self._file.roles:
-                    raise self._error(f"{where}: {role} is no role; [roles] lists them")
+                if role.removeprefix(OUT) not in self._roles:
+                    raise self._error(f"{where}: {role} is no role; {ROLES.name} lists them")
 
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless the header is too old for the function."""
@@ -260,8 +305,10 @@ class _Reader:
             if base not in listed:
                 raise self._error(f"{where}: {base} is in no group; correct the name, or add it to [groups]")
             forms = [function for function in self._api.functions if function.base == base]
-            names = {p.name for function in forms for p in function.parameters}
-            if base in groups and parameter not in names:
+            names = {p.name for function in forms for p in function.parameters} | {
+                RETURNED for function in forms if function.returns.shape is Shape.POINTER
+            }
+            if base in groups and parameter not in names and self._is_strict:
                 raise self._error(
                     f"{where}: {base} has no parameter {parameter}; it has {', '.join(sorted(names))}"
                 )

@@ -30,12 +30,24 @@ class Export:
 
 
 @dataclass(frozen=True)
+class Translation:
+    """CUDA's driver API for a shim of another driver (docs/adr/0012): the hooks written for CUDA compile against
+    it, and the functions that they call have slots behind the driver's own."""
+
+    api: Api
+    functions: tuple[Function, ...]
+    """Those that hook/<vendor>/driver implements; all others are absent."""
+    recordings: Mapping[str, Recording]
+
+
+@dataclass(frozen=True)
 class Surface:
     api: Api
     driver: DriverExports
     origin: str
     """Whose headers these are, in words."""
     recordings: Mapping[str, Recording]
+    translation: Translation | None = None
 
     @cached_property
     def exports(self) -> tuple[Export, ...]:

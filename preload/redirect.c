@@ -28,9 +28,10 @@ static const struct driver {
     const char *name; /* before ".so" and what follows */
     const char *shim; /* variables that hold paths */
     const char *real;
-} drivers[] = {{"libcuda", "NEUTRINO_SHIM", "NEUTRINO_DRIVER"}};
+} drivers[] = {{"libcuda", "NEUTRINO_SHIM", "NEUTRINO_DRIVER"},
+               {"libamdhip64", "NEUTRINO_HIP_SHIM", "NEUTRINO_HIP_DRIVER"}};
 
-/* <name>.so, <name>.so.1, <name>.so.580.159.04 */
+/* <name>.so, <name>.so.1, <name>.so.580.159.04, <name>.so.5.2.21153 */
 static bool is_driver(const char *base, const char *name)
 {
     const size_t length = strlen(name);

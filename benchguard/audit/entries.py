@@ -23,6 +23,7 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     driver: dict[str, Any]
     shim: dict[str, Any]
     session_ns: int
+    api: str
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from . import decode, entries
+from .calls import UNLOADS
 from .demangle import Demangler
 from .drain import Chunk, Ended, Identity
 from .images import ImageFolder
@@ -45,11 +46,7 @@ class Interpreter:
         self._session = session
         self._exports = surface.exports
         self._calls = [_encode(export.name) for export in surface.exports]
-        self._unloads = {
-            slot
-            for slot, export in enumerate(surface.exports)
-            if export.name in {"cuModuleUnload", "cuLibraryUnload", "cuLinkDestroy"}
-        }
+        self._unloads = {slot for slot, export in enumerate(surface.exports) if export.name in UNLOADS}
         self._started_ns = started_ns
         self.kept = ImageFolder(keep_images)
         self._demangler = Demangler()

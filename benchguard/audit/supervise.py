@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -25,7 +26,7 @@ from .log import FORMAT, LogWriter
 from .processes import kill_all, living_descendants, orphans_are_ours
 from .selection import Selection
 from .session import Session
-from .surface import Surface
+from .surface import Api, Surface
 
 STATUS_OURS = 70
 STATUS_TIMEOUT = 124
@@ -34,6 +35,12 @@ STATUS_NOT_FOUND = 127
 # How long processes that outlive the command are waited for.
 GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.01
+VARIABLES: dict[Api, tuple[str, str]] = {
+    "cuda": ("NEUTRINO_SHIM", "NEUTRINO_DRIVER"),
+    "hip": ("NEUTRINO_HIP_SHIM", "NEUTRINO_HIP_DRIVER"),
+}
+"""Where a process finds its shim and the real driver."""
+
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -106,23 +113,22 @@ def command_environment(
     base: dict[str, str],
     recorded: Recorded | None = None,
 ) -> dict[str, str]:
-    """The measured process's environment (docs/architecture.md)."""
+    """The measured process's environment (docs/architecture.md). What a session around ours set of it is replaced:
+    that one's shim, which may be another vendor's, would write to our session."""
+    outer = {base.get(shim) for shim, _ in VARIABLES.values()}
     preloads = [str(interposer.preload), str(interposer.shim)]
-    if base.get("LD_PRELOAD"):
-        preloads.append(base["LD_PRELOAD"])
-    environment = dict(base)
+    preloads += [word for word in re.split("[: ]+", base.get("LD_PRELOAD", "")) if word and word not in outer]
+    replaced = {"NEUTRINO_FILTER", *(name for names in VARIABLES.values() for name in names)}
+    environment = {name: value for name, value in base.items() if name not in replaced}
     environment.update(session.environment())
-    environment.update(
-        LD_PRELOAD=":".join(preloads),
-        NEUTRINO_SHIM=str(interposer.shim),
-        NEUTRINO_DRIVER=str(interposer.driver),
-    )
-    environment.pop("NEUTRINO_FILTER", None)
+    environment["LD_PRELOAD"] = ":".join(dict.fromkeys(preloads))
+    api = interposer.surface.api
+    environment.update(zip(VARIABLES[api], (str(interposer.shim), str(interposer.driver)), strict=True))
     if recorded is not None:
         environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     if callers:
         environment["NEUTRINO_FILTER"] = callers
-    if not interposer.on_loader_path:
+    if api == "cuda" and not interposer.on_loader_path:
         # Triton links a helper against libcuda.so.1 and looks in ldconfig's list unless it is told where.
         environment.setdefault("TRITON_LIBCUDA_PATH", str(interposer.shim.parent))
     return environment
@@ -298,6 +304,7 @@ def _session_line(command: Sequence[str], interposer: Interposer, version: str, 
             },
             shim={**interposer.facts, "path": _text(str(interposer.shim))},
             session_ns=started_ns,
+            api=interposer.surface.api,
         )
     )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from ..errors import BenchguardError
 
 FORMAT = "neutrino-bench/surface/1"
+
+Api = Literal["cuda", "hip"]
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -43,6 +46,7 @@ class Surface(msgspec.Struct, frozen=True):
     driver: DriverFacts
     header: HeaderFacts
     exports: tuple[Export, ...]
+    api: Api = "cuda"
 
     def count(self, kind: str) -> int:
         """Exports that are "recorded", "pass" or "untyped"."""

@@ -10,11 +10,17 @@ from ..audit.surface import read_surface
 from ..interpose import gap_text
 from ..shim.build import shim_for
 from ..shim.driver import discover
+from .options import DRIVERS, complete_driver
 
 
 @click.command()
 @click.option(
-    "--driver", default="auto", metavar="auto|sim|PATH", show_default=True, help="The driver to build for."
+    "--driver",
+    default="auto",
+    metavar="auto|sim|hip|hip-sim|PATH",
+    show_default=True,
+    shell_complete=complete_driver(DRIVERS),
+    help="The driver to build for.",
 )
 @click.option("--force", is_flag=True, help="Build it even if the cache has it.")
 def build(driver: str, force: bool) -> int:
@@ -33,7 +39,7 @@ def build(driver: str, force: bool) -> int:
     click.echo(
         f"shim     {shim.path} ({'built' if shim.built else 'cached' if shim.gap is None else 'packaged'})"
     )
-    click.echo(f"header   {surface.header.origin}, CUDA {surface.header.version}")
+    click.echo(f"header   {surface.header.origin}, {found.vendor.name} {surface.header.version}")
     counts = ", ".join(f"{surface.count(kind)} {kind}" for kind in ("recorded", "pass", "untyped"))
     click.echo(f"exports  {len(surface.exports)}: {counts}")
     gap = gap_text(shim)

@@ -16,7 +16,7 @@ from ..grade.options import TIMEOUT_SECONDS, GradeOptions
 from ..replay.protocol import Cold
 from ..report.table import Column, console_for, printable, table
 from .grade_progress import progress_on
-from .options import driver_option, write_text
+from .options import cuda_driver_option, write_text
 from .replay_text import us
 
 STATUS_SLOWER = 6
@@ -78,7 +78,7 @@ STATUS_SLOWER = 6
     metavar="PATH",
     help="Write the result there as JSON; - is standard output.",
 )
-@driver_option
+@cuda_driver_option
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def compare(
     problem: str,

@@ -14,12 +14,13 @@ from ..audit.session import Session
 from ..audit.surface import read_surface
 from ..codegen.errors import CodegenError
 from ..codegen.headers import find_headers
+from ..codegen.hip import find_hip_headers
 from ..errors import BenchguardError
 from ..interpose import gap_text
 from ..quarantine.probe import features
 from ..shim.build import shim_for
 from ..shim.compiler import find_compiler
-from ..shim.driver import discover
+from ..shim.driver import Driver, discover
 from ..shim.errors import ShimError
 from . import kernel_features
 
@@ -37,7 +38,7 @@ class Finding:
 
 
 def _driver() -> Finding:
-    driver = discover("auto")
+    driver = discover("auto", api="cuda")
     if driver.is_sim:
         return Finding(
             "warn", "driver", f"{driver.path}, {driver.origin}", "install a GPU driver to run on a GPU"
@@ -46,14 +47,17 @@ def _driver() -> Finding:
 
 
 def _shim() -> Finding:
-    driver = discover("auto")
+    return _shim_of(discover("auto", api="cuda"), "shim")
+
+
+def _shim_of(driver: Driver, subject: str) -> Finding:
     shim = shim_for(driver)
     gap = gap_text(shim)
     if gap is not None:
-        return Finding("warn", "shim", gap, "install a C compiler and run `neutrino-bench build`")
+        return Finding("warn", subject, gap, "install a C compiler and run `neutrino-bench build`")
     surface = read_surface(shim.surface_path)
     counts = ", ".join(f"{surface.count(kind)} {kind}" for kind in ("recorded", "pass", "untyped"))
-    return Finding("ok", "shim", f"{len(surface.exports)} exports: {counts}; {shim.path}")
+    return Finding("ok", subject, f"{len(surface.exports)} exports: {counts}; {shim.path}")
 
 
 def _compiler() -> Finding:
@@ -69,6 +73,38 @@ def _header() -> Finding:
         return Finding("ok", "cuda.h", f"CUDA {headers.version}, {headers.origin}")
     except CodegenError as error:
         return Finding("warn", "cuda.h", str(error), "pip install 'nvidia-cuda-runtime>=13,<14'")
+
+
+def _hip_driver() -> Finding:
+    try:
+        driver = discover("hip")
+    except ShimError as error:
+        return Finding("ok", "hip driver", f"none; only programs of HIP need one ({error})")
+    return Finding(
+        "ok", "hip driver", f"{driver.path}, by {driver.origin}, build-id {driver.build_id or 'none'}"
+    )
+
+
+def _hip_header() -> Finding:
+    try:
+        headers = find_hip_headers()
+    except CodegenError as error:
+        return Finding("ok", "hip headers", f"none; only programs of HIP need them ({error})")
+    return Finding("ok", "hip headers", f"HIP {headers.vendor.release(headers.version)}, {headers.origin}")
+
+
+def _hip_shim() -> Finding:
+    """Of the machine's HIP driver, else of the CPU driver with HIP's functions."""
+    try:
+        driver = discover("auto", api="hip")
+    except ShimError as error:
+        return Finding(
+            "ok", "hip shim", f"none; there is neither a HIP driver nor the CPU driver as one ({error})"
+        )
+    try:
+        return _shim_of(driver, "hip shim")
+    except ShimError as error:
+        return Finding("fail" if not driver.is_sim else "warn", "hip shim", str(error))
 
 
 def _memory() -> Finding:
@@ -106,6 +142,9 @@ def findings() -> Iterator[Finding]:
         ("shim", _shim),
         ("compiler", _compiler),
         ("cuda.h", _header),
+        ("hip driver", _hip_driver),
+        ("hip shim", _hip_shim),
+        ("hip headers", _hip_header),
         ("memfd", _memory),
         ("torch", _torch),
     ]

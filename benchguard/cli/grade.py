@@ -16,7 +16,7 @@ from ..quarantine.contract import Convention
 from ..replay.protocol import Cold
 from .grade_progress import progress_on
 from .grade_text import render
-from .options import driver_option, pairs, size_of, write_text
+from .options import cuda_driver_option, pairs, size_of, write_text
 
 
 @click.command(
@@ -141,7 +141,7 @@ from .options import driver_option, pairs, size_of, write_text
     is_flag=True,
     help="Write GPU MODE's `key: value` lines to the descriptor POPCORN_FD too, and exit as its evals do: 0, 110-114.",
 )
-@driver_option
+@cuda_driver_option
 @click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, metavar="N")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def grade(

@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..errors import BenchguardError, UsageError
+
+CUDA_DRIVERS = ("auto", "sim")
+DRIVERS = (*CUDA_DRIVERS, "hip", "hip-sim")
+
+
+def complete_driver(words: Sequence[str]) -> Callable[..., list[CompletionItem]]:
+    """For shells: these words, and files where none of them fits."""
+
+    def complete(ctx: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:  # noqa: ARG001
+        fitting = [CompletionItem(word) for word in words if word.startswith(typed)]
+        return fitting or [CompletionItem(typed, type="file")]
+
+    return complete
+
 
 driver_option = click.option(
     "--driver",
     default="auto",
+    shell_complete=complete_driver(DRIVERS),
+    metavar="auto|sim|hip|hip-sim|PATH",
+    show_default=True,
+    help="The real driver: this machine's (CUDA's, else HIP's, else the CPU driver), the CPU driver, this machine's of "
+    "HIP, the CPU driver as HIP's, or a library.",
+)
+
+cuda_driver_option = click.option(
+    "--driver",
+    default="auto",
+    shell_complete=complete_driver(CUDA_DRIVERS),
     metavar="auto|sim|PATH",
     show_default=True,
-    help="The real driver: this machine's (the CPU driver if it has none), the CPU driver, or a library.",
+    help="The real driver of CUDA: this machine's (the CPU driver if it has none), the CPU driver, or a library.",
 )
 
 timeout_option = click.option(

@@ -79,6 +79,6 @@ def _driver() -> ctypes.CDLL:
         return ctypes.CDLL(SONAME)  # the one that this process uses already, if it does
     except OSError:
         try:
-            return ctypes.CDLL(str(discover().path))
+            return ctypes.CDLL(str(discover(api="cuda").path))
         except (OSError, ShimError) as error:
             raise CudaError(f"there is no CUDA driver here: {error}") from error

@@ -77,7 +77,7 @@ class GradeRun:
         inline: Inline | None = None,
     ) -> Quarantined:
         options = self.options
-        interposer, _, _ = interposer_for(options.driver)
+        interposer, _, _ = interposer_for(options.driver, "cuda")
         with self.timed("quarantine"):
             return quarantine(
                 submission,

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ..audit.calls import EXPORT_TABLES
 from ..audit.log import FIRST, checked_lines
 
 Shape = tuple[tuple[int, ...], tuple[int, ...]]
@@ -69,6 +70,7 @@ class Summary:
     complete: bool
     lines: int
     head: str
+    api: str
     schema: str = field(default="neutrino-bench/summary/1")
 
     def to_json(self) -> str:
@@ -103,7 +105,7 @@ class _Tally:
         if kind == "launch":
             self._launch(line)
         elif kind == "call":
-            self.export_tables += line["call"] == "cuGetExportTable"
+            self.export_tables += line["call"] in EXPORT_TABLES
         elif kind == "image":
             self.images.setdefault((line["sha256"], line["origin"]), []).append(line)
         elif kind == "graph":
@@ -191,6 +193,7 @@ def summarise_lines(lines: Iterable[tuple[dict[str, Any], str]]) -> Summary:
         complete=end.get("complete", False),
         lines=tally.lines,
         head=head,
+        api=session.get("api", "cuda"),
     )
 
 

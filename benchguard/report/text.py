@@ -38,8 +38,9 @@ def closing_lines(summary: Summary, log: Path) -> list[str]:
         lines.append(f"launches that the driver refused: {summary.failed_launches}")
     if summary.captured_launches:
         lines.append(f"launches recorded into graphs by stream capture: {summary.captured_launches}")
-    names = printable(", ".join(summary.unmapped)) or "none"
-    lines.append(f"unmapped entry points: {names}; export tables asked for: {summary.export_tables}")
+    unmapped = f"unmapped entry points: {printable(', '.join(summary.unmapped)) or 'none'}"
+    tables = f"; export tables asked for: {summary.export_tables}" if summary.api == "cuda" else ""
+    lines.append(unmapped + tables)
     if summary.in_flight:
         lines.append(f"inside the driver when its process ended: {', '.join(summary.in_flight)}")
     lines += [f"note: {printable(note)}" for note in summary.notes]

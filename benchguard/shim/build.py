@@ -16,14 +16,15 @@ import msgspec
 
 from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.errors import CodegenError
-from benchguard.codegen.generate import shim_surface, write_files
+from benchguard.codegen.generate import hip_surface, shim_surface, write_files
 from benchguard.codegen.headers import Headers, find_headers
+from benchguard.codegen.hip import HipHeaders, find_hip_headers, hip_headers_in
 
-from .compiler import Compiler, compile_library, find_compiler
+from .compiler import Compiler, Library, compile_library, find_compiler
 from .driver import Driver
 from .errors import ShimError
-from .paths import GENERIC_SHIM, GENERIC_SURFACE, SONAME, SOURCE
-from .sources import HEADERS_MINIMUM, fingerprint, shim_library
+from .paths import GENERIC_SHIM, GENERIC_SURFACE, SOURCE
+from .sources import HEADERS_MINIMUM, fingerprint, hip_shim_library, shim_library
 
 _SURFACE = "surface.json"
 _FOLDERS = (SOURCE / "hook",)
@@ -50,6 +51,15 @@ class Shim:
     """None for a shim made for this very driver."""
 
 
+@dataclass(frozen=True)
+class _Tools:
+    """What a shim is made with; HIP's is made with both vendors' headers."""
+
+    compiler: Compiler
+    headers: Headers
+    hip_headers: HipHeaders | None
+
+
 class _ExportName(msgspec.Struct):
     name: str
 
@@ -63,51 +73,82 @@ def shim_for(
 ) -> Shim:
     """The shim for a driver: from the cache, else built, else the packaged generic one with its gap.
 
-    Two processes may do this at once: each builds in a folder of its own, and the first to rename it wins.
+    Two processes may do this at once: each builds in a folder of its own, and the first to rename it wins. There is
+    no generic one for HIP, whose exports have versions that only the driver itself tells.
     Raises ShimError if our own sources do not compile, or if not even the generic shim is there.
     """
     environment = os.environ if environment is None else environment
     try:
-        compiler = find_compiler()
-        headers = find_headers(environment, HEADERS_MINIMUM)
+        tools = _find_tools(driver, environment)
         cache = _cache_folder(environment)
     except (ShimError, CodegenError) as error:
+        if driver.api == "hip":
+            raise ShimError(f"there is no shim for {driver.path}: {error}") from error
         return _generic(driver, str(error))
-    folder = cache / _key(driver, compiler, headers, sanitize)
-    if _is_complete(folder):
-        return Shim(folder / SONAME, folder / _SURFACE, built=False)
+    name = driver.vendor.shim_name(driver.soname)
+    folder = cache / _key(driver, tools, sanitize)
+    if _is_complete(folder, name):
+        return Shim(folder / name, folder / _SURFACE, built=False)
     scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=cache))
     try:
-        _build(driver, compiler, headers, scratch, sanitize)
-        _publish(scratch, folder)
+        compile_library(tools.compiler, _prepare(driver, tools, scratch), scratch / name, scratch, sanitize)
+        _publish(scratch, folder, name)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return Shim(folder / SONAME, folder / _SURFACE, built=True)
+    return Shim(folder / name, folder / _SURFACE, built=True)
 
 
-def _build(driver: Driver, compiler: Compiler, headers: Headers, folder: Path, sanitize: str | None) -> None:
+def _find_tools(driver: Driver, environment: Mapping[str, str]) -> _Tools:
+    return _Tools(
+        find_compiler(),
+        find_headers(environment, HEADERS_MINIMUM),
+        _hip_headers(driver, environment) if driver.api == "hip" else None,
+    )
+
+
+def _hip_headers(driver: Driver, environment: Mapping[str, str]) -> HipHeaders:
+    """Those that were installed with the driver, else the machine's. A release changes structures."""
+    headers = find_hip_headers(environment)
+    for root in driver.path.parents[1:3]:  # lib/ or lib/x86_64-linux-gnu/
+        if (root / "include" / headers.vendor.header).is_file():
+            headers = hip_headers_in(root / "include", f"{root}, the driver's own")
+            break
+    ours = headers.vendor.release(headers.version).partition(".")[0]
+    theirs = driver.soname.rpartition(".so.")[2].partition(".")[0]
+    if theirs.isdigit() and theirs != ours:
+        raise ShimError(
+            f"it is of HIP {theirs}, the headers of {headers.origin} are of HIP {ours}, whose structures differ; "
+            f"install HIP {theirs}'s headers (ROCm: hip-dev, Debian: libamdhip64-dev) and point ROCM_PATH at them"
+        )
+    return headers
+
+
+def _prepare(driver: Driver, tools: _Tools, folder: Path) -> Library:
+    """Generate the driver's sources into a folder; what to compile with them."""
     try:
-        write_files(emit_shim(shim_surface(headers, driver.exports)), folder)
+        if tools.hip_headers is None:
+            write_files(emit_shim(shim_surface(tools.headers, driver.exports)), folder)
+            return shim_library(folder, tools.headers, driver.soname)
+        write_files(emit_shim(hip_surface(tools.hip_headers, tools.headers, driver.exports)), folder)
+        return hip_shim_library(folder, tools.headers, tools.hip_headers, driver.soname)
     except CodegenError as error:
         raise ShimError(str(error)) from error
-    library = shim_library(folder, headers, driver.soname)
-    compile_library(compiler, library, folder / SONAME, folder, sanitize)
 
 
-def _publish(scratch: Path, folder: Path) -> None:
+def _publish(scratch: Path, folder: Path, name: str) -> None:
     """Give the finished folder its name. If another process was first, its result is as good as ours."""
     try:
         scratch.rename(folder)
     except OSError as error:
-        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY) or not _is_complete(folder):
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY) or not _is_complete(folder, name):
             raise ShimError(f"{folder}: {error.strerror}; remove it and run again") from error
 
 
-def _is_complete(folder: Path) -> bool:
-    return (folder / SONAME).is_file() and (folder / _SURFACE).is_file()
+def _is_complete(folder: Path, name: str) -> bool:
+    return (folder / name).is_file() and (folder / _SURFACE).is_file()
 
 
-def _key(driver: Driver, compiler: Compiler, headers: Headers, sanitize: str | None) -> str:
+def _key(driver: Driver, tools: _Tools, sanitize: str | None) -> str:
     identity = driver.build_id or ""
     if not re.fullmatch(r"[0-9a-f]{16,64}", identity):
         identity = _sha256(driver.path)
@@ -117,7 +158,8 @@ def _key(driver: Driver, compiler: Compiler, headers: Headers, sanitize: str | N
         *driver.exports.names,
         *(f"{n}@{v}" for n, v in driver.exports.version_of),
     ]
-    return f"{identity}-{fingerprint(compiler, headers, _FOLDERS, extra)}"
+    made_of = fingerprint(tools.compiler, tools.headers, _FOLDERS, extra, tools.hip_headers)
+    return f"{identity}-{made_of}"
 
 
 def _sha256(path: Path) -> str:

@@ -19,4 +19,6 @@ _SHIM = {
 
 def emit_shim(surface: Surface) -> dict[str, str]:
     """Text by file name: everything docs/architecture.md lists under "The generated shim"."""
-    return {name: emit(surface) for name, emit in _SHIM.items()}
+    extra = surface.api.vendor.extra
+    copied = {extra.name: extra.read_text(encoding="utf-8")} if extra else {}
+    return {**{name: emit(surface) for name, emit in _SHIM.items()}, **copied}

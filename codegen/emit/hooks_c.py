@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..model import Function, Shape
-from ..semantics import OUT, Recording, Word
+from ..semantics import OUT, RETURNED, Recording, Word
 from ..surface import Surface
-from .text import banner, by_section, heading, wrapped
+from ..vendor import Vendor
+from .text import banner, by_section, heading, of_type, wrapped
 
 _HEAD = """\
 #include "call.h"
@@ -41,9 +42,8 @@ _RECORDED = """
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
 {real}
 {arguments}
-    nb_call_end(&nb_call, nb_result, nb_arguments, {count});
-{after}{refused}    return nb_result;
-}}
+    nb_call_end(&nb_call, {status}, nb_arguments, {count});
+{after}{refused}{returns}}}
 """
 
 _REFUSED = """\
@@ -72,50 +72,65 @@ _UNRECORDED = """
 
 def emit(surface: Surface) -> str:
     shapes = {word.parameter.type.shape for r in surface.recorded if not r.replace for word in r.words}
-    text = banner("hooks_c", surface.api.version) + _HEAD
+    text = banner("hooks_c", surface.api) + _HEAD
     text += _FLOATS if Shape.FLOAT in shapes else ""
     text += _DOUBLES if Shape.DOUBLE in shapes else ""
-    wrappers = [(recording.function, _wrapper(recording)) for recording in surface.recorded]
+    wrappers = [
+        (recording.function, _wrapper(recording, surface.api.vendor)) for recording in surface.recorded
+    ]
     for title, texts in by_section(wrappers):
         text += "\n" + heading(title) + "".join(texts)
     return text
 
 
-def _wrapper(recording: Recording) -> str:
+def _wrapper(recording: Recording, vendor: Vendor) -> str:
     function = recording.function
+    signature = _signature(function, vendor)
+    is_void = function.returns.shape is Shape.VOID
     names = [parameter.name for parameter in function.parameters]
     if recording.group is None:
         items = ["&nb_call", f"NB_REAL({function.name})", *names]
         return _UNRECORDED.format(
-            signature=_signature(function),
+            signature=signature,
             name=function.name,
             real=wrapped(f"        return NB_REAL({function.name})(", names, ");"),
             through=wrapped(f"    return {recording.through}(", items, ");"),
         )
     if recording.replace:
         items = ["&nb_call", f"NB_REAL({function.name})", *names]
-        replace = wrapped(f"    return {recording.replace}(", items, ");")
-        return _REPLACED.format(signature=_signature(function), name=function.name, replace=replace)
+        replace = wrapped(f"    {'' if is_void else 'return '}{recording.replace}(", items, ");")
+        return _REPLACED.format(signature=signature, name=function.name, replace=replace)
     after = ""
     if recording.after:
-        after = wrapped(f"    {recording.after}(", ["&nb_call", "nb_result", *names], ");") + "\n"
+        items = ["&nb_call", *([] if is_void else ["nb_result"]), *names]
+        after = wrapped(f"    {recording.after}(", items, ");") + "\n"
     return _RECORDED.format(
-        signature=_signature(function),
+        signature=signature,
         name=function.name,
         real=_real(recording, names),
         arguments=wrapped(
-            "    const uint64_t nb_arguments[] = {", [_word(w) for w in recording.words] or ["0"], "};"
+            "    const uint64_t nb_arguments[] = {",
+            [_word(w, function) for w in recording.words] or ["0"],
+            "};",
         ),
         count=len(recording.words),
+        status=_status(function),
         after=after,
         refused=_refused(recording),
+        returns="" if is_void else "    return nb_result;\n",
     )
 
 
 def _real(recording: Recording, names: list[str]) -> str:
     """The driver's call, or in a recorded process what stands in its place."""
     function = recording.function
-    result = f"    const {function.returns.spellings[0]} nb_result ="
+    match function.returns.shape:
+        case Shape.VOID:
+            return wrapped(f"    NB_REAL({function.name})(", names, ");")
+        case Shape.POINTER:
+            result = f"    {function.result}const nb_result ="
+        case _:
+            result = f"    const {function.result} nb_result ="
     if recording.through is None:
         return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
     items = ["&nb_call", f"NB_REAL({function.name})", *names]
@@ -127,7 +142,7 @@ def _refused(recording: Recording) -> str:
     """What costs a load and a branch where no region is open."""
     if recording.refused is None:
         return ""
-    items = ["&nb_call", "nb_result", f'"{recording.refused}"']
+    items = ["&nb_call", _status(recording.function), f'"{recording.refused}"']
     opening = "        nb_refuse("
     if recording.stream is not None:
         items.insert(2, recording.stream.parameter.name)
@@ -135,15 +150,20 @@ def _refused(recording: Recording) -> str:
     return _REFUSED.format(refuse=wrapped(opening, items, ");"))
 
 
-def _signature(function: Function) -> str:
-    opening = f"{function.returns.spellings[0]} CUDAAPI {function.name}("
+def _status(function: Function) -> str:
+    """What the record says of the call: one that returns no status has succeeded."""
+    return "nb_result" if function.has_status else "0"
+
+
+def _signature(function: Function, vendor: Vendor) -> str:
+    opening = of_type(function.result, f"{vendor.convention}{function.name}(")
     return wrapped(opening, [parameter.declaration for parameter in function.parameters] or ["void"], ")")
 
 
-def _word(word: Word) -> str:
-    name = word.parameter.name
+def _word(word: Word, function: Function) -> str:
+    name = "nb_result" if word.parameter.name == RETURNED else word.parameter.name
     if word.role.startswith(OUT):
-        return f"nb_out_word(nb_result, {name}, sizeof *{name})"
+        return f"nb_out_word({_status(function)}, {name}, sizeof *{name})"
     match word.parameter.type.shape:
         case Shape.POINTER:
             return f"nb_word_pointer({name})"

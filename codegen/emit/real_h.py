@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..model import Function
-from ..preprocess import INTERNAL
 from ..surface import Surface
-from .text import banner, by_section, heading, wrapped
+from ..vendor import CUDA, INTERNAL, Vendor
+from .text import banner, by_section, heading, of_type, wrapped
 
 _HEAD = f"""\
 #ifndef NEUTRINO_REAL_H
@@ -14,21 +14,45 @@ _HEAD = f"""\
 #ifndef {INTERNAL}
 #error "compile with -D{INTERNAL}: without it cuda.h renames what it declares"
 #endif
+"""
 
+_OWN = """
 /* What the header declares is what the shim exports: its functions keep default visibility. */
 #pragma GCC visibility push(default)
+{includes}
+#pragma GCC visibility pop
+"""
+
+_TRANSLATED = """
+/* CUDA's functions are no exports here: those that hook/{name}/driver implements stay inside. */
+#include <stdint.h>
+#include <stdlib.h>
+#pragma GCC visibility push(hidden)
 #include <cuda.h>
 #pragma GCC visibility pop
 """
 
 
 def emit(surface: Surface) -> str:
-    functions = [(function, _typedef(function)) for function in surface.api.functions]
-    sections = ("\n" + heading(title) + "".join(texts) for title, texts in by_section(functions))
-    return banner("real_h", surface.api.version) + _HEAD + "".join(sections) + "\n#endif\n"
+    api, translation = surface.api, surface.translation
+    text = banner("real_h", api) + _HEAD
+    text += _TRANSLATED.format(name=api.vendor.name) if translation else ""
+    text += _OWN.format(includes="\n".join(_includes(api.vendor)))
+    for functions in (api, *([translation.api] if translation else [])):
+        typedefs = ((function, _typedef(function, functions.vendor)) for function in functions.functions)
+        for title, texts in by_section(typedefs):
+            text += "\n" + heading(title) + "".join(texts)
+    return text + "\n#endif\n"
 
 
-def _typedef(function: Function) -> str:
-    opening = f"typedef {function.returns.spellings[0]} (CUDAAPI *nb_{function.name}_t)("
+def _includes(vendor: Vendor) -> list[str]:
+    """cudaTypedefs.h declares no function, and what is read of it the shim has no use for."""
+    names = vendor.includes[:1] if vendor is CUDA else vendor.includes
+    own = [f'#include "{vendor.extra.name}"'] if vendor.extra else []
+    return [*(f"#include <{name}>" for name in names), *own]
+
+
+def _typedef(function: Function, vendor: Vendor) -> str:
+    opening = f"typedef {of_type(function.result, '')}({vendor.convention}*nb_{function.name}_t)("
     items = [parameter.declaration for parameter in function.parameters] or ["void"]
     return wrapped(opening, items + (["..."] if function.variadic else []), ");", 4) + "\n"

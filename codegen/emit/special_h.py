@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..model import Shape
 from ..semantics import Recording, shared_first
 from ..surface import Surface
-from .text import banner, wrapped
+from .text import banner, of_type, wrapped
 
 _TEMPLATE = """\
 #ifndef NEUTRINO_SPECIAL_H
@@ -26,20 +27,22 @@ _TEMPLATE = """\
 
 
 def emit(surface: Surface) -> str:
-    hooks = shared_first(surface.recordings.values())
+    translated = surface.translation.recordings.values() if surface.translation else ()
+    hooks = shared_first([*surface.recordings.values(), *translated])
     after = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.after)
     replace = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.replace)
     through = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.through)
-    return banner("special_h", surface.api.version) + _TEMPLATE.format(
-        after=after, replace=replace, through=through
-    )
+    return banner("special_h", surface.api) + _TEMPLATE.format(after=after, replace=replace, through=through)
 
 
 def _prototype(hook: str, first: Recording) -> str:
     function = first.function
-    returns = function.returns.spellings[0]
     answers = hook != first.after
     items = ["const struct nb_call *nb_call"]
-    items.append(f"nb_{function.name}_t nb_real" if answers else f"{returns} nb_result")
+    if answers:
+        items.append(f"nb_{function.name}_t nb_real")
+    elif function.returns.shape is not Shape.VOID:
+        items.append(of_type(function.result, "nb_result"))
     items += [parameter.declaration for parameter in function.parameters]
-    return wrapped(f"{returns if answers else 'void'} {hook}(", items, ") NB_HIDDEN;") + "\n"
+    opening = of_type(function.result if answers else "void", f"{hook}(")
+    return wrapped(opening, items, ") NB_HIDDEN;") + "\n"

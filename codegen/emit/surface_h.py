@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..surface import Surface
+from collections.abc import Iterable
+
+from ..model import Function
+from ..surface import Surface, Translation
 from .text import banner
 
 _TEMPLATE = """\
@@ -21,8 +24,26 @@ enum {{
 
 def emit(surface: Surface) -> str:
     slots = "\n".join(f"    NB_SLOT_{export.name} = {export.slot}," for export in surface.exports)
-    lacking = "".join(f",\n    NB_SLOT_{function.name} = NB_SLOT_ABSENT" for function in surface.lacking)
-    if lacking:
-        lacking = f",\n\n    /* Functions of the header that this driver does not have. */{lacking[1:]}"
+    lacking = _absent("Functions of the header that this driver does not have.", surface.lacking)
+    if surface.translation:
+        lacking += _translated(surface.translation)
     text = _TEMPLATE.format(slots=slots, count=len(surface.exports), lacking=lacking)
-    return banner("surface_h", surface.api.version) + text
+    return banner("surface_h", surface.api) + text
+
+
+def _absent(why: str, functions: Iterable[Function]) -> str:
+    slots = "".join(f",\n    NB_SLOT_{function.name} = NB_SLOT_ABSENT" for function in functions)
+    return f",\n\n    /* {why} */{slots[1:]}" if slots else ""
+
+
+def _translated(translation: Translation) -> str:
+    """CUDA's functions: nobody exports them, but the hooks that were written for CUDA call them."""
+    slots = ",\n".join(
+        f"    NB_SLOT_{function.name} = NB_SLOT_ABSENT + {place}"
+        for place, function in enumerate(translation.functions, 1)
+    )
+    implemented = {function.name for function in translation.functions}
+    others = [function for function in translation.api.functions if function.name not in implemented]
+    return f",\n\n    /* CUDA's functions, said in the driver's own. */\n{slots}" + _absent(
+        "CUDA's functions that are not.", others
+    )

@@ -14,6 +14,7 @@ def emit(surface: Surface) -> str:
     driver = surface.driver
     head = {
         "format": FORMAT,
+        "api": surface.api.vendor.name,
         "driver": {"soname": driver.soname, "build_id": driver.build_id, "exports": len(driver.names)},
         "header": {"version": surface.api.version, "origin": surface.origin},
     }

@@ -111,7 +111,7 @@ nb_slots:
 {slots}
     .data
     .quad nb_absent
-    .size nb_slots, . - nb_slots
+{translated}    .size nb_slots, . - nb_slots
 """
 
 _TAIL = """
@@ -131,5 +131,8 @@ def emit(surface: Surface) -> str:
     jumps = "".join(
         f"nb_pass {export.name}, {export.slot}\n" for export in surface.exports if export.recording is None
     )
-    text = banner("surface_s", surface.api.version) + _HEAD + _SLOTS.format(slots=slots)
+    # Behind the driver's: what hook/ says in the driver's functions. Never resolved, since never a stub.
+    functions = surface.translation.functions if surface.translation else ()
+    translated = "".join(f"    .quad {function.name}\n" for function in functions)
+    text = banner("surface_s", surface.api) + _HEAD + _SLOTS.format(slots=slots, translated=translated)
     return text + (f"\n{jumps}" if jumps else "") + _TAIL

@@ -115,8 +115,10 @@ struct nb_content {
     uint64_t bytes;
 };
 
+enum nb_capture_vendor { NB_CAPTURE_CUDA = 1, NB_CAPTURE_HIP = 2 };
+
 struct nb_capture_device {
-    uint32_t vendor;         /* 1: CUDA, 2: HIP */
+    uint32_t vendor;         /* enum nb_capture_vendor: whose driver was called, and replays it */
     uint32_t driver_version; /* cuDriverGetVersion */
     uint32_t compute_major;
     uint32_t compute_minor;

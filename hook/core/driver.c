@@ -14,7 +14,7 @@
 #include "log.h"
 #include "slots.h"
 
-/* Where a driver lies when NEUTRINO_DRIVER does not say: the supervisor always does, a shim that was
+/* Where a driver lies when nb_driver_variable does not say: the supervisor always does, a shim that was
  * preloaded by hand may not. Container runtimes mount it in the second group. */
 static const char *const usual_folders[] = {"/usr/lib/x86_64-linux-gnu",
                                             "/usr/lib64",
@@ -99,21 +99,33 @@ static void *open_in_folders(const char *folders)
     return handle;
 }
 
+/* The loader's reason, where it has one, names the library that the driver itself lacks. */
+static void log_unopened(const char *path, const char *why)
+{
+    char what[PATH_MAX + 512];
+    snprintf(what, sizeof what, "%s is no driver that can be opened: %s%s%s%s", nb_driver_variable, path,
+             why != NULL ? " (" : "", why != NULL ? why : "", why != NULL ? ")" : "");
+    nb_log(what, NULL, "; set it to the full path of the real one, and LD_LIBRARY_PATH to what that needs");
+}
+
 static void *find_driver(void)
 {
-    const char *named = getenv("NEUTRINO_DRIVER");
+    const char *named = getenv(nb_driver_variable);
     if (named != NULL && *named != 0) {
+        dlerror(); /* only what this opening says */
         void *handle = open_driver(named);
         if (handle == NULL)
-            nb_log("NEUTRINO_DRIVER is no driver that can be opened: ", named,
-                   "; set it to the full path of the real one");
+            log_unopened(named, dlerror());
         return handle;
     }
     void *handle = open_in_folders(getenv("LD_LIBRARY_PATH"));
     for (size_t i = 0; handle == NULL && i < sizeof usual_folders / sizeof *usual_folders; i++)
         handle = open_in_folders(usual_folders[i]);
-    if (handle == NULL)
-        nb_log("found no real ", nb_driver_soname, "; set NEUTRINO_DRIVER to its full path");
+    if (handle == NULL) {
+        char then[128];
+        snprintf(then, sizeof then, "; set %s to its full path", nb_driver_variable);
+        nb_log("found no real ", nb_driver_soname, then);
+    }
     return handle;
 }
 

@@ -11,8 +11,8 @@ static uint64_t word(const void *pointer)
     return (uint64_t)(uintptr_t)pointer;
 }
 
-static struct nb_copy linear(uint64_t destination, uint64_t source, size_t bytes, CUstream stream,
-                             bool host_waits)
+struct nb_copy nb_copy_of_bytes(uint64_t destination, uint64_t source, size_t bytes, CUstream stream,
+                                bool host_waits)
 {
     return (struct nb_copy){.destination = {.address = destination, .pitch = bytes, .slice = bytes},
                             .source = {.address = source, .pitch = bytes, .slice = bytes},
@@ -35,7 +35,7 @@ static struct nb_copy_end end(CUmemorytype type, const void *host, CUdeviceptr d
                                 .is_array = type == CU_MEMORYTYPE_ARRAY};
 }
 
-static struct nb_copy plane(const CUDA_MEMCPY2D *from, CUstream stream, bool host_waits)
+struct nb_copy nb_copy_of_plane(const CUDA_MEMCPY2D *from, CUstream stream, bool host_waits)
 {
     return (struct nb_copy){.destination =
                                 end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
@@ -69,7 +69,7 @@ CUresult nb_through_copy(const struct nb_call *call, nb_cuMemcpy_t real, CUdevic
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dst, src, ByteCount);
     if (nb_capture_is_taken(recorded, result))
-        nb_capture_copy(call, linear(dst, src, ByteCount, NULL, true));
+        nb_capture_copy(call, nb_copy_of_bytes(dst, src, ByteCount, NULL, true));
     return result;
 }
 
@@ -79,7 +79,7 @@ CUresult nb_through_copy_async(const struct nb_call *call, nb_cuMemcpyAsync_t re
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dst, src, ByteCount, hStream);
     if (nb_capture_is_taken(recorded, result))
-        nb_capture_copy(call, linear(dst, src, ByteCount, hStream, false));
+        nb_capture_copy(call, nb_copy_of_bytes(dst, src, ByteCount, hStream, false));
     return result;
 }
 
@@ -89,7 +89,7 @@ CUresult nb_through_copy_to_device(const struct nb_call *call, nb_cuMemcpyHtoD_v
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstDevice, srcHost, ByteCount);
     if (nb_capture_is_taken(recorded, result))
-        nb_capture_copy(call, linear(dstDevice, word(srcHost), ByteCount, NULL, true));
+        nb_capture_copy(call, nb_copy_of_bytes(dstDevice, word(srcHost), ByteCount, NULL, true));
     return result;
 }
 
@@ -100,7 +100,7 @@ CUresult nb_through_copy_to_device_async(const struct nb_call *call, nb_cuMemcpy
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstDevice, srcHost, ByteCount, hStream);
     if (nb_capture_is_taken(recorded, result))
-        nb_capture_copy(call, linear(dstDevice, word(srcHost), ByteCount, hStream, false));
+        nb_capture_copy(call, nb_copy_of_bytes(dstDevice, word(srcHost), ByteCount, hStream, false));
     return result;
 }
 
@@ -110,7 +110,7 @@ CUresult nb_through_copy_to_host(const struct nb_call *call, nb_cuMemcpyDtoH_v2_
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(dstHost, srcDevice, ByteCount);
     if (nb_capture_is_taken(recorded, result))
-        nb_capture_copy(call, linear(word(dstHost), srcDevice, ByteCount, NULL, true));
+        nb_capture_copy(call, nb_copy_of_bytes(word(dstHost), srcDevice, ByteCount, NULL, true));
     return result;
 }
 
@@ -121,7 +121,7 @@ CUresult nb_through_copy_to_host_async(const struct nb_call *call, nb_cuMemcpyDt
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(dstHost, srcDevice, ByteCount, hStream);
     if (nb_capture_is_taken(recorded, result))
-        nb_capture_copy(call, linear(word(dstHost), srcDevice, ByteCount, hStream, false));
+        nb_capture_copy(call, nb_copy_of_bytes(word(dstHost), srcDevice, ByteCount, hStream, false));
     return result;
 }
 
@@ -130,7 +130,7 @@ CUresult nb_through_copy_2d(const struct nb_call *call, nb_cuMemcpy2D_v2_t real,
     const bool recorded = nb_capture_announce(call, NULL);
     const CUresult result = real(pCopy);
     if (nb_capture_is_taken(recorded, result))
-        nb_capture_copy(call, plane(pCopy, NULL, true));
+        nb_capture_copy(call, nb_copy_of_plane(pCopy, NULL, true));
     return result;
 }
 
@@ -140,7 +140,7 @@ CUresult nb_through_copy_2d_async(const struct nb_call *call, nb_cuMemcpy2DAsync
     const bool recorded = nb_capture_announce(call, hStream);
     const CUresult result = real(pCopy, hStream);
     if (nb_capture_is_taken(recorded, result))
-        nb_capture_copy(call, plane(pCopy, hStream, false));
+        nb_capture_copy(call, nb_copy_of_plane(pCopy, hStream, false));
     return result;
 }
 

@@ -6,9 +6,8 @@
 #include "memory.h"
 #include "real.h"
 #include "region_about.h"
+#include "slots.h"
 #include "surface.h"
-
-#define VENDOR_CUDA 1u
 
 void nb_capture_reset(void)
 {
@@ -41,7 +40,7 @@ static void append_device(CUdevice device)
     NB_REAL(cuDriverGetVersion)(&version);
     NB_REAL(cuDeviceGetUuid_v2)(&uuid, device);
     struct nb_capture_device element = {
-        .vendor = VENDOR_CUDA,
+        .vendor = nb_vendor,
         .driver_version = (uint32_t)version,
         .compute_major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
         .compute_minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),

@@ -52,6 +52,12 @@ void nb_memory_reap_idle(void) __attribute__((visibility("hidden")));
 bool nb_memory_reservation(uint64_t address, uint64_t bytes, uint64_t *begin, uint64_t *reserved_bytes)
     __attribute__((visibility("hidden")));
 
+/* memory_query.c: the address of which the driver is asked where the program asks of this one; and what it
+ * then says of an attribute, said of the program's own allocation. */
+CUdeviceptr nb_memory_asked(CUdeviceptr address) __attribute__((visibility("hidden")));
+void nb_memory_correct(CUdeviceptr address, CUpointer_attribute attribute, void *data)
+    __attribute__((visibility("hidden")));
+
 /* capture_allocation.c: a block lives no more, maybe in a region. */
 void nb_capture_block_ended(const struct nb_arena_block *block) __attribute__((visibility("hidden")));
 

@@ -84,6 +84,23 @@ static void correct(const struct found *found, CUpointer_attribute attribute, vo
     memcpy(data, &value, sizeof value);
 }
 
+CUdeviceptr nb_memory_asked(CUdeviceptr address)
+{
+    if (!nb_arena_holds(address))
+        return address;
+    const struct found found = find(address);
+    return to_ask(&found, address);
+}
+
+void nb_memory_correct(CUdeviceptr address, CUpointer_attribute attribute, void *data)
+{
+    if (!nb_arena_holds(address))
+        return;
+    const struct found found = find(address);
+    if (found.is_memory || found.is_reserved)
+        correct(&found, attribute, data);
+}
+
 CUresult nb_through_pointer_attribute(const struct nb_call *call, nb_cuPointerGetAttribute_t real, void *data,
                                       CUpointer_attribute attribute, CUdeviceptr ptr)
 {

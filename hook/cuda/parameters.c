@@ -2,13 +2,20 @@
 
 #include <cuda.h>
 
-/* `extra` is a list of pairs that CU_LAUNCH_PARAM_END ends. No driver accepts more than the two kinds. */
+#include <stdbool.h>
+
+/* `extra` is a list of pairs of two kinds. What is neither ends it: CU_LAUNCH_PARAM_END is 0, HIP's is 3. */
 #define EXTRA_PAIRS_MAX 4
+
+static bool is_pair(const void *kind)
+{
+    return kind == CU_LAUNCH_PARAM_BUFFER_POINTER || kind == CU_LAUNCH_PARAM_BUFFER_SIZE;
+}
 
 struct nb_parameters nb_packed_parameters(void **extra)
 {
     struct nb_parameters parameters = {NULL, NULL, 0, 0};
-    for (int pair = 0; pair < EXTRA_PAIRS_MAX && extra[2 * pair] != CU_LAUNCH_PARAM_END; pair++) {
+    for (int pair = 0; pair < EXTRA_PAIRS_MAX && is_pair(extra[2 * pair]); pair++) {
         void *value = extra[2 * pair + 1];
         if (extra[2 * pair] == CU_LAUNCH_PARAM_BUFFER_POINTER)
             parameters.packed = value;

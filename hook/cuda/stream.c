@@ -8,9 +8,9 @@ atomic_bool nb_stream_captures_happen;
 
 static bool is_per_thread(const struct nb_call *call)
 {
-    const char *name = nb_export_names[call->slot];
-    const size_t length = strlen(name);
-    return length > 5 && (strcmp(name + length - 5, "_ptsz") == 0 || strcmp(name + length - 5, "_ptds") == 0);
+    const char *suffix = strrchr(nb_export_names[call->slot], '_');
+    return suffix != NULL && (strcmp(suffix, "_ptsz") == 0 || strcmp(suffix, "_ptds") == 0 ||
+                              strcmp(suffix, "_spt") == 0 /* HIP's */);
 }
 
 CUstream nb_stream_of(const struct nb_call *call, CUstream stream)

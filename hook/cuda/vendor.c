@@ -1,4 +1,6 @@
+#include "capture_format.h"
 #include "slots.h"
 
-const char nb_driver_soname[] = "libcuda.so.1";
+const unsigned nb_vendor = NB_CAPTURE_CUDA;
 const char nb_driver_probe[] = "cuInit";
+const char nb_driver_variable[] = "NEUTRINO_DRIVER";

@@ -61,7 +61,9 @@ def main() -> int:
     parser.add_argument("--shard", default="0/1", metavar="I/N", help="every Nth, from the Ith on; I from 0")
     parser.add_argument("--seconds", type=float, default=60.0, help="the most that one grade may take")
     given = parser.parse_args()
-    machine = Machine("sim" if given.driver == "sim" else str(discover(given.driver).path), given.seconds)
+    machine = Machine(
+        "sim" if given.driver == "sim" else str(discover(given.driver, api="cuda").path), given.seconds
+    )
     names, classes = (set(filter(None, text.split(","))) for text in (given.only, given.classes))
     part, parts = map(int, given.shard.split("/"))
     chosen: Sequence[Attack | LookAlike] = [

@@ -22,7 +22,7 @@ TIMEOUT = 240
 def no_gpu() -> str | None:
     """Why there is no GPU to test on; None if there is one."""
     try:
-        driver = discover("auto")
+        driver = discover("auto", api="cuda")
     except ShimError as error:
         return str(error)
     if driver.is_sim:

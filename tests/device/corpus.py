@@ -27,7 +27,7 @@ TIMEOUT = 480
 def compare_drivers(folder: Path) -> Comparison:
     """The GPU first, then the CPU driver, each in a process of its own; what they print goes on standard output."""
     documents = []
-    for name, path in (("gpu", discover("auto").path), ("sim", SIM)):
+    for name, path in (("gpu", discover("auto", api="cuda").path), ("sim", SIM)):
         told = folder / f"corpus-{name}.json"
         command = [sys.executable, str(ROOT / "tests" / "corpus" / "run.py"), "--driver", str(path)]
         done = subprocess.run([*command, "--json", str(told)], check=False, timeout=TIMEOUT)

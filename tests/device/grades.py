@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--times", type=int, default=1, help="grade each so often")
     options = parser.parse_args()
-    if discover("auto").origin == "sim":
+    if discover("auto", api="cuda").origin == "sim":
         print(
             "SKIPPED: no GPU here; tests/integration/test_grade.py is this on the CPU driver", file=sys.stderr
         )

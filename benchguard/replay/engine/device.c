@@ -37,6 +37,14 @@ static int learn(struct nb_replay *replay)
     return NB_REPLAY_OK;
 }
 
+/* HIP has no lines of L2 that persist, so there are none to reset before a sample. */
+static int find_persisting(struct nb_replay *replay)
+{
+    const CUresult result = replay->driver.cuCtxResetPersistingL2Cache();
+    replay->persists = result != CUDA_ERROR_NOT_SUPPORTED;
+    return replay->persists ? nb_called(replay, result, "cuCtxResetPersistingL2Cache") : NB_REPLAY_OK;
+}
+
 int nb_device_open(struct nb_replay *replay)
 {
     const struct nb_driver *driver = &replay->driver;
@@ -53,6 +61,7 @@ int nb_device_open(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuDevicePrimaryCtxRetain, &replay->context, replay->device));
     NB_TRY(NB_CALL(replay, cuCtxSetCurrent, replay->context));
     NB_TRY(learn(replay));
+    NB_TRY(find_persisting(replay));
     NB_TRY(NB_CALL(replay, cuStreamCreateWithPriority, &replay->streams.own, CU_STREAM_NON_BLOCKING, 0));
     replay->streams.timed = replay->streams.own;
     return NB_REPLAY_OK;

@@ -51,7 +51,7 @@ static bool has_addresses(uint64_t address, uint64_t bytes)
 static const char *check_device(struct nb_checker *checker, uint32_t index)
 {
     const struct nb_capture_device *device = &checker->reader->device[index];
-    if (device->vendor != 1 && device->vendor != 2)
+    if (device->vendor != NB_CAPTURE_CUDA && device->vendor != NB_CAPTURE_HIP)
         return "a vendor that is not known";
     if (device->arena_bytes != 0 && device->arena_bytes - 1 > UINT64_MAX - device->arena)
         return "an arena that cannot be";

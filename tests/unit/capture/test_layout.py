@@ -30,6 +30,7 @@ CONSTANTS = {
     **{f"NB_CAPTURE_MODULE_{kind.name}": kind for kind in layout.ModuleKind},
     **{f"NB_CAPTURE_STREAM_{kind.name}": kind for kind in layout.StreamKind},
     **{f"NB_CAPTURE_{role.name}": role for role in layout.Role},
+    **{f"NB_CAPTURE_{vendor.name}": vendor for vendor in layout.Vendor},
 }
 LAYOUTS = [
     *(layout.RECORDING, layout.ELEMENT, layout.CAPTURE, layout.BLOB, layout.SECTION),

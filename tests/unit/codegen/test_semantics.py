@@ -11,7 +11,8 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.headers import headers_in
 from benchguard.codegen.model import Api
 from benchguard.codegen.parse import parse_headers
-from benchguard.codegen.semantics import ARGUMENTS_MAX, CUDA, OUT, Recording, load_semantics
+from benchguard.codegen.semantics import ARGUMENTS_MAX, OUT, Recording, load_semantics
+from benchguard.codegen.vendor import CUDA
 
 from .conftest import GOLDEN
 
@@ -36,7 +37,7 @@ def load(api: Api, folder: Path, text: str) -> dict[str, Recording]:
 
 def test_every_form_of_a_launch_is_recorded(api: Api) -> None:
     """cuLaunch..., with and without _ptsz, whatever the version: none is a mere tail jump."""
-    recordings = load_semantics(CUDA, api)
+    recordings = load_semantics(CUDA.semantics, api)
     launches = {function.name for function in api.functions if function.name.startswith("cuLaunch")}
     assert launches - set(recordings) == set()
     assert {name for name in launches if recordings[name].replace is None} == {
@@ -46,7 +47,7 @@ def test_every_form_of_a_launch_is_recorded(api: Api) -> None:
 
 def test_arrays_are_not_read(api: Api) -> None:
     """A parameter that comes with a count is never "out:", but where it was seen to be one value."""
-    for recording in load_semantics(CUDA, api).values():
+    for recording in load_semantics(CUDA.semantics, api).values():
         if any(word.role == "count" for word in recording.words):
             outs = [word.parameter.name for word in recording.words if word.role.startswith(OUT)]
             assert not outs or recording.function.name.startswith(tuple(SINGLE_VALUES)), (
@@ -61,7 +62,10 @@ def test_records_hold_their_words(api: Api) -> None:
     limit = re.search(r"#define NB_ARGUMENTS_MAX\s+(\d+)u", header)
     assert limit is not None
     assert int(limit[1]) == ARGUMENTS_MAX
-    assert max(len(recording.words) for recording in load_semantics(CUDA, api).values()) <= ARGUMENTS_MAX
+    assert (
+        max(len(recording.words) for recording in load_semantics(CUDA.semantics, api).values())
+        <= ARGUMENTS_MAX
+    )
 
 
 def test_roles_come_from_override_name_type_and_shape(golden: Api) -> None:
@@ -75,7 +79,7 @@ def test_roles_come_from_override_name_type_and_shape(golden: Api) -> None:
 
 
 def test_every_form_of_a_refused_function_is_refused(api: Api) -> None:
-    recordings = load_semantics(CUDA, api)
+    recordings = load_semantics(CUDA.semantics, api)
     forms = {name: r for name, r in recordings.items() if r.function.base == "cuStreamWaitValue32"}
     assert {"cuStreamWaitValue32", "cuStreamWaitValue32_v2_ptsz"} <= set(forms)
     assert {r.refused for r in forms.values()} == {forms["cuStreamWaitValue32"].refused}

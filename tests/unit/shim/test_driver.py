@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchguard.shim import driver
+from benchguard.shim import driver, vendors
 from benchguard.shim.build import shim_for
 from benchguard.shim.driver import cached_libraries, discover
 from benchguard.shim.errors import ShimError
+from benchguard.shim.vendors import CUDA, HIP
 
 
 @pytest.fixture(autouse=True)
 def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No driver in the loader's cache or the usual folders, whatever this machine has."""
     monkeypatch.setattr(driver, "_loader_cache", lambda: "")
-    monkeypatch.setattr(driver, "_DEFAULT_FOLDERS", (str(tmp_path / "usual"),))
+    monkeypatch.setattr(vendors, "_SYSTEM_FOLDERS", (str(tmp_path / "usual"),))
+    monkeypatch.setattr(vendors, "_CUDA_FOLDERS", ())
+    monkeypatch.setattr(vendors, "_ROCM", tmp_path / "opt")
 
 
 def test_library_path_comes_first_and_links_are_followed(driver_file: Path, tmp_path: Path) -> None:
@@ -49,7 +53,7 @@ def test_the_loaders_cache_is_read_in_its_order() -> None:
 \tlibcuda.so.1 (libc6) => /lib/i386-linux-gnu/libcuda.so.1
 \tlibcuda.so (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so
 """
-    assert cached_libraries(listing) == [
+    assert cached_libraries(listing, "libcuda.so.1") == [
         Path("/usr/local/cuda/compat/libcuda.so.1"),
         Path("/lib/x86_64-linux-gnu/libcuda.so.1"),
     ]
@@ -66,21 +70,21 @@ def test_what_does_not_fit_is_passed_over(driver_file: Path, tmp_path: Path) -> 
 def test_without_a_driver_the_packaged_one_is_used(
     monkeypatch: pytest.MonkeyPatch, driver_file: Path
 ) -> None:
-    monkeypatch.setattr(driver, "SIM", driver_file)
+    monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=driver_file), HIP))
     found = discover("auto", {})
     assert (found.origin, found.is_sim) == ("CPU driver (no GPU driver found)", True)
     assert discover("sim").origin == "CPU driver (asked for)"
 
 
 def test_an_unbuilt_cpu_driver_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(driver, "SIM", tmp_path / "nothing")
+    monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=tmp_path / "nothing"), HIP))
     with pytest.raises(ShimError, match=r"the CPU driver is not built; run `python build\.py build`"):
         discover("sim")
 
 
 def test_what_is_no_driver_is_refused_by_name(make_library: Callable[..., Path], tmp_path: Path) -> None:
-    with pytest.raises(ShimError, match="exports no cuInit"):
-        discover(str(make_library("other.so", "hipInit")))
+    with pytest.raises(ShimError, match="exports no cuInit and no hipInit"):
+        discover(str(make_library("other.so", "zeInit")))
     with pytest.raises(ShimError, match="No such file or directory"):
         discover(str(tmp_path / "nothing"))
     with pytest.raises(ShimError, match="Is a directory"):
@@ -94,3 +98,79 @@ def test_a_shim_is_never_taken_for_the_driver(driver_file: Path, cache: dict[str
         discover(str(shim.path))
     folders = f"{shim.path.parent}:{driver_file.parent}"
     assert discover("auto", {"LD_LIBRARY_PATH": folders}).path == driver_file.resolve()
+
+
+def test_whose_driver_it_is_its_exports_say(make_library: Callable[..., Path], driver_file: Path) -> None:
+    found = discover(str(make_library("renamed.so", "hipInit")))
+    assert (found.api, found.vendor.name, found.is_sim) == ("hip", "HIP", False)
+    assert discover(str(driver_file)).api == "cuda"
+
+
+def test_auto_is_cudas_driver_before_hips(
+    make_library: Callable[..., Path], driver_file: Path, tmp_path: Path
+) -> None:
+    """Wherever the two are; each can be asked for by itself."""
+    hip = make_library("hip/libamdhip64.so.6", "hipInit")
+    (tmp_path / "usual").mkdir()
+    (tmp_path / "usual" / "libcuda.so.1").symlink_to(driver_file)
+    environment = {"LD_LIBRARY_PATH": str(hip.parent)}
+    assert discover("auto", environment).path == driver_file.resolve()
+    assert discover("hip", environment).path == hip
+    assert discover("auto", environment, api="hip").path == hip
+    (tmp_path / "usual" / "libcuda.so.1").unlink()
+    assert discover("auto", environment).path == hip
+    assert discover("auto", environment).origin == "LD_LIBRARY_PATH"
+
+
+def test_the_newest_hip_of_a_folder_is_taken(make_library: Callable[..., Path]) -> None:
+    for name in ("libamdhip64.so.5", "libamdhip64.so.7", "libamdhip64.so.6"):
+        make_library(f"usual/{name}", "hipInit")
+    assert discover("hip", {}).path.name == "libamdhip64.so.7"
+
+
+def test_rocm_is_looked_for_where_it_is_installed(make_library: Callable[..., Path], tmp_path: Path) -> None:
+    """ROCM_PATH, the chosen one, then the newest: 6.10 is newer than 6.2."""
+    older = make_library("opt/rocm-6.2.4/lib/libamdhip64.so.6", "hipInit")
+    newer = make_library("opt/rocm-6.10.0/lib/libamdhip64.so.6", "hipInit")
+    assert discover("hip", {}).path == newer
+    assert discover("hip", {}).origin == str(newer.parent)
+    (tmp_path / "opt" / "rocm").symlink_to(tmp_path / "opt" / "rocm-6.2.4")
+    assert discover("hip", {}).path == older
+    named = make_library("mine/lib/libamdhip64.so.5", "hipInit")
+    assert discover("hip", {"ROCM_PATH": str(tmp_path / "mine")}).path == named
+
+
+def test_a_missing_hip_driver_is_one_line() -> None:
+    with pytest.raises(ShimError, match=r"no HIP driver found: .*; install ROCm's") as raised:
+        discover("hip", {})
+    assert "\n" not in str(raised.value)
+
+
+def test_a_driver_of_the_other_vendor_is_refused(
+    make_library: Callable[..., Path], driver_file: Path
+) -> None:
+    hip = make_library("libamdhip64.so.6", "hipInit")
+    with pytest.raises(ShimError, match="is a driver of HIP, one of CUDA is needed"):
+        discover(str(hip), {}, api="cuda")
+    with pytest.raises(ShimError, match="is a driver of CUDA, one of HIP is needed"):
+        discover(str(driver_file), {}, api="hip")
+
+
+def test_the_cpu_driver_is_of_the_vendor_that_is_needed(
+    make_library: Callable[..., Path], driver_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hip = replace(HIP, sim=make_library("libamdhip64.so.5", "hipInit"))
+    monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=driver_file), hip))
+    monkeypatch.setattr(driver, "HIP", hip)
+    for found in (discover("hip-sim", {}), discover("sim", {}, api="hip"), discover("auto", {}, api="hip")):
+        assert (found.path, found.api, found.is_sim) == (hip.sim.resolve(), "hip", True)
+    assert discover("auto", {}).api == "cuda"
+
+
+def test_a_shim_is_called_as_its_driver_is() -> None:
+    """As programs name it to the loader; what a driver calls itself else does not choose a file."""
+    assert HIP.shim_name("libamdhip64.so.6") == "libamdhip64.so.6"
+    assert HIP.shim_name("../libamdhip64.so.6") == "libamdhip64.so.5"
+    assert HIP.shim_name("surface.json") == "libamdhip64.so.5"
+    assert CUDA.shim_name("libcuda.so.1") == "libcuda.so.1"
+    assert CUDA.shim_name("libamdhip64.so.6") == "libcuda.so.1"

@@ -1,0 +1,80 @@
+"""Whose drivers there are: what their libraries are called and export, and where they may lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from .paths import HIP_SIM, HIP_SONAME, SIM, SONAME
+
+Api = Literal["cuda", "hip"]
+
+_SYSTEM_FOLDERS = (
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+)
+_CUDA_FOLDERS = (
+    "/usr/local/nvidia/lib64",  # where container runtimes mount it
+    "/usr/local/nvidia/lib",
+    "/usr/lib/wsl/lib",
+)
+_ROCM = Path("/opt")
+"""Holds rocm, a link to the chosen one, and rocm-<version> for each that is installed."""
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """`sonames` as programs ask the loader for them, the newest first; every driver exports `probe`."""
+
+    api: Api
+    name: str
+    probe: str
+    sonames: tuple[str, ...]
+    library: str
+    """What the driver is called where a user is told to give one."""
+    sim: Path
+    """The packaged CPU driver with this vendor's functions."""
+    sim_spec: str
+    """What `--driver` calls it."""
+
+    def shim_name(self, soname: str) -> str:
+        """The shim's file name: the driver's SONAME, if that is one of this vendor's drivers."""
+        stem = self.library.partition(".so")[0]
+        return soname if re.fullmatch(rf"{re.escape(stem)}\.so(\.[0-9]+)*", soname) else self.sonames[-1]
+
+    def folders(self, environment: Mapping[str, str]) -> Iterator[Path]:
+        """Where the loader does not look unless it is told, and the driver is all the same; the loader's own first."""
+        yield from map(Path, _SYSTEM_FOLDERS)
+        if self.api == "cuda":
+            yield from map(Path, _CUDA_FOLDERS)
+            return
+        if environment.get("ROCM_PATH"):
+            yield Path(environment["ROCM_PATH"]) / "lib"
+        yield _ROCM / "rocm" / "lib"
+        for folder in sorted(_ROCM.glob("rocm-*"), key=_version, reverse=True):
+            yield folder / "lib"
+
+
+def _version(folder: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", folder.name)]
+
+
+CUDA = Vendor("cuda", "CUDA", "cuInit", (SONAME,), SONAME, SIM, "sim")
+HIP = Vendor(
+    "hip",
+    "HIP",
+    "hipInit",
+    ("libamdhip64.so.7", "libamdhip64.so.6", HIP_SONAME),
+    "libamdhip64.so",
+    HIP_SIM,
+    "hip-sim",
+)
+VENDORS = (CUDA, HIP)
+"""In the order in which a machine's driver is looked for."""

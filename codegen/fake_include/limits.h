@@ -1,0 +1,5 @@
+#ifndef NB_FAKE_LIMITS_H
+#define NB_FAKE_LIMITS_H
+#define INT_MAX  2147483647
+#define UINT_MAX 4294967295U
+#endif

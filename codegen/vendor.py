@@ -1,0 +1,74 @@
+"""What differs between the two headers that are read: CUDA's driver API and HIP's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_SEMANTICS = Path(__file__).resolve().parent / "semantics"
+INTERNAL = "__CUDA_API_VERSION_INTERNAL"
+"""Makes cuda.h declare every real function under its real name, old ABIs and per-thread forms included."""
+
+
+@dataclass(frozen=True)
+class Vendor:
+    name: str
+    """As a capture and surface.json call it."""
+    title: str
+    header: str
+    """The file that declares the functions."""
+    includes: tuple[str, ...]
+    """What is read: the header first."""
+    extra: Path | None
+    """Prototypes of exports that no header of the vendor's declares."""
+    defines: tuple[str, ...]
+    """For whoever includes the headers."""
+    every_form: tuple[str, ...]
+    """Also defined where every function is wanted under its own name."""
+    function: re.Pattern[str]
+    convention: str
+    """Stands between return type and name."""
+    soname: str
+    semantics: Path
+    release_units: tuple[int, int]
+    """What a major and a minor release count in the header's version number."""
+
+    def release(self, version: int) -> str:
+        """13050 of CUDA -> "13.5"."""
+        major, minor = self.release_units
+        return f"{version // major}.{version % major // minor}"
+
+
+CUDA = Vendor(
+    name="cuda",
+    title="CUDA",
+    header="cuda.h",
+    includes=("cuda.h", "cudaTypedefs.h"),
+    extra=None,
+    defines=(),
+    every_form=(INTERNAL,),
+    function=re.compile(r"cu[A-Z]\w*"),
+    convention="CUDAAPI ",
+    soname="libcuda.so.1",
+    semantics=_SEMANTICS / "cuda.toml",
+    release_units=(1000, 10),
+)
+
+HIP = Vendor(
+    name="hip",
+    title="HIP",
+    header="hip/hip_runtime_api.h",
+    includes=("hip/hip_runtime_api.h", "hip/hiprtc.h"),
+    extra=_SEMANTICS / "hip_extra.h",
+    defines=(
+        "__HIP_PLATFORM_AMD__",
+        "__HIP_PLATFORM_HCC__",
+    ),  # the second is what 5.x's own hipcc sets besides
+    every_form=(),
+    function=re.compile(r"(__)?hip(rtc)?[A-Z]\w*|_Z\w*hip\w*"),
+    convention="",
+    soname="libamdhip64.so.5",
+    semantics=_SEMANTICS / "hip.toml",
+    release_units=(10_000_000, 100_000),
+)

@@ -1,0 +1,78 @@
+/* Contexts: a device's ordinal and one, as HIP has one context a device that matters. */
+#include "hip.h"
+
+static int device_of(CUcontext context)
+{
+    return (int)(uintptr_t)context - 1;
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+    return (CUresult)HIP(hipGetDevice)(device);
+}
+
+CUresult cuCtxGetCurrent(CUcontext *pctx)
+{
+    int device = 0;
+    const CUresult result = (CUresult)HIP(hipGetDevice)(&device);
+    if (result == CUDA_SUCCESS)
+        *pctx = nb_hip_context(device);
+    return result;
+}
+
+/* A thread of HIP always has a device: no context at all cannot be had, and is asked for only to let go. */
+CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+    return ctx != NULL ? (CUresult)HIP(hipSetDevice)(device_of(ctx)) : CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+    hipCtx_t context;
+    const CUresult result = (CUresult)HIP(hipDevicePrimaryCtxRetain)(&context, dev);
+    if (result == CUDA_SUCCESS)
+        *pctx = nb_hip_context(dev);
+    return result;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+    return (CUresult)HIP(hipDevicePrimaryCtxRelease)(dev);
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    return (CUresult)HIP(hipDeviceSynchronize)();
+}
+
+/* HIP's limits have CUDA's numbers, and there are three of them: the stack (since 5.3), printf, the heap. */
+static bool has_limit(CUlimit limit)
+{
+    return limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE ||
+           (limit == CU_LIMIT_STACK_SIZE && nb_hip_version() >= 503);
+}
+
+CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+{
+    return has_limit(limit) ? (CUresult)HIP(hipDeviceGetLimit)(pvalue, (enum hipLimit_t)limit)
+                            : CUDA_ERROR_UNSUPPORTED_LIMIT;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    hipError_t (*const set)(enum hipLimit_t, size_t) =
+        HIP_LATER(hipDeviceSetLimit, (enum hipLimit_t, size_t)); /* since 5.3 */
+    return set != NULL && has_limit(limit) ? (CUresult)set((enum hipLimit_t)limit, value)
+                                           : CUDA_ERROR_UNSUPPORTED_LIMIT;
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    return (CUresult)HIP(hipDeviceGetStreamPriorityRange)(leastPriority, greatestPriority);
+}
+
+/* No version has lines of L2 that persist, so none do after this. */
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+    return CUDA_SUCCESS;
+}

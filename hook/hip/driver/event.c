@@ -1,0 +1,32 @@
+/* Events. */
+#include "hip.h"
+
+CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    return (CUresult)HIP(hipEventCreateWithFlags)((hipEvent_t *)phEvent, Flags);
+}
+
+CUresult cuEventDestroy_v2(CUevent hEvent)
+{
+    return (CUresult)HIP(hipEventDestroy)((hipEvent_t)hEvent);
+}
+
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return (CUresult)HIP(hipEventRecord)((hipEvent_t)hEvent, nb_hip_stream(hStream));
+}
+
+CUresult cuEventSynchronize(CUevent hEvent)
+{
+    return (CUresult)HIP(hipEventSynchronize)((hipEvent_t)hEvent);
+}
+
+CUresult cuEventQuery(CUevent hEvent)
+{
+    return (CUresult)HIP(hipEventQuery)((hipEvent_t)hEvent);
+}
+
+CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return (CUresult)HIP(hipEventElapsedTime)(pMilliseconds, (hipEvent_t)hStart, (hipEvent_t)hEnd);
+}

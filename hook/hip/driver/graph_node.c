@@ -1,0 +1,206 @@
+/* Nodes of graphs: adding them, and what they were given. */
+#include "hip.h"
+#include "shapes.h"
+
+/* ---- kernels --------------------------------------------------------------------------------------------
+ */
+
+/* `func` is a stub's address or a hipFunction_t: the library looks among the stubs first. Contexts of nodes
+ * and kernels of libraries are not HIP's. */
+static hipKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS *from)
+{
+    return (hipKernelNodeParams){.blockDim = {from->blockDimX, from->blockDimY, from->blockDimZ},
+                                 .extra = from->extra,
+                                 .func = from->func != NULL ? (void *)from->func : (void *)from->kern,
+                                 .gridDim = {from->gridDimX, from->gridDimY, from->gridDimZ},
+                                 .kernelParams = from->kernelParams,
+                                 .sharedMemBytes = from->sharedMemBytes};
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                 size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    if (nodeParams == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    const hipKernelNodeParams kernel = kernel_of(nodeParams);
+    return (CUresult)HIP(hipGraphAddKernelNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                (const hipGraphNode_t *)dependencies, numDependencies,
+                                                &kernel);
+}
+
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    hipKernelNodeParams kernel;
+    const CUresult result = (CUresult)HIP(hipGraphKernelNodeGetParams)((hipGraphNode_t)hNode, &kernel);
+    if (result == CUDA_SUCCESS)
+        *nodeParams = nb_shape_of_kernel(&kernel);
+    return result;
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                           const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    if (nodeParams == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    const hipKernelNodeParams kernel = kernel_of(nodeParams);
+    return (CUresult)HIP(hipGraphExecKernelNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode,
+                                                          &kernel);
+}
+
+/* HIP's attributes have the driver's numbers. Its windows have another order of fields, and nobody needs them
+ * here: a replay leaves them out, since no lines of L2 may persist. */
+static bool has_attribute(CUkernelNodeAttrID attribute)
+{
+    return attribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE || attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY;
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                       CUkernelNodeAttrValue *value_out)
+{
+    hipError_t (*const get)(hipGraphNode_t, int, CUkernelNodeAttrValue *) =
+        HIP_LATER(hipGraphKernelNodeGetAttribute, (hipGraphNode_t, int, CUkernelNodeAttrValue *));
+    return get != NULL && has_attribute(attr) ? (CUresult)get((hipGraphNode_t)hNode, (int)attr, value_out)
+                                              : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* Exported since 5.3 (in 5.2 it is declared and missing). */
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                       const CUkernelNodeAttrValue *value)
+{
+    hipError_t (*const set)(hipGraphNode_t, int, const CUkernelNodeAttrValue *) =
+        HIP_LATER(hipGraphKernelNodeSetAttribute, (hipGraphNode_t, int, const CUkernelNodeAttrValue *));
+    return set != NULL && has_attribute(attr) ? (CUresult)set((hipGraphNode_t)hNode, (int)attr, value)
+                                              : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------------------
+ */
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                              size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+{
+    hipMemcpy3DParms copy;
+    (void)ctx;
+    if (copyParams == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!nb_hip_copy_of(copyParams, &copy))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return (CUresult)HIP(hipGraphAddMemcpyNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                (const hipGraphNode_t *)dependencies, numDependencies, &copy);
+}
+
+/* Only of a node of just this kind: the library would read one of another (5.2: 1D) as if it were. */
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
+{
+    hipMemcpy3DParms copy;
+    CUgraphNodeType type;
+    CUresult result = cuGraphNodeGetType(hNode, &type);
+    if (result == CUDA_SUCCESS && type != CU_GRAPH_NODE_TYPE_MEMCPY)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = (CUresult)HIP(hipGraphMemcpyNodeGetParams)((hipGraphNode_t)hNode, &copy);
+    if (result == CUDA_SUCCESS && !nb_hip_copy_to(&copy, nodeParams))
+        result = CUDA_ERROR_NOT_SUPPORTED;
+    return result;
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                        const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+{
+    hipMemcpy3DParms copy;
+    (void)ctx;
+    if (copyParams == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return nb_hip_copy_of(copyParams, &copy) ? (CUresult)HIP(hipGraphExecMemcpyNodeSetParams)(
+                                                   (hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, &copy)
+                                             : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- sets -----------------------------------------------------------------------------------------------
+ */
+
+static hipMemsetParams set_of(const CUDA_MEMSET_NODE_PARAMS *from)
+{
+    return (hipMemsetParams){.dst = nb_hip_address(from->dst),
+                             .elementSize = from->elementSize,
+                             .height = from->height,
+                             .pitch = from->pitch,
+                             .value = from->value,
+                             .width = from->width};
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                              size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams,
+                              CUcontext ctx)
+{
+    (void)ctx;
+    if (memsetParams == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    const hipMemsetParams set = set_of(memsetParams);
+    return (CUresult)HIP(hipGraphAddMemsetNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                (const hipGraphNode_t *)dependencies, numDependencies, &set);
+}
+
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
+{
+    hipMemsetParams set;
+    const CUresult result = (CUresult)HIP(hipGraphMemsetNodeGetParams)((hipGraphNode_t)hNode, &set);
+    if (result == CUDA_SUCCESS)
+        *nodeParams = nb_shape_of_set(&set);
+    return result;
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                        const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+{
+    (void)ctx;
+    if (memsetParams == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    const hipMemsetParams set = set_of(memsetParams);
+    return (CUresult)HIP(hipGraphExecMemsetNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode,
+                                                          &set);
+}
+
+/* ---- the others -----------------------------------------------------------------------------------------
+ */
+
+CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                             size_t numDependencies)
+{
+    return (CUresult)HIP(hipGraphAddEmptyNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                               (const hipGraphNode_t *)dependencies, numDependencies);
+}
+
+CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                            size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    if (nodeParams == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    const hipHostNodeParams host = {.fn = nodeParams->fn, .userData = nodeParams->userData};
+    return (CUresult)HIP(hipGraphAddHostNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                              (const hipGraphNode_t *)dependencies, numDependencies, &host);
+}
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                  size_t numDependencies, CUgraph childGraph)
+{
+    return (CUresult)HIP(hipGraphAddChildGraphNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                    (const hipGraphNode_t *)dependencies, numDependencies,
+                                                    (hipGraph_t)childGraph);
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                   size_t numDependencies, CUevent event)
+{
+    return (CUresult)HIP(hipGraphAddEventRecordNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                     (const hipGraphNode_t *)dependencies, numDependencies,
+                                                     (hipEvent_t)event);
+}
+
+CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                 size_t numDependencies, CUevent event)
+{
+    return (CUresult)HIP(hipGraphAddEventWaitNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                   (const hipGraphNode_t *)dependencies, numDependencies,
+                                                   (hipEvent_t)event);
+}

@@ -1,0 +1,57 @@
+/* Modules. */
+#include "hip.h"
+
+enum { OPTIONS_MAX = 32, OPTIONS_SHARED = CU_JIT_FAST_COMPILE + 1 };
+
+CUresult cuModuleLoad(CUmodule *module, const char *fname)
+{
+    return (CUresult)HIP(hipModuleLoad)((hipModule_t *)module, fname);
+}
+
+/* The first options have the same numbers in both (hipJitOptionFastCompile); the newer ones are left out, as
+ * AMD's library would: it reads none. */
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
+                            CUjit_option *options, void **optionValues)
+{
+    hipJitOption kept[OPTIONS_MAX];
+    void *values[OPTIONS_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; options != NULL && optionValues != NULL && i < numOptions && count < OPTIONS_MAX;
+         i++)
+        if ((unsigned)options[i] < OPTIONS_SHARED) {
+            kept[count] = (hipJitOption)options[i];
+            values[count++] = optionValues[i];
+        }
+    return (CUresult)HIP(hipModuleLoadDataEx)((hipModule_t *)module, image, count, kept, values);
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+CUresult cuModuleUnload(CUmodule hmod)
+{
+    return (CUresult)HIP(hipModuleUnload)((hipModule_t)hmod);
+}
+
+CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
+{
+    return (CUresult)HIP(hipModuleGetFunction)((hipFunction_t *)hfunc, (hipModule_t)hmod, name);
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+{
+    CUresult result;
+    hipDeviceptr_t address = NULL;
+    size_t size = 0;
+    if (!nb_hip_registered_variable(hmod, name, &address, &size, &result))
+        result = (CUresult)HIP(hipModuleGetGlobal)(&address, &size, (hipModule_t)hmod, name);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (dptr != NULL)
+        *dptr = (CUdeviceptr)(uintptr_t)address;
+    if (bytes != NULL)
+        *bytes = size;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,59 @@
+/* What an address is. */
+#include "hip.h"
+
+#include <string.h>
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
+{
+    hipDeviceptr_t base = NULL;
+    const CUresult result = (CUresult)HIP(hipMemGetAddressRange)(&base, psize, nb_hip_address(dptr));
+    if (result == CUDA_SUCCESS && pbase != NULL)
+        *pbase = (CUdeviceptr)(uintptr_t)base;
+    return result;
+}
+
+/* hipMemoryType was numbered anew in 6.0, as the CUDA runtime numbers it: 1 host, 2 device, 3 managed. */
+static CUresult memory_type(uint32_t *type, CUdeviceptr address)
+{
+    uint32_t number = 0;
+    const CUresult result = (CUresult)HIP(hipPointerGetAttribute)(&number, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                                  nb_hip_address(address));
+    if (result != CUDA_SUCCESS)
+        return result;
+    const uint32_t host = nb_hip_version() >= 600 ? 1 : 0;
+    if (number == host)
+        *type = CU_MEMORYTYPE_HOST;
+    else if (number == host + 1)
+        *type = CU_MEMORYTYPE_DEVICE;
+    else
+        *type = nb_hip_version() >= 600 && number == 3 ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_UNIFIED;
+    return CUDA_SUCCESS;
+}
+
+static CUresult context_of(CUcontext *context, CUdeviceptr address)
+{
+    int device = 0;
+    const CUresult result = (CUresult)HIP(hipPointerGetAttribute)(
+        &device, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL, nb_hip_address(address));
+    if (result == CUDA_SUCCESS)
+        *context = nb_hip_context(device);
+    return result;
+}
+
+/* The other attributes have CUDA's numbers up to the pool's; the newer ones (mapping, block) HIP lacks. */
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    if (data == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch ((int)attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        return context_of(data, ptr);
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        return memory_type(data, ptr);
+    default:
+        return (int)attribute <= (int)HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
+                   ? (CUresult)HIP(hipPointerGetAttribute)(data, (hipPointer_attribute)attribute,
+                                                           nb_hip_address(ptr))
+                   : CUDA_ERROR_NOT_SUPPORTED;
+    }
+}

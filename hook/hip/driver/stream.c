@@ -1,0 +1,87 @@
+/* Streams and what is captured of them. Flags, modes and states have the same numbers. */
+#include "hip.h"
+
+CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return (CUresult)HIP(hipStreamCreateWithFlags)((hipStream_t *)phStream, Flags);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+    return (CUresult)HIP(hipStreamCreateWithPriority)((hipStream_t *)phStream, flags, priority);
+}
+
+CUresult cuStreamDestroy_v2(CUstream hStream)
+{
+    return (CUresult)HIP(hipStreamDestroy)(nb_hip_stream(hStream));
+}
+
+CUresult cuStreamSynchronize(CUstream hStream)
+{
+    return (CUresult)HIP(hipStreamSynchronize)(nb_hip_stream(hStream));
+}
+
+CUresult cuStreamQuery(CUstream hStream)
+{
+    return (CUresult)HIP(hipStreamQuery)(nb_hip_stream(hStream));
+}
+
+CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    return (CUresult)HIP(hipStreamWaitEvent)(nb_hip_stream(hStream), (hipEvent_t)hEvent, Flags);
+}
+
+CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+    return (CUresult)HIP(hipStreamGetFlags)(nb_hip_stream(hStream), flags);
+}
+
+CUresult cuStreamGetPriority(CUstream hStream, int *priority)
+{
+    return (CUresult)HIP(hipStreamGetPriority)(nb_hip_stream(hStream), priority);
+}
+
+/* Since 7.1. Without it streams are told apart by their handles. */
+CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+    hipError_t (*const get)(hipStream_t, unsigned long long *) =
+        HIP_LATER(hipStreamGetId, (hipStream_t, unsigned long long *));
+    return get != NULL ? (CUresult)get(nb_hip_stream(hStream), streamId) : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+    const int device = HIP(hipGetStreamDeviceId)(nb_hip_stream(hStream));
+    if (device < 0)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *pctx = nb_hip_context(device);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return (CUresult)HIP(hipStreamBeginCapture)(nb_hip_stream(hStream), (hipStreamCaptureMode)mode);
+}
+
+CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+{
+    return (CUresult)HIP(hipStreamEndCapture)(nb_hip_stream(hStream), (hipGraph_t *)phGraph);
+}
+
+CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+    const CUresult result = (CUresult)HIP(hipStreamIsCapturing)(nb_hip_stream(hStream), &status);
+    if (result == CUDA_SUCCESS)
+        *captureStatus = (CUstreamCaptureStatus)status;
+    return result;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    hipStreamCaptureMode exchanged = (hipStreamCaptureMode)*mode;
+    const CUresult result = (CUresult)HIP(hipThreadExchangeStreamCaptureMode)(&exchanged);
+    if (result == CUDA_SUCCESS)
+        *mode = (CUstreamCaptureMode)exchanged;
+    return result;
+}

@@ -1,0 +1,20 @@
+#include "hip.h"
+
+#include <stdatomic.h>
+
+/* hipRuntimeGetVersion gives HIP_VERSION: 10000000 major + 100000 minor + patch. */
+enum { OF_MAJOR = 10000000, OF_MINOR = 100000 };
+
+unsigned nb_hip_version(void)
+{
+    static _Atomic unsigned known;
+    unsigned version = atomic_load_explicit(&known, memory_order_relaxed);
+    int number = 0;
+    if (version != 0)
+        return version;
+    if (HIP(hipRuntimeGetVersion)(&number) != hipSuccess || number < OF_MAJOR)
+        number = HIP_VERSION; /* a library that does not say is taken for the header's */
+    version = (unsigned)(100 * (number / OF_MAJOR) + number % OF_MAJOR / OF_MINOR);
+    atomic_store_explicit(&known, version, memory_order_relaxed);
+    return version;
+}

@@ -1,0 +1,140 @@
+/* Addresses and the memory behind them. Libraries before 5.5 have these functions and refuse them (801). */
+#include "hip.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* hipMemAllocationProp as of 5.2. Newer ones have the driver's order, so that its own structure can be given.
+ */
+struct old_properties {
+    unsigned char compression;
+    hipMemLocation location;
+    hipMemAllocationHandleType handle_type;
+    hipMemAllocationType type;
+    unsigned short usage;
+    void *metadata;
+};
+
+_Static_assert(sizeof(hipMemLocation) == sizeof(CUmemLocation) &&
+                   sizeof(hipMemAccessDesc) == sizeof(CUmemAccessDesc) &&
+                   offsetof(hipMemAccessDesc, flags) == offsetof(CUmemAccessDesc, flags),
+               "HIP took these structures from the driver");
+
+static bool is_old(void)
+{
+    return nb_hip_version() < 503;
+}
+
+/* Whichever of the two this library reads. */
+static const hipMemAllocationProp *properties_of(const CUmemAllocationProp *from, struct old_properties *old)
+{
+    if (!is_old())
+        return (const void *)from;
+    *old = (struct old_properties){.compression = from->allocFlags.compressionType,
+                                   .location = {(hipMemLocationType)from->location.type, from->location.id},
+                                   .handle_type = (hipMemAllocationHandleType)from->requestedHandleTypes,
+                                   .type = (hipMemAllocationType)from->type,
+                                   .usage = from->allocFlags.usage,
+                                   .metadata = from->win32HandleMetaData};
+    return (const void *)old;
+}
+
+static hipMemGenericAllocationHandle_t handle_of(CUmemGenericAllocationHandle handle)
+{
+    return (hipMemGenericAllocationHandle_t)(uintptr_t)handle;
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
+                             unsigned long long flags)
+{
+    void *address = NULL;
+    const CUresult result =
+        (CUresult)HIP(hipMemAddressReserve)(&address, size, alignment, nb_hip_address(addr), flags);
+    if (result == CUDA_SUCCESS)
+        *ptr = (CUdeviceptr)(uintptr_t)address;
+    return result;
+}
+
+CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
+{
+    return (CUresult)HIP(hipMemAddressFree)(nb_hip_address(ptr), size);
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                     unsigned long long flags)
+{
+    struct old_properties old;
+    hipMemGenericAllocationHandle_t made = NULL;
+    if (prop == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUresult result = (CUresult)HIP(hipMemCreate)(&made, size, properties_of(prop, &old), flags);
+    if (result == CUDA_SUCCESS)
+        *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
+    return result;
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    return (CUresult)HIP(hipMemRelease)(handle_of(handle));
+}
+
+CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags)
+{
+    return (CUresult)HIP(hipMemMap)(nb_hip_address(ptr), size, offset, handle_of(handle), flags);
+}
+
+CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
+{
+    return (CUresult)HIP(hipMemUnmap)(nb_hip_address(ptr), size);
+}
+
+CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
+{
+    return (CUresult)HIP(hipMemSetAccess)(nb_hip_address(ptr), size, (const void *)desc, count);
+}
+
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
+{
+    return (CUresult)HIP(hipMemGetAccess)(flags, (const void *)location, nb_hip_address(ptr));
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                       CUmemAllocationGranularity_flags option)
+{
+    struct old_properties old;
+    if (prop == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return (CUresult)HIP(hipMemGetAllocationGranularity)(granularity, properties_of(prop, &old),
+                                                         (hipMemAllocationGranularity_flags)option);
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                CUmemGenericAllocationHandle handle)
+{
+    struct old_properties old;
+    memset(prop, 0, sizeof *prop);
+    if (!is_old())
+        return (CUresult)HIP(hipMemGetAllocationPropertiesFromHandle)((void *)prop, handle_of(handle));
+    const CUresult result =
+        (CUresult)HIP(hipMemGetAllocationPropertiesFromHandle)((void *)&old, handle_of(handle));
+    if (result == CUDA_SUCCESS) {
+        prop->type = (CUmemAllocationType)old.type;
+        prop->requestedHandleTypes = (CUmemAllocationHandleType)old.handle_type;
+        prop->location.type = (CUmemLocationType)old.location.type;
+        prop->location.id = old.location.id;
+        prop->win32HandleMetaData = old.metadata;
+        prop->allocFlags.compressionType = old.compression;
+        prop->allocFlags.usage = old.usage;
+    }
+    return result;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+{
+    hipMemGenericAllocationHandle_t found = NULL;
+    const CUresult result = (CUresult)HIP(hipMemRetainAllocationHandle)(&found, addr);
+    if (result == CUDA_SUCCESS)
+        *handle = (CUmemGenericAllocationHandle)(uintptr_t)found;
+    return result;
+}
