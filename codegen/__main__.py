@@ -9,63 +9,99 @@ from pathlib import Path
 from .emit import emit_shim
 from .emit.sim import emit_sim
 from .errors import CodegenError
-from .exports import read_exports
-from .generate import generic_surface, shim_surface, write_files
+from .exports import DriverExports, read_exports
+from .exports_file import exports_text
+from .generate import generic_hip_surface, generic_surface, hip_surface, shim_surface, write_files
 from .headers import Headers, find_headers, headers_in, newest_headers
+from .hip import HipHeaders, find_hip_headers, hip_headers_in
 from .parse import parse_headers
 from .semantics import load_semantics
-from .vendor import CUDA
+from .surface import Surface
+from .vendor import CUDA, HIP
 
 _DESCRIPTION = """\
-Generate C from cuda.h and cudaTypedefs.h.
+Generate C from a driver's headers: cuda.h and cudaTypedefs.h, or with --api hip HIP's.
 
-  shim   the sources of a shim driver: one tail jump or typed wrapper for every export
-  sim    the CPU driver's stubs and its cuGetProcAddress table
-  table  what the shim does with each function of the header
+  shim     the sources of a shim driver: one tail jump or typed wrapper for every export
+  sim      the CPU driver's stubs and its cuGetProcAddress table
+  table    what the shim does with each function of the header
+  exports  a driver's exports as text, for what is built where the driver is not
 
-The headers are those of the CUDA toolkit, else of the wheel nvidia-cuda-runtime; sim and
---all-header-functions take the newer of the two. --include names others.
+CUDA's headers are those of the toolkit, else of the wheel nvidia-cuda-runtime; sim and
+--all-header-functions take the newer of the two. HIP's are those of ROCm, else the system's.
+--include names others. A HIP shim needs both.
 """
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        headers = headers_in(options.include) if options.include else _default_headers(options)
-        {"shim": _shim, "sim": _sim, "table": _table}[options.command](options, headers)
+        {"shim": _shim, "sim": _sim, "table": _table, "exports": _exports}[options.command](options)
     except CodegenError as error:
         print(f"codegen: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _default_headers(options: argparse.Namespace) -> Headers:
+def _headers(options: argparse.Namespace) -> Headers:
+    if options.api == HIP.name:
+        return _hip_headers(options)
+    return headers_in(options.include) if options.include else _cuda_headers(options)
+
+
+def _cuda_headers(options: argparse.Namespace) -> Headers:
     """What stands for every driver at once is made from the newest header there is."""
     every = options.command == "sim" or getattr(options, "all_header_functions", False)
     return newest_headers() if every else find_headers()
 
 
-def _shim(options: argparse.Namespace, headers: Headers) -> None:
-    if options.driver:
-        surface = shim_surface(headers, read_exports(options.driver), options.semantics)
-    else:
-        surface = generic_surface(headers, options.semantics)
+def _hip_headers(options: argparse.Namespace) -> HipHeaders:
+    return hip_headers_in(options.include) if options.include else find_hip_headers()
+
+
+def _semantics(options: argparse.Namespace) -> Path:
+    named: Path | None = options.semantics
+    return named or (HIP if options.api == HIP.name else CUDA).semantics
+
+
+def _shim(options: argparse.Namespace) -> None:
+    surface = _surface(options, read_exports(options.driver) if options.driver else None)
     write_files(emit_shim(surface), options.out)
     kinds = [export.kind for export in surface.exports]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("recorded", "pass", "untyped"))
-    print(f"{options.out}: {len(kinds)} exports ({counts}) from {headers.origin}")
+    print(f"{options.out}: {len(kinds)} exports ({counts}) from {surface.origin}")
 
 
-def _sim(options: argparse.Namespace, headers: Headers) -> None:
+def _surface(options: argparse.Namespace, driver: DriverExports | None) -> Surface:
+    semantics = _semantics(options)
+    if options.api == HIP.name:
+        headers, cuda = _hip_headers(options), _cuda_headers(options)
+        if driver is None:
+            return generic_hip_surface(headers, cuda, semantics)
+        return hip_surface(headers, cuda, driver, semantics)
+    if driver is None:
+        return generic_surface(_headers(options), semantics)
+    return shim_surface(_headers(options), driver, semantics)
+
+
+def _sim(options: argparse.Namespace) -> None:
+    headers = _headers(options)
     api = parse_headers(headers)
     write_files(emit_sim(api), options.out)
     counts = f"{len(api.functions)} stubs, {len(api.entry_points)} entry points"
     print(f"{options.out}: {counts} from {headers.origin}")
 
 
-def _table(options: argparse.Namespace, headers: Headers) -> None:
-    api = parse_headers(headers)
-    recordings = load_semantics(options.semantics, api)
+def _exports(options: argparse.Namespace) -> None:
+    driver = read_exports(options.driver)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    write_files({options.out.name: exports_text(driver)}, options.out.parent)
+    print(f"{options.out}: {len(driver.names)} exports of {len(driver.versions)} versions")
+
+
+def _table(options: argparse.Namespace) -> None:
+    api = parse_headers(_headers(options))
+    recordings = load_semantics(_semantics(options), api)
     written = {symbol: name for name, symbol in api.source_names.items() if name != symbol}
     for function in api.functions:
         recording = recordings.get(function.name)
@@ -84,17 +120,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
-        "--include", type=Path, metavar="FOLDER", help="take cuda.h and cudaTypedefs.h from here"
+        "--api", choices=(CUDA.name, HIP.name), default=CUDA.name, help="whose driver (default: cuda)"
     )
+    common.add_argument("--include", type=Path, metavar="FOLDER", help="take that driver's headers from here")
     meaning = argparse.ArgumentParser(add_help=False)
     meaning.add_argument(
         "--semantics",
         type=Path,
-        default=CUDA.semantics,
         metavar="FILE",
-        help="what is recorded (default: semantics/cuda.toml)",
+        help="what is recorded (default: semantics/cuda.toml or hip.toml)",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="shim|sim|table")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="shim|sim|table|exports")
     shim = commands.add_parser("shim", parents=[common, meaning], help="the sources of a shim driver")
     surface = shim.add_mutually_exclusive_group(required=True)
     surface.add_argument(
@@ -107,6 +143,9 @@ def _parser() -> argparse.ArgumentParser:
     sim = commands.add_parser("sim", parents=[common], help="the generated part of the CPU driver")
     sim.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the files")
     commands.add_parser("table", parents=[common, meaning], help="functions, kinds, groups and hooks")
+    exports = commands.add_parser("exports", help="a driver's exports, with their versions")
+    exports.add_argument("--driver", type=Path, metavar="PATH", required=True, help="the driver library")
+    exports.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
     return parser
 
 

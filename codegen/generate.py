@@ -25,10 +25,15 @@ def hip_surface(
     headers: HipHeaders, cuda_headers: Headers, driver: DriverExports, semantics: Path = HIP.semantics
 ) -> Surface:
     """The surface of a shim for a HIP driver, with what it takes of CUDA's. Raises CodegenError."""
-    api, cuda = parse_headers(headers), parse_headers(cuda_headers)
-    translated = load_translated(semantics, cuda)
-    translation = Translation(cuda, translated, load_semantics(CUDA.semantics, cuda))
+    api = parse_headers(headers)
+    translation = _translation(cuda_headers, semantics)
     return Surface(api, driver, headers.origin, load_semantics(semantics, api), translation)
+
+
+def _translation(cuda_headers: Headers, semantics: Path) -> Translation:
+    cuda = parse_headers(cuda_headers)
+    functions = load_translated(semantics, cuda)
+    return Translation(cuda, functions, load_semantics(CUDA.semantics, cuda))
 
 
 def generic_driver(api: Api, soname: str | None = None) -> DriverExports:
@@ -41,6 +46,15 @@ def generic_surface(headers: Headers, semantics: Path = CUDA.semantics) -> Surfa
     return Surface(api, generic_driver(api), headers.origin, load_semantics(semantics, api))
 
 
+def generic_hip_surface(
+    headers: HipHeaders, cuda_headers: Headers, semantics: Path = HIP.semantics
+) -> Surface:
+    api = parse_headers(headers)
+    translation = _translation(cuda_headers, semantics)
+    recordings = load_semantics(semantics, api)
+    return Surface(api, generic_driver(api), headers.origin, recordings, translation)
+
+
 def write_files(files: dict[str, str], folder: Path) -> None:
     """Write each file whose content would change: an unchanged one keeps its time stamp."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,4 +65,12 @@ def write_files(files: dict[str, str], folder: Path) -> None:
             path.write_bytes(data)
 
 
-__all__ = ["emit_shim", "generic_driver", "generic_surface", "hip_surface", "shim_surface", "write_files"]
+__all__ = [
+    "emit_shim",
+    "generic_driver",
+    "generic_hip_surface",
+    "generic_surface",
+    "hip_surface",
+    "shim_surface",
+    "write_files",
+]

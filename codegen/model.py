@@ -11,6 +11,8 @@ from functools import cached_property
 from .vendor import Vendor
 
 _VARIANT = re.compile(r"^(?P<base>\w+?)(?:_v(?P<abi>\d+)|R(?P<release>\d{4}))?(?P<thread>_ptds|_ptsz|_spt)?$")
+THREAD_SUFFIXES = ("_ptsz", "_ptds", "_spt")
+"""Forms for a program that was compiled with a default stream a thread; the last is HIP's."""
 
 
 class Shape(Enum):

@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from .errors import CodegenError
-from .model import Api, CType, Function, Parameter, Shape
+from .model import THREAD_SUFFIXES, Api, CType, Function, Parameter, Shape
 
 ROLES = Path(__file__).resolve().parent / "semantics" / "roles.toml"
 ARGUMENTS_MAX = 16
@@ -49,6 +49,10 @@ class _Translated(msgspec.Struct, forbid_unknown_fields=True):
     functions: Names
 
 
+class _Header(msgspec.Struct, forbid_unknown_fields=True):
+    release: str
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     types: dict[str, str]
     names: dict[str, str]
@@ -59,6 +63,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     through: dict[str, Names]
     refused: dict[str, list[str]]
     roles: dict[str, str] = {}
+    header: _Header | None = None
+    """Whose names these are; None: every release's. Headers of another release may lack some."""
     translated: _Translated | None = None
 
 
@@ -111,6 +117,7 @@ def load_translated(path: Path, api: Api) -> tuple[Function, ...]:
     file = _decode(path, _File)
     if file.translated is None:
         raise CodegenError(f"{path.name}: has no [translated]; list CUDA's functions that hook/ implements")
+    file.header = None  # it says nothing of CUDA's
     names = _Reader(path, file, api).present("translated", file.translated.functions, api.by_name)
     return tuple(function for function in api.functions if function.name in set(names))
 
@@ -128,6 +135,7 @@ class _Reader:
     def __init__(self, path: Path, file: _File, api: Api) -> None:
         self._path = path
         self._file = file
+        self._is_strict = file.header is None or file.header.release == api.release
         self._roles = {**_decode(ROLES, _Roles).roles, **file.roles}
         self._api = api
 
@@ -218,7 +226,7 @@ class _Reader:
         for hook, names in section.items():
             symbols = self.present(hook, names, self._api.by_name)
             for symbol in symbols:
-                for form in (symbol, f"{symbol}_ptsz", f"{symbol}_ptds"):
+                for form in (symbol, *(f"{symbol}{thread}" for thread in THREAD_SUFFIXES)):
                     if form not in self._api.by_name:
                         continue
                     if hooks.setdefault(form, hook) != hook:
@@ -244,7 +252,7 @@ class _Reader:
             name, since = (entry, 0) if isinstance(entry, str) else (entry.name, entry.since)
             if name in known:
                 found.append(name)
-            elif self._api.version >= since:
+            elif self._api.version >= since and self._is_strict:
                 raise self._error(
                     f"{where}: the header ({self._api.vendor.title} {self._api.version}) has no {name}; "
                     "correct the name, or say since which version there is one"
@@ -300,7 +308,7 @@ class _Reader:
             names = {p.name for function in forms for p in function.parameters} | {
                 RETURNED for function in forms if function.returns.shape is Shape.POINTER
             }
-            if base in groups and parameter not in names:
+            if base in groups and parameter not in names and self._is_strict:
                 raise self._error(
                     f"{where}: {base} has no parameter {parameter}; it has {', '.join(sorted(names))}"
                 )

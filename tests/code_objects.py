@@ -169,7 +169,7 @@ def compressed(data: bytes, method: Literal["zlib", "zstd"] = "zstd", version: L
 
 def _metadata(kernel: Kernel) -> dict[str, Any]:
     arguments = [
-        {".name": each.name, ".offset": each.offset, ".size": each.size}
+        {".offset": each.offset, ".size": each.size}
         | (
             {".address_space": "global", ".value_kind": "global_buffer"}
             if each.pointer

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from benchguard.codegen.headers import Headers
 from benchguard.codegen.hip import HipHeaders
-from benchguard.codegen.preprocess import INTERNAL
+from benchguard.codegen.vendor import HIP, INTERNAL
 
 from .compiler import COMPILE_FLAGS, LINK_FLAGS, Compiler, Library
 from .errors import ShimError
 from .paths import (
     ENGINE,
+    HIP_SONAME,
     INLINE_ENGINE,
     INLINE_SONAME,
     PACKAGE,
@@ -106,6 +108,33 @@ def runtime_library(headers: Headers) -> Library:
         includes=(runtime,),
         system_includes=(headers.folder,),
         libraries=("-pthread", "-ldl"),
+    )
+
+
+def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) -> Library:
+    """The CPU driver as HIP programs call it, with the driver and the CUDA runtime inside."""
+    sim = SOURCE / "sim"
+    driver = sim_library(generated, headers)
+    runtime = runtime_library(headers)
+    opened = {"driver.c", "image.c"}  # sim/hip has its own: the driver is linked in, and code is HIP's
+    runtime = replace(runtime, sources=tuple(path for path in runtime.sources if path.name not in opened))
+    written = _sources(sim / "hip", "*.c")
+    return Library(
+        sources=(*written, generated / "hip_stubs.c", generated / "hip_calls.c"),
+        soname=HIP_SONAME,
+        version_script=sim / "hip" / "hip.map",
+        includes=(
+            sim / "hip",
+            sim / "runtime",
+            sim / "driver",
+            sim / "ptx",
+            generated,
+            PACKAGE / "codegen" / "semantics",
+        ),
+        system_includes=(headers.folder, hip_headers.folder),
+        defines=HIP.defines,
+        libraries=driver.libraries,
+        linked=(driver, runtime),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..exports import DriverExports
 from ..surface import Surface
 from .text import banner
 
@@ -12,19 +13,23 @@ OWN = ("neutrino_region_begin", "neutrino_region_end", "neutrino_region_error", 
 
 
 def emit(surface: Surface) -> str:
-    driver = surface.driver
+    return banner("shim_map", surface.api) + version_script(surface.driver, OWN)
+
+
+def version_script(driver: DriverExports, own: Sequence[str]) -> str:
+    """Exports the driver's names under their versions, `own` under the first, and nothing else."""
     if not driver.versions:
-        return banner("shim_map", surface.api) + _node("", [*driver.names, *OWN], "", local=True)
+        return _node("", [*driver.names, *own], "", local=True)
     version_of = dict(driver.version_of)
     first = driver.versions[0].name
     nodes = []
     for version in driver.versions:
         # A name without a version still answers a client that asks for none, whichever node it is in.
         names = [name for name in driver.names if version_of.get(name, first) == version.name]
-        names += OWN if version.name == first else ()
+        names += own if version.name == first else ()
         parent = f" {version.parent}" if version.parent else ""
         nodes.append(_node(f"{version.name} ", names, parent, local=version.name == first))
-    return banner("shim_map", surface.api) + "\n".join(nodes)
+    return "\n".join(nodes)
 
 
 def _node(name: str, names: Sequence[str], parent: str, *, local: bool) -> str:

@@ -1,4 +1,4 @@
-"""surface.c: the export names and the addresses that this shim exports for them."""
+"""surface.c: the driver's name, the export names and the addresses that this shim exports for them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _TEMPLATE = """\
 
 NB_EXPORTS(NB_DECLARE)
 
+const char nb_driver_soname[] = "{soname}";
 const unsigned nb_export_count = NB_EXPORT_COUNT;
 const char *const nb_export_names[NB_EXPORT_COUNT + 1] = {{NB_EXPORTS(NB_NAME) NULL}};
 void *const nb_exports[NB_EXPORT_COUNT + 1] = {{NB_EXPORTS(NB_ADDRESS) NULL}};
@@ -29,4 +30,4 @@ void *const nb_exports[NB_EXPORT_COUNT + 1] = {{NB_EXPORTS(NB_ADDRESS) NULL}};
 
 def emit(surface: Surface) -> str:
     exports = " \\\n".join(f"    EXPORT({export.name})" for export in surface.exports)
-    return banner("surface_c", surface.api) + _TEMPLATE.format(exports=exports)
+    return banner("surface_c", surface.api) + _TEMPLATE.format(exports=exports, soname=surface.driver.soname)

@@ -70,6 +70,7 @@ static void load(const struct nb_call *call, uint64_t handle, uint64_t context,
         note = "the image store is full: start the supervisor with a larger one";
     }
     binary->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+    binary->handle = handle;
     binary->context = context;
     binary->bytes = extent->bytes;
     binary->format = extent->format;

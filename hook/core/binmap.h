@@ -13,6 +13,7 @@
 
 struct nb_binary {
     uint64_t number;  /* the image's number in this process */
+    uint64_t handle;  /* what the driver called it when it was loaded */
     uint64_t context; /* context it was loaded in; 0 for a library, which has none */
     const void *kept; /* our copy, in the session's image store; NULL if it did not fit */
     uint64_t bytes;

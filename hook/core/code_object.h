@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 
-#include "image_globals.h"
 #include "record.h"
 #include "view.h"
 
@@ -35,15 +34,15 @@ const char *nb_code_object_open(const void *image, uint64_t bytes, const char *t
                                 struct nb_code_object *object) __attribute__((visibility("hidden")));
 void nb_code_object_close(struct nb_code_object *object) __attribute__((visibility("hidden")));
 
-/* Fill `facts` and, if not NULL, `layout` (room for NB_LAYOUT_MAX) for the kernel of this name, as
- * hipModuleGetFunction takes it. Arguments that the compiler added (hidden_*) are none of the program's. NULL,
- * or a constant text that says why not. */
+/* Fill `facts` and `layout` (room for NB_LAYOUT_MAX) for the kernel of this name, as hipModuleGetFunction
+ * takes it. Arguments that the compiler added (hidden_*) are none of the program's. NULL, or a constant text
+ * that says why not. */
 const char *nb_code_object_kernel(const struct nb_code_object *object, const char *name,
                                   struct nb_code_object_kernel *facts, struct nb_parameter *layout)
     __attribute__((visibility("hidden")));
 
-/* The same as nb_layout_from_elf, for any image that nb_code_object_open takes: of the first code object that
- * has the kernel. */
+/* The same as nb_layout_from_elf, for any image that nb_code_object_open takes, and for PTX: of the first code in it
+ * that has the kernel. A compressed bundle is unpacked for each call. */
 int nb_layout_from_code_object(const void *image, uint64_t bytes, const char *name,
                                struct nb_parameter *layout) __attribute__((visibility("hidden")));
 

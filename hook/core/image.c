@@ -1,19 +1,14 @@
 #include "image.h"
 
-#include <elf.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "bundle.h"
+#include "compressed_bundle.h"
+#include "elf_view.h"
 #include "fatbin.h"
-#include "view.h"
 
 #define MAGIC_FATBIN_WRAPPER 0x466243b1u
 #define MAGIC_HIP_WRAPPER    0x48495046u /* "HIPF" */
-#define MAGIC_ELF            0x464c457fu
-#define MAGIC_CCOB           0x424f4343u /* "CCOB" */
-
-static const char bundle_magic[] = "__CLANG_OFFLOAD_BUNDLE__"; /* 24 bytes, no terminator */
 
 struct fatbin_wrapper {
     uint32_t magic;
@@ -51,16 +46,18 @@ static struct nb_extent measure_elf(struct nb_view view)
 {
     Elf64_Ehdr header;
     if (!nb_view_read(view, 0, &header, sizeof header))
-        return unknown(view, NB_IMAGE_ELF, "ELF header cut short", MAGIC_ELF);
+        return unknown(view, NB_IMAGE_ELF, "ELF header cut short", NB_ELF_MAGIC);
+    const enum nb_image_format format =
+        header.e_machine == NB_EM_AMDGPU ? NB_IMAGE_CODE_OBJECT : NB_IMAGE_ELF;
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-        return unknown(view, NB_IMAGE_ELF, "ELF is not 64-bit little-endian", MAGIC_ELF);
+        return unknown(view, format, "ELF is not 64-bit little-endian", NB_ELF_MAGIC);
     /* A count that does not fit its field stands in section 0 (elf(5), e_phnum and e_shnum). */
     uint64_t section_count = header.e_shnum, segment_count = header.e_phnum;
     Elf64_Shdr section;
     if (header.e_shoff != 0 && (section_count == 0 || segment_count == PN_XNUM)) {
         if (header.e_shentsize < sizeof section ||
             !nb_view_read(view, header.e_shoff, &section, sizeof section))
-            return unknown(view, NB_IMAGE_ELF, "ELF section 0 out of reach", MAGIC_ELF);
+            return unknown(view, format, "ELF section 0 out of reach", NB_ELF_MAGIC);
         section_count = section_count == 0 ? section.sh_size : section_count;
         segment_count = segment_count == PN_XNUM ? section.sh_info : segment_count;
     }
@@ -69,31 +66,31 @@ static struct nb_extent measure_elf(struct nb_view view)
                              table_end(header.e_phoff, segment_count, header.e_phentsize)};
     for (size_t i = 0; i < 2; i++) {
         if (ends[i] > view.bytes)
-            return unknown(view, NB_IMAGE_ELF, "ELF table ends beyond the image", MAGIC_ELF);
+            return unknown(view, format, "ELF table ends beyond the image", NB_ELF_MAGIC);
         end = ends[i] > end ? ends[i] : end;
     }
     for (uint64_t i = 0; i < section_count; i++) {
         if (header.e_shentsize < sizeof section ||
             !nb_view_read(view, header.e_shoff + i * header.e_shentsize, &section, sizeof section))
-            return unknown(view, NB_IMAGE_ELF, "ELF section out of reach", MAGIC_ELF);
+            return unknown(view, format, "ELF section out of reach", NB_ELF_MAGIC);
         if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL)
             continue;
         const uint64_t section_end = table_end(section.sh_offset, section.sh_size, 1);
         if (section_end > view.bytes)
-            return unknown(view, NB_IMAGE_ELF, "ELF section ends beyond the image", MAGIC_ELF);
+            return unknown(view, format, "ELF section ends beyond the image", NB_ELF_MAGIC);
         end = section_end > end ? section_end : end;
     }
     for (uint64_t i = 0; i < segment_count; i++) {
         Elf64_Phdr segment;
         if (header.e_phentsize < sizeof segment ||
             !nb_view_read(view, header.e_phoff + i * header.e_phentsize, &segment, sizeof segment))
-            return unknown(view, NB_IMAGE_ELF, "ELF segment out of reach", MAGIC_ELF);
+            return unknown(view, format, "ELF segment out of reach", NB_ELF_MAGIC);
         const uint64_t segment_end = table_end(segment.p_offset, segment.p_filesz, 1);
         if (segment_end > view.bytes)
-            return unknown(view, NB_IMAGE_ELF, "ELF segment ends beyond the image", MAGIC_ELF);
+            return unknown(view, format, "ELF segment ends beyond the image", NB_ELF_MAGIC);
         end = segment_end > end ? segment_end : end;
     }
-    return known(view, end, NB_IMAGE_ELF);
+    return known(view, end, format);
 }
 
 static struct nb_extent measure_fatbin(struct nb_view view)
@@ -107,40 +104,31 @@ static struct nb_extent measure_fatbin(struct nb_view view)
     return known(view, bytes, NB_IMAGE_FATBIN);
 }
 
-static struct nb_extent measure_offload_bundle(struct nb_view view)
+static struct nb_extent measure_bundle(struct nb_view view, uint32_t magic)
 {
-    uint64_t count, place = 32, end = 32;
-    if (!nb_view_read(view, 24, &count, sizeof count) || count > 4096)
-        return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle with no sane entry count", 0x5f5f4c43);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t entry[3]; /* offset, size, length of the id that follows */
-        if (!nb_view_read(view, place, entry, sizeof entry) || entry[2] > NB_PAGE)
-            return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle entry out of reach", 0x5f5f4c43);
-        place += sizeof entry + entry[2];
-        const uint64_t entry_end = table_end(entry[0], entry[1], 1);
-        if (entry_end > view.bytes || place > view.bytes)
-            return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle ends beyond the image", 0x5f5f4c43);
+    struct nb_bundle_walk walk;
+    struct nb_bundle_entry entry;
+    if (!nb_bundle_begin(view, &walk))
+        return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle with no sane entry count", magic);
+    uint64_t end = 0;
+    while (nb_bundle_next(&walk, &entry)) {
+        const uint64_t entry_end = (uint64_t)(entry.code.start - view.start) + entry.code.bytes;
         end = entry_end > end ? entry_end : end;
-        end = place > end ? place : end;
     }
-    return known(view, end, NB_IMAGE_OFFLOAD_BUNDLE);
+    if (walk.left != 0)
+        return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle ends beyond the image", magic);
+    return known(view, walk.at > end ? walk.at : end, NB_IMAGE_OFFLOAD_BUNDLE);
 }
 
 static struct nb_extent measure_compressed_bundle(struct nb_view view)
 {
-    uint16_t version;
-    uint64_t bytes = 0;
-    bool read = nb_view_read(view, 4, &version, sizeof version);
-    if (read && version == 2)
-        read = nb_view_read(view, 8, &bytes, sizeof(uint32_t));
-    else if (read && version == 3)
-        read = nb_view_read(view, 8, &bytes, sizeof(uint64_t));
-    if (!read || bytes == 0)
+    const uint64_t bytes = nb_compressed_bundle_bytes(view);
+    if (bytes == 0)
         return unknown(view, NB_IMAGE_COMPRESSED_BUNDLE, "compressed bundle does not say its size",
-                       MAGIC_CCOB);
+                       NB_COMPRESSED_BUNDLE_MAGIC);
     if (bytes > view.bytes || bytes > NB_IMAGE_MAX)
         return unknown(view, NB_IMAGE_COMPRESSED_BUNDLE, "compressed bundle ends beyond the image",
-                       MAGIC_CCOB);
+                       NB_COMPRESSED_BUNDLE_MAGIC);
     return known(view, bytes, NB_IMAGE_COMPRESSED_BUNDLE);
 }
 
@@ -170,15 +158,14 @@ struct nb_extent nb_image_measure(const void *image, size_t limit, int follow)
             return unknown(view, NB_IMAGE_FATBIN, "fatbin wrapper leads nowhere", magic);
         return nb_image_measure(wrapper.data, limit, 0);
     }
-    char start[24];
     if (magic == NB_FATBIN_MAGIC)
         return measure_fatbin(view);
-    if (magic == MAGIC_ELF)
+    if (magic == NB_ELF_MAGIC)
         return measure_elf(view);
-    if (magic == MAGIC_CCOB)
+    if (magic == NB_COMPRESSED_BUNDLE_MAGIC)
         return measure_compressed_bundle(view);
-    if (nb_view_read(view, 0, start, sizeof start) && memcmp(start, bundle_magic, sizeof start) == 0)
-        return measure_offload_bundle(view);
+    if (nb_bundle_is(view))
+        return measure_bundle(view, magic);
     return measure_text(view, magic);
 }
 
@@ -190,7 +177,7 @@ struct nb_extent nb_image_elf(const void *image, uint64_t bytes)
     uint32_t magic = 0;
     if (!nb_view_read(view, 0, &magic, sizeof magic))
         return none;
-    if (magic == MAGIC_ELF)
+    if (magic == NB_ELF_MAGIC)
         return known(view, bytes, NB_IMAGE_ELF);
     if (magic != NB_FATBIN_MAGIC || !nb_view_read(view, 0, &header, sizeof header))
         return none;

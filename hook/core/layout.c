@@ -1,10 +1,6 @@
 #include "layout.h"
 
-#include <elf.h>
-#include <stdbool.h>
-#include <string.h>
-
-#include "view.h"
+#include "elf_view.h"
 
 /* .nv.info is a list of {u8 format, u8 attribute, u16 value-or-size}, followed by `size` bytes where the
  * format is 4. KPARAM_INFO: {u32 index, u16 ordinal, u16 offset, u32 whose bits 18.. are the size}; seen so
@@ -14,29 +10,17 @@
 
 static const char section_prefix[] = ".nv.info.";
 
-static bool is_named(struct nb_view names, uint32_t offset, const char *name)
+static bool find_info(struct nb_view image, const char *kernel, struct nb_view *found)
 {
-    const size_t prefix = sizeof section_prefix - 1, length = strlen(name) + 1;
-    return offset <= names.bytes && prefix + length <= names.bytes - offset &&
-           memcmp(names.start + offset, section_prefix, prefix) == 0 &&
-           memcmp(names.start + offset + prefix, name, length) == 0;
-}
-
-static bool find_section(struct nb_view image, const char *name, struct nb_view *found)
-{
-    Elf64_Ehdr header;
+    struct nb_elf elf;
     Elf64_Shdr section;
-    struct nb_view names;
-    if (!nb_view_read(image, 0, &header, sizeof header) || header.e_shentsize < sizeof section ||
-        header.e_shoff > image.bytes ||
-        !nb_view_read(image, header.e_shoff + (uint64_t)header.e_shstrndx * header.e_shentsize, &section,
-                      sizeof section) ||
-        !nb_view_narrow(image, section.sh_offset, section.sh_size, &names))
+    if (!nb_elf_open(image, &elf))
         return false;
-    for (uint32_t i = 0; i < header.e_shnum; i++) {
-        if (!nb_view_read(image, header.e_shoff + (uint64_t)i * header.e_shentsize, &section, sizeof section))
-            return false;
-        if (is_named(names, section.sh_name, name))
+    for (uint64_t i = 0; i < elf.section_count && nb_elf_section(&elf, i, &section); i++) {
+        size_t length;
+        const char *name = nb_elf_string(elf.section_names, section.sh_name, &length);
+        if (name != NULL && strncmp(name, section_prefix, sizeof section_prefix - 1) == 0 &&
+            strcmp(name + sizeof section_prefix - 1, kernel) == 0)
             return nb_view_narrow(image, section.sh_offset, section.sh_size, found);
     }
     return false;
@@ -45,7 +29,7 @@ static bool find_section(struct nb_view image, const char *name, struct nb_view 
 int nb_layout_from_elf(const void *image, uint64_t bytes, const char *name, struct nb_parameter *layout)
 {
     struct nb_view info;
-    if (!find_section((struct nb_view){image, bytes}, name, &info))
+    if (!find_info((struct nb_view){image, bytes}, name, &info))
         return -1;
     uint32_t count = 0;
     uint64_t seen = 0;

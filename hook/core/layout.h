@@ -1,5 +1,5 @@
-/* A kernel's parameter layout, read from its code: for drivers that cannot be asked (CUDA's before 12.4, HIP's).
- * code_object.h has the same for AMD's. */
+/* A kernel's parameter layout, read from its code: for drivers that cannot be asked (CUDA's before 12.4,
+ * HIP's). code_object.h has the same for AMD's. */
 #ifndef NEUTRINO_LAYOUT_H
 #define NEUTRINO_LAYOUT_H
 

@@ -129,10 +129,11 @@ struct nb_image {
 enum nb_image_format {
     NB_IMAGE_UNKNOWN = 0,
     NB_IMAGE_PTX = 1,
-    NB_IMAGE_ELF = 2,
+    NB_IMAGE_ELF = 2, /* a cubin */
     NB_IMAGE_FATBIN = 3,
     NB_IMAGE_OFFLOAD_BUNDLE = 5,
-    NB_IMAGE_COMPRESSED_BUNDLE = 6
+    NB_IMAGE_COMPRESSED_BUNDLE = 6,
+    NB_IMAGE_CODE_OBJECT = 7 /* AMD's: an ELF, too */
 };
 
 struct nb_parameter {
@@ -160,7 +161,7 @@ struct nb_kernel {
 enum nb_layout_source {
     NB_LAYOUT_UNKNOWN = 0,
     NB_LAYOUT_DRIVER = 1, /* cuFuncGetParamInfo, cuKernelGetParamInfo */
-    NB_LAYOUT_IMAGE = 2   /* .nv.info of the cubin */
+    NB_LAYOUT_IMAGE = 2   /* .nv.info of a cubin, .param of PTX, the metadata of a code object */
 };
 
 /* A launch attribute as CUlaunchAttribute has it: id and 64 bytes of value. */

@@ -10,6 +10,7 @@
 extern const unsigned nb_export_count NB_HIDDEN;
 extern const char *const nb_export_names[] NB_HIDDEN; /* [nb_export_count + 1], the last NULL */
 extern void *const nb_exports[] NB_HIDDEN;            /* what this shim exports under that name */
+extern const char nb_driver_soname[] NB_HIDDEN;
 
 /* What a call of that name jumps to: the resolving stub at first, then the driver's function. One more
  * than there are exports: the last stands for every function that this driver does not have. */
@@ -31,8 +32,7 @@ int nb_slot_of_address(const void *address) NB_HIDDEN;
 
 /* What the core has to know of a vendor, in hook/<vendor>/vendor.c. */
 extern const unsigned nb_vendor NB_HIDDEN; /* enum nb_capture_vendor */
-extern const char nb_driver_soname[] NB_HIDDEN;
-extern const char nb_driver_variable[] NB_HIDDEN;
-extern const char nb_driver_probe[] NB_HIDDEN; /* an export every driver has */
+extern const char nb_driver_probe[] NB_HIDDEN;    /* an export every driver has */
+extern const char nb_driver_variable[] NB_HIDDEN; /* of the environment: the driver's full path */
 
 #endif

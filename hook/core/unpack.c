@@ -67,16 +67,30 @@ const char *nb_unpack_lz4(const void *from, size_t from_bytes, void *to, size_t 
     return done == to_bytes ? NULL : corrupt;
 }
 
-/* zstd.h; stable since the library's first soname. The shim needs no library but the C library: this one is
- * opened when first needed and never closed. */
+/* zstd.h and zlib.h; stable since the libraries' first sonames. The shim needs no library but the C library:
+ * these are opened when first needed and never closed. */
 typedef size_t zstd_function(void *to, size_t to_room, const void *from, size_t from_bytes);
+typedef int zlib_function(unsigned char *to, unsigned long *to_bytes, const unsigned char *from,
+                          unsigned long from_bytes);
 static zstd_function *zstd;
+static zlib_function *zlib;
+
+/* ISO C has no cast from an object's address to a function's (POSIX, dlsym). */
+static void find(const char *soname, const char *name, void *function, size_t bytes)
+{
+    void *library = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = library != NULL ? dlsym(library, name) : NULL;
+    memcpy(function, &symbol, bytes);
+}
 
 static void find_zstd(void)
 {
-    void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *symbol = library != NULL ? dlsym(library, "ZSTD_decompress") : NULL;
-    memcpy(&zstd, &symbol, sizeof zstd); /* ISO C has no cast between the two (POSIX, dlsym) */
+    find("libzstd.so.1", "ZSTD_decompress", &zstd, sizeof zstd);
+}
+
+static void find_zlib(void)
+{
+    find("libz.so.1", "uncompress", &zlib, sizeof zlib);
 }
 
 const char *nb_unpack_zstd(const void *from, size_t from_bytes, void *to, size_t to_bytes)
@@ -86,4 +100,51 @@ const char *nb_unpack_zstd(const void *from, size_t from_bytes, void *to, size_t
     if (zstd == NULL)
         return "it is compressed and libzstd.so.1 is not there (Debian, Ubuntu: libzstd1; Fedora: libzstd)";
     return zstd(to, to_bytes, from, from_bytes) == to_bytes ? NULL : corrupt; /* errors are near SIZE_MAX */
+}
+
+const char *nb_unpack_zlib(const void *from, size_t from_bytes, void *to, size_t to_bytes)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    unsigned long done = to_bytes;
+    pthread_once(&once, find_zlib);
+    if (zlib == NULL)
+        return "it is compressed and libz.so.1 is not there (Debian, Ubuntu: zlib1g; Fedora: zlib)";
+    return zlib(to, &done, from, from_bytes) == 0 && done == to_bytes ? NULL : corrupt;
+}
+
+#define ZSTD_MAGIC         0xfd2fb528u
+#define ZSTD_SINGLE        0x20u /* the descriptor's bits: one segment, no window descriptor */
+#define ZSTD_CHECKSUM      0x04u
+#define ZSTD_BLOCK_BYTES   3
+#define ZSTD_BLOCK_RLE     1u
+#define ZSTD_BLOCK_INVALID 3u
+
+uint64_t nb_zstd_frame_bytes(struct nb_view packed)
+{
+    static const uint8_t dictionary_bytes[] = {0, 1, 2, 4}, content_bytes[] = {0, 2, 4, 8};
+    struct {
+        uint8_t magic[4], descriptor;
+    } start;
+    uint32_t magic;
+    if (!nb_view_read(packed, 0, &start, sizeof start))
+        return 0;
+    memcpy(&magic, start.magic, sizeof magic);
+    if (magic != ZSTD_MAGIC)
+        return 0;
+    const bool single = (start.descriptor & ZSTD_SINGLE) != 0;
+    const uint8_t content = content_bytes[start.descriptor >> 6];
+    uint64_t at = sizeof start + (single ? 0 : 1) + dictionary_bytes[start.descriptor & 3] +
+                  (single && content == 0 ? 1 : content);
+    for (bool last = false; !last;) {
+        uint32_t head = 0;
+        if (!nb_view_read(packed, at, &head, ZSTD_BLOCK_BYTES))
+            return 0;
+        last = (head & 1) != 0;
+        const uint32_t type = head >> 1 & 3;
+        if (type == ZSTD_BLOCK_INVALID)
+            return 0;
+        at += ZSTD_BLOCK_BYTES + (type == ZSTD_BLOCK_RLE ? 1 : head >> 3);
+    }
+    at += (start.descriptor & ZSTD_CHECKSUM) != 0 ? 4 : 0;
+    return at <= packed.bytes ? at : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "binmap.h"
 #include "call.h"
+#include "code_object.h"
 #include "handle.h"
 #include "image.h"
 #include "layout.h"
@@ -88,8 +89,9 @@ static void read_layout(const struct nb_function *function, struct nb_kernel_fac
     if (binary == NULL || binary->kept == NULL)
         return;
     const struct nb_extent elf = nb_image_elf(binary->kept, binary->bytes);
-    const int count =
-        elf.start != NULL ? nb_layout_from_elf(elf.start, elf.bytes, function->name, layout) : -1;
+    int count = elf.start != NULL ? nb_layout_from_elf(elf.start, elf.bytes, function->name, layout) : -1;
+    if (count < 0)
+        count = nb_layout_from_code_object(binary->kept, binary->bytes, function->name, layout);
     if (count >= 0) {
         facts->parameter_count = (uint32_t)count;
         facts->layout_source = NB_LAYOUT_IMAGE;

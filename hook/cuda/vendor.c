@@ -2,6 +2,5 @@
 #include "slots.h"
 
 const unsigned nb_vendor = NB_CAPTURE_CUDA;
-const char nb_driver_soname[] = "libcuda.so.1";
-const char nb_driver_variable[] = "NEUTRINO_DRIVER";
 const char nb_driver_probe[] = "cuInit";
+const char nb_driver_variable[] = "NEUTRINO_DRIVER";

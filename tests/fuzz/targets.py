@@ -59,6 +59,21 @@ def make_captures(folder: Path) -> Sequence[Path]:
 
 
 _PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx")
+_IMAGE_READERS = tuple(
+    f"hook/core/{name}.c"
+    for name in (
+        "bundle",
+        "code_object*",
+        "compressed_bundle",
+        "elf_view",
+        "image*",
+        "layout",
+        "msgpack",
+        "ptx_*",
+        "target_id",
+        "unpack",
+    )
+)
 TARGETS = {
     "ptx": Target("parse.c", "the PTX parser", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)),
     "run": Target(
@@ -75,12 +90,26 @@ TARGETS = {
     "globals": Target(
         "globals.c",
         "the names of an image's variables",
-        ("hook/core/image_globals.c", "hook/core/ptx_globals.c", "hook/core/unpack.c"),
+        _IMAGE_READERS,
         (
             "tests/unit/sim/data/*.fatbin",
             "tests/unit/hook/images/*.fatbin",
             "tests/unit/hook/images/*.cubin",
             "tests/unit/hook/images/*.ptx",
+            "tests/data/hip/*.hsaco",
+            "tests/data/hip/*.hipfb",
+        ),
+        ("hook/core",),
+    ),
+    "kernels": Target(
+        "kernels.c",
+        "sizes of images, and what code objects, bundles and PTX say of kernels",
+        _IMAGE_READERS,
+        (
+            "tests/unit/hook/images/*.ptx",
+            "tests/unit/hook/images/*.cubin",
+            "tests/data/hip/*.hsaco",
+            "tests/data/hip/*.hipfb",
         ),
         ("hook/core",),
     ),

@@ -7,11 +7,12 @@
 const enum style target_style = STYLE_BINARY;
 const char *const target_outcomes[OUTCOMES] = {"nothing", "names", "refused", "refused after names"};
 
-/* The library that decompresses is opened once: before anybody counts. */
-__attribute__((constructor)) static void load_library(void)
+/* The libraries that decompress are opened once: before anybody counts. */
+__attribute__((constructor)) static void load_libraries(void)
 {
     char byte = 0;
     (void)nb_unpack_zstd(&byte, 1, &byte, 1);
+    (void)nb_unpack_zlib(&byte, 1, &byte, 1);
 }
 
 static void take_name(const char *name, bool managed, void *count)

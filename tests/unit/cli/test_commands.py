@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,9 @@ def test_the_doctor_has_a_line_for_everything() -> None:
         "shim",
         "compiler",
         "cuda.h",
+        "hip driver",
+        "hip shim",
+        "hip headers",
         "memfd",
         "torch",
         "landlock",
@@ -116,6 +120,31 @@ def test_completion_scripts(shell: str) -> None:
     done = run("completion", shell)
     assert done.returncode == 0
     assert "_NEUTRINO_BENCH_COMPLETE" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["--driver", "h"], ["plain,hip", "plain,hip-sim"]),
+        (["build", "--driver", "s"], ["plain,sim"]),
+        (["observe", "--driver", "/opt/"], ["file,/opt/"]),
+        (["grade", "--driver", "h"], ["file,h"]),
+    ],
+)
+def test_drivers_are_completed(typed: list[str], offered: list[str]) -> None:
+    """The words, and files where none fits; HIP's only where HIP can be had."""
+    words = ["neutrino-bench", *typed]
+    environment = {
+        **os.environ,
+        "_NEUTRINO_BENCH_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    code = "import sys; from benchguard.cli.main import cli; cli.main(prog_name='neutrino-bench')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
+    assert done.stdout.split() == offered, done.stderr
 
 
 def test_importing_the_package_is_cheap() -> None:

@@ -11,28 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 HERE = Path(__file__).parent
-CORE = HERE.parents[2] / "hook" / "core"
 IMAGES = HERE / "images"
 FORMAT = {"ptx": 1, "cubin": 2, "fatbin": 3}
-COMPILE = [
-    "cc",
-    "-std=gnu11",
-    "-D_GNU_SOURCE",
-    "-g",
-    "-O1",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover",
-]
-
-
-@pytest.fixture(scope="module")
-def measure(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sizing code under AddressSanitizer and UndefinedBehaviorSanitizer."""
-    program = tmp_path_factory.mktemp("measure") / "measure"
-    parts = ("image.c", "image_globals.c", "layout.c", "ptx_globals.c", "unpack.c")
-    sources = [HERE / "programs" / "measure.c", *(CORE / part for part in parts)]
-    subprocess.run([*COMPILE, f"-I{CORE}", *map(str, sources), "-o", str(program)], check=True)
-    return program
 
 
 def run(program: Path, cases: list[bytes], *arguments: str) -> list[list[str]]:

@@ -122,7 +122,7 @@ def test_auto_is_cudas_driver_before_hips(
     assert discover("auto", environment).origin == "LD_LIBRARY_PATH"
 
 
-def test_the_newest_hip_of_a_folder_is_taken(make_library: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_newest_hip_of_a_folder_is_taken(make_library: Callable[..., Path]) -> None:
     for name in ("libamdhip64.so.5", "libamdhip64.so.7", "libamdhip64.so.6"):
         make_library(f"usual/{name}", "hipInit")
     assert discover("hip", {}).path.name == "libamdhip64.so.7"
@@ -168,7 +168,7 @@ def test_the_cpu_driver_is_of_the_vendor_that_is_needed(
 
 
 def test_a_shim_is_called_as_its_driver_is() -> None:
-    """As programs name it to the loader; a driver that calls itself a path, or anything else, does not choose a file."""
+    """As programs name it to the loader; what a driver calls itself else does not choose a file."""
     assert HIP.shim_name("libamdhip64.so.6") == "libamdhip64.so.6"
     assert HIP.shim_name("../libamdhip64.so.6") == "libamdhip64.so.5"
     assert HIP.shim_name("surface.json") == "libamdhip64.so.5"

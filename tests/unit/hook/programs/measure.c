@@ -1,12 +1,15 @@
 /* Reads cases from standard input, each a 32-bit length and so many bytes, and prints a line for each:
  *     measure: FORMAT BYTES PROBLEM
  *     layout NAME: COUNT OFFSET:SIZE ...     of the cubin inside, -1 if it does not say
- *     globals ARCHITECTURE: NAME ... ; PROBLEM     a managed variable's name begins with a *
- * Each case lies in a block of just its size, so that AddressSanitizer sees a read past its end. */
+ *     kernel NAME: the same of the code object inside, or of PTX
+ *     facts NAME TARGET: VECTOR SCALAR SHARED LOCAL THREADS SEGMENT COUNT ; PROBLEM     of the code for this
+ * target globals ARCHITECTURE: NAME ... ; PROBLEM     a managed variable's name begins with a * Each case
+ * lies in a block of just its size, so that AddressSanitizer sees a read past its end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "code_object.h"
 #include "image.h"
 #include "image_globals.h"
 #include "layout.h"
@@ -26,6 +29,29 @@ static void print_globals(const unsigned char *bytes, uint32_t length, uint32_t 
     printf("; %s\n", problem != NULL ? problem : "");
 }
 
+static void print_layout(int count, const struct nb_parameter *layout)
+{
+    printf("%d", count);
+    for (int i = 0; i < count; i++)
+        printf(" %u:%u", layout[i].offset, layout[i].size);
+    putchar('\n');
+}
+
+static void print_facts(const unsigned char *bytes, uint32_t length, const char *name, const char *target,
+                        struct nb_parameter *layout)
+{
+    struct nb_code_object object;
+    struct nb_code_object_kernel facts = {0};
+    const char *problem = nb_code_object_open(bytes, length, target, &object);
+    if (problem == NULL) {
+        problem = nb_code_object_kernel(&object, name, &facts, layout);
+        nb_code_object_close(&object);
+    }
+    printf("%u %u %u %u %u %u %u ; %s\n", facts.vector_registers, facts.scalar_registers,
+           facts.static_shared_bytes, facts.local_bytes, facts.max_threads, facts.segment_bytes,
+           facts.parameter_count, problem != NULL ? problem : "");
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "measure";
@@ -41,13 +67,14 @@ int main(int argc, char **argv)
             printf("%d %llu %s\n", (int)extent.format, (unsigned long long)extent.bytes, extent.problem);
         } else if (strcmp(kind, "globals") == 0) {
             print_globals(bytes, length, (uint32_t)atoi(name));
+        } else if (strcmp(kind, "facts") == 0) {
+            print_facts(bytes, length, name, argc > 3 ? argv[3] : NULL, layout);
+        } else if (strcmp(kind, "kernel") == 0) {
+            print_layout(nb_layout_from_code_object(bytes, length, name, layout), layout);
         } else {
             const struct nb_extent elf = nb_image_elf(bytes, length);
-            const int count = elf.start != NULL ? nb_layout_from_elf(elf.start, elf.bytes, name, layout) : -1;
-            printf("%d", count);
-            for (int i = 0; i < count; i++)
-                printf(" %u:%u", layout[i].offset, layout[i].size);
-            putchar('\n');
+            print_layout(elf.start != NULL ? nb_layout_from_elf(elf.start, elf.bytes, name, layout) : -1,
+                         layout);
         }
         free(bytes);
     }

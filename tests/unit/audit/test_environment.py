@@ -1,0 +1,53 @@
+"""What a command's environment says of the shim, by vendor, and what of an outer session it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchguard.audit.session import Session
+from benchguard.audit.supervise import Interposer, command_environment
+from benchguard.audit.surface import FORMAT, Api, DriverFacts, HeaderFacts, Surface
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    session = Session(ring_count=1, ring_bytes=1 << 16, image_bytes=0)
+    yield session
+    session.close()
+
+
+def interposer(api: Api) -> Interposer:
+    soname = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.6"}[api]
+    surface = Surface(FORMAT, DriverFacts(soname, None, 0), HeaderFacts(1, ""), (), api)
+    driver, shim = Path("/real") / soname, Path("/shim") / soname
+    return Interposer(driver, shim, surface, Path("/ours/preload.so"), {}, on_loader_path=False)
+
+
+@pytest.mark.parametrize(
+    ("api", "soname", "prefix", "other"),
+    [
+        ("cuda", "libcuda.so.1", "NEUTRINO_", "NEUTRINO_HIP_"),
+        ("hip", "libamdhip64.so.6", "NEUTRINO_HIP_", "NEUTRINO_"),
+    ],
+)
+def test_each_vendor_has_its_variables(
+    session: Session, api: Api, soname: str, prefix: str, other: str
+) -> None:
+    environment = command_environment(interposer(api), session, None, {})
+    assert environment[f"{prefix}SHIM"] == f"/shim/{soname}"
+    assert environment[f"{prefix}DRIVER"] == f"/real/{soname}"
+    assert environment["LD_PRELOAD"] == f"/ours/preload.so:/shim/{soname}"
+    assert not {f"{other}SHIM", f"{other}DRIVER"} & set(environment)
+    assert ("TRITON_LIBCUDA_PATH" in environment) == (api == "cuda")
+
+
+def test_the_shim_of_a_session_around_ours_is_left_out(session: Session) -> None:
+    """It would write its own slots to our session; what the user preloads stays."""
+    outer = command_environment(interposer("cuda"), session, "cublas", {"LD_PRELOAD": "libm.so.6 mine.so"})
+    assert outer["LD_PRELOAD"] == "/ours/preload.so:/shim/libcuda.so.1:libm.so.6:mine.so"
+    inner = command_environment(interposer("hip"), session, None, outer)
+    assert inner["LD_PRELOAD"] == "/ours/preload.so:/shim/libamdhip64.so.6:libm.so.6:mine.so"
+    assert not {"NEUTRINO_SHIM", "NEUTRINO_DRIVER", "NEUTRINO_FILTER"} & set(inner)

@@ -1,0 +1,99 @@
+"""Which names the preloaded dlopen redirects, for which vendor, and for which caller."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+OPEN = """
+import ctypes, sys
+for name in sys.argv[1:]:
+    try:
+        print(ctypes.CDLL(name).whose())
+    except OSError:
+        print("none")
+"""
+CUDA_SHIM, CUDA_DRIVER, HIP_SHIM, HIP_DRIVER, OTHER = range(1, 6)
+
+Open = Callable[..., list[str]]
+
+
+@pytest.fixture
+def libraries(compile_c: Callable[..., Path], tmp_path: Path) -> Mapping[int, Path]:
+    """Each says which it is."""
+    source = tmp_path / "whose.c"
+    source.write_text(
+        'int whose(void) __attribute__((visibility("default")));\nint whose(void) { return WHOSE; }\n'
+    )
+    return {
+        whose: compile_c(f"whose/lib{whose}.so", source, flags=(f"-DWHOSE={whose}",))
+        for whose in range(CUDA_SHIM, OTHER + 1)
+    }
+
+
+@pytest.fixture
+def open_(libraries: Mapping[int, Path], native: Path) -> Open:
+    paths = {whose: str(path) for whose, path in libraries.items()}
+    variables = {
+        "NEUTRINO_SHIM": paths[CUDA_SHIM],
+        "NEUTRINO_DRIVER": paths[CUDA_DRIVER],
+        "NEUTRINO_HIP_SHIM": paths[HIP_SHIM],
+        "NEUTRINO_HIP_DRIVER": paths[HIP_DRIVER],
+    }
+
+    def run(*names: str | Path, without: str = "", callers: str = "") -> list[str]:
+        environment = {name: value for name, value in variables.items() if not (without and without in name)}
+        preload = native / "preload" / "libneutrino_preload.so"
+        done = subprocess.run(
+            [sys.executable, "-c", OPEN, *map(str, names)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, **environment, "LD_PRELOAD": str(preload), "NEUTRINO_FILTER": callers},
+        )
+        return done.stdout.split()
+
+    return run
+
+
+HIP_NAMES = ("libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.7", "libamdhip64.so.5.2.21153")
+
+
+def test_each_vendors_library_is_its_own_shim(open_: Open) -> None:
+    assert open_("libcuda.so.1", *HIP_NAMES) == [str(CUDA_SHIM), *[str(HIP_SHIM)] * len(HIP_NAMES)]
+
+
+def test_a_path_to_it_is_redirected_if_it_leads_somewhere(
+    open_: Open, libraries: Mapping[int, Path], tmp_path: Path
+) -> None:
+    there = tmp_path / "libamdhip64.so.6"
+    there.symlink_to(libraries[OTHER])
+    assert open_(there, tmp_path / "libamdhip64.so.5") == [str(HIP_SHIM), "none"]
+
+
+def test_names_that_only_look_like_it_are_left_alone(
+    open_: Open, libraries: Mapping[int, Path], tmp_path: Path
+) -> None:
+    names = [tmp_path / name for name in ("libamdhip64.so.backup", "libamdhip64x.so.5", "myamdhip64.so")]
+    for name in names:
+        name.symlink_to(libraries[OTHER])
+    assert open_(*names) == [str(OTHER)] * 3
+
+
+def test_filtered_callers_get_the_vendors_real_driver(open_: Open) -> None:
+    """ctypes calls dlopen from the interpreter's _ctypes."""
+    assert open_("libcuda.so.1", "libamdhip64.so.6", callers="_ctypes") == [str(CUDA_DRIVER), str(HIP_DRIVER)]
+
+
+def test_the_vendor_that_is_not_watched_is_left_alone(
+    open_: Open, libraries: Mapping[int, Path], tmp_path: Path
+) -> None:
+    """A run is of one vendor: the other's variables are not set."""
+    there = tmp_path / "libamdhip64.so.6"
+    there.symlink_to(libraries[OTHER])
+    assert open_(there, "libcuda.so.1", without="HIP") == [str(OTHER), str(CUDA_SHIM)]
