@@ -16,6 +16,17 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
     return (CUresult)HIP(hipEventRecord)((hipEvent_t)hEvent, nb_hip_stream(hStream));
 }
 
+/* Since 6.4; without flags it is the plain call. */
+CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    hipError_t (*const record)(hipEvent_t, hipStream_t, unsigned int) =
+        HIP_LATER(hipEventRecordWithFlags, (hipEvent_t, hipStream_t, unsigned int));
+    if (flags == 0)
+        return cuEventRecord(hEvent, hStream);
+    return record != NULL ? (CUresult)record((hipEvent_t)hEvent, nb_hip_stream(hStream), flags)
+                          : CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult cuEventSynchronize(CUevent hEvent)
 {
     return (CUresult)HIP(hipEventSynchronize)((hipEvent_t)hEvent);
