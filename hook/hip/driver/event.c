@@ -41,3 +41,11 @@ CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     return (CUresult)HIP(hipEventElapsedTime)(pMilliseconds, (hipEvent_t)hStart, (hipEvent_t)hEnd);
 }
+
+#if CUDA_VERSION >= 12080
+/* The newer ABI differs in what the driver may answer for events of other contexts. */
+CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return cuEventElapsedTime(pMilliseconds, hStart, hEnd);
+}
+#endif
