@@ -66,6 +66,10 @@ class Options(msgspec.Struct, frozen=True):
     """The capture is an adversary's."""
     input_bytes: int = 0
     """Of all input sets together, which are given later."""
+    rotating_count: Word = 0
+    """With rotate, the state and its copies; 0: by the size of the cache."""
+    flush_code: bool = False
+    """A kernel empties the instruction caches before each sample; on HIP only."""
 
 
 class InputPart(msgspec.Struct, frozen=True):
@@ -165,6 +169,11 @@ class Prepared(msgspec.Struct, frozen=True):
     operations: Word
     streams: Word
     primed: Word
+    code_copies: Word = 1
+    flush_blocks: Word = 0
+    """Launched before each sample to empty the instruction caches."""
+    flushed: Word = 0
+    """1: that kernel has the instruction for it on this device."""
 
 
 class Overhead(msgspec.Struct, frozen=True):

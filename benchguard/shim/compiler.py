@@ -50,6 +50,8 @@ class Library:
     """Searched without warnings: the vendor's headers."""
     defines: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    linked: tuple[Library, ...] = ()
+    """Others whose objects, compiled as they say, become part of this one."""
 
 
 def find_compiler() -> Compiler:
@@ -76,18 +78,17 @@ def compile_library(
 
     Raises ShimError with the compiler's first diagnostic.
     """
-    flags = [*COMPILE_FLAGS, f"-ffile-prefix-map={root}=.", *_sanitizer(sanitize)]
-    flags += [f"-D{name}" for name in library.defines]
-    flags += [f"-I{folder}" for folder in library.includes]
-    flags += [word for folder in library.system_includes for word in ("-isystem", str(folder))]
-    objects = [output.parent / f"{number}-{source.name}.o" for number, source in enumerate(library.sources)]
+    common = [*COMPILE_FLAGS, f"-ffile-prefix-map={root}=.", *_sanitizer(sanitize)]
+    units = [(part, source) for part in (library, *library.linked) for source in part.sources]
+    objects = [output.parent / f"{number}-{source.name}.o" for number, (_, source) in enumerate(units)]
 
-    def compile_one(source: Path, target: Path) -> None:
-        _run([*compiler.command, *flags, "-c", str(source), "-o", str(target)], source)
+    def compile_one(unit: tuple[Library, Path], target: Path) -> None:
+        part, source = unit
+        _run([*compiler.command, *common, *_flags(part), "-c", str(source), "-o", str(target)], source)
 
     try:
         with ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, 8)) as pool:
-            list(pool.map(compile_one, library.sources, objects))
+            list(pool.map(compile_one, units, objects))
         link = [*LINK_FLAGS, *_sanitizer(sanitize)]
         if sanitize is None:  # a sanitizer's run-time library comes with the program
             link.append("-Wl,-z,defs")
@@ -96,6 +97,14 @@ def compile_library(
     finally:
         for file in objects:
             file.unlink(missing_ok=True)
+
+
+def _flags(library: Library) -> Sequence[str]:
+    return (
+        *(f"-D{name}" for name in library.defines),
+        *(f"-I{folder}" for folder in library.includes),
+        *(word for folder in library.system_includes for word in ("-isystem", str(folder))),
+    )
 
 
 def _sanitizer(name: str | None) -> Sequence[str]:

@@ -15,16 +15,23 @@ from pathlib import Path
 
 from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.emit.sim import emit_sim
+from benchguard.codegen.emit.sim_hip import emit_sim_hip, exported_by_stub
 from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.exports_file import load_exports
 from benchguard.codegen.generate import generic_surface, write_files
 from benchguard.codegen.headers import Headers, newest_headers
+from benchguard.codegen.hip import HipHeaders, find_hip_headers
+from benchguard.codegen.hip_calls import load_calls
 from benchguard.codegen.parse import parse_headers
+from benchguard.codegen.vendor import HIP
 
 from .abi import write_abi
 from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compiler
 from .errors import ShimError
 from .paths import (
     ENGINE,
+    HIP_BRIDGE_SONAME,
+    HIP_SONAME,
     INLINE_ENGINE,
     INLINE_SONAME,
     NATIVE,
@@ -37,6 +44,8 @@ from .paths import (
 )
 from .sources import (
     fingerprint,
+    hip_bridge_library,
+    hip_sim_library,
     inline_library,
     preload_library,
     replay_library,
@@ -71,6 +80,28 @@ def _inline(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: AR
     return (inline_library(headers),)
 
 
+def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
+    hip_headers = _hip_headers()
+    cuda, hip = parse_headers(headers), parse_headers(hip_headers)
+    folder = SOURCE / "sim" / "hip"
+    write_files(emit_sim(cuda, [function.name for function in exported_by_stub(hip)]), scratch)
+    calls, exports = load_calls(folder / "calls.toml"), load_exports(folder / "exports.txt")
+    write_files(emit_sim_hip(hip, calls, exports, len(cuda.functions)), scratch)
+    return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
+
+
+def _hip_headers() -> HipHeaders:
+    """Raises CodegenError where there are none that sim/hip is written for."""
+    headers = find_hip_headers()
+    release = HIP.release(headers.version)
+    if not release.startswith("5."):
+        raise CodegenError(
+            f"{headers.origin}: HIP {release}: the CPU driver's HIP face is of HIP 5, as Debian's libamdhip64-dev; "
+            "point ROCM_PATH at one"
+        )
+    return headers
+
+
 class _Part:
     """Libraries of one folder: which sources they depend on, and which files of their build are kept."""
 
@@ -79,10 +110,13 @@ class _Part:
         prepare: Callable[[Headers, Path], tuple[Library, ...]],
         folders: tuple[Path, ...],
         products: tuple[str, ...],
+        more_headers: Callable[[], Headers] | None = None,
     ) -> None:
         self.prepare = prepare
         self.folders = folders
         self.products = products
+        self.more_headers = more_headers
+        """Where it raises CodegenError, the part is left out."""
 
 
 PARTS = {
@@ -91,6 +125,9 @@ PARTS = {
     "sim": _Part(_sim, (SOURCE / "sim",), (SONAME, RUNTIME_SONAME)),
     "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
     "inline": _Part(_inline, (INLINE_ENGINE,), (INLINE_SONAME,)),
+    "hip": _Part(
+        _hip, (SOURCE / "sim", SOURCE / "hook" / "hip"), (HIP_SONAME, HIP_BRIDGE_SONAME), _hip_headers
+    ),
 }
 
 
@@ -99,7 +136,8 @@ def build_native(
 ) -> dict[str, bool]:
     """Build the named parts into `folder`/<name>/; for each, whether it had to be compiled.
 
-    Raises ShimError where there is no compiler or header, or a source does not compile.
+    A part whose vendor's headers are not there is left out, with a line that says so. Raises ShimError where there is
+    no compiler or other header, or a source does not compile.
     """
     unknown = [name for name in names if name not in PARTS]
     if unknown:
@@ -107,14 +145,32 @@ def build_native(
     compiler = find_compiler()
     try:
         headers = newest_headers()
-        return {name: _build(name, compiler, headers, folder / name, sanitize) for name in names}
+        possible = [name for name in names if _is_possible(name)]
+        return {name: _build(name, compiler, headers, folder / name, sanitize) for name in possible}
     except CodegenError as error:
         raise ShimError(str(error)) from error
 
 
+def _is_possible(name: str) -> bool:
+    try:
+        _more_headers(PARTS[name])
+    except CodegenError as error:
+        print(f"native: {name}: left out: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def _more_headers(part: _Part) -> list[str]:
+    """What of them goes into a fingerprint."""
+    if part.more_headers is None:
+        return []
+    headers = part.more_headers()
+    return [headers.origin, str(headers.version)]
+
+
 def _build(name: str, compiler: Compiler, headers: Headers, folder: Path, sanitize: str | None) -> bool:
     part = PARTS[name]
-    stamp = fingerprint(compiler, headers, part.folders, [sanitize or ""])
+    stamp = fingerprint(compiler, headers, part.folders, [sanitize or "", *_more_headers(part)])
     if all((folder / product).is_file() for product in part.products) and _read(folder / _STAMP) == stamp:
         return False
     folder.mkdir(parents=True, exist_ok=True)

@@ -20,9 +20,10 @@ SIM_RUNTIME = NATIVE / "sim" / RUNTIME_SONAME
 """The CUDA runtime that works on the CPU driver, and on any other."""
 HIP_SONAME = "libamdhip64.so.5"
 HIP_SIM = NATIVE / "hip" / HIP_SONAME
-"""The CPU driver with HIP's functions."""
-HIP_BRIDGE = NATIVE / "hip" / "libcuda-over-hip.so"
-"""The CUDA driver functions that a replay calls, over a HIP driver."""
+"""The CPU driver as HIP programs call it."""
+HIP_BRIDGE_SONAME = "libcuda-over-hip.so"
+HIP_BRIDGE = NATIVE / "hip" / HIP_BRIDGE_SONAME
+"""CUDA's driver, as far as the replay engine calls it, over whatever HIP driver the process finds."""
 GENERIC_SHIM = NATIVE / "shim" / SONAME
 GENERIC_SURFACE = NATIVE / "shim" / "surface.json"
 PRELOAD_SONAME = "libneutrino_preload.so"

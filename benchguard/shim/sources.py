@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from benchguard.codegen.headers import Headers
 from benchguard.codegen.hip import HipHeaders
-from benchguard.codegen.preprocess import INTERNAL
+from benchguard.codegen.vendor import HIP, INTERNAL
 
 from .compiler import COMPILE_FLAGS, LINK_FLAGS, Compiler, Library
 from .errors import ShimError
 from .paths import (
     ENGINE,
+    HIP_BRIDGE_SONAME,
+    HIP_SONAME,
     INLINE_ENGINE,
     INLINE_SONAME,
     PACKAGE,
@@ -109,6 +112,47 @@ def runtime_library(headers: Headers) -> Library:
     )
 
 
+def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) -> Library:
+    """The CPU driver as HIP programs call it, with the driver and the CUDA runtime inside."""
+    sim = SOURCE / "sim"
+    driver = sim_library(generated, headers)
+    runtime = runtime_library(headers)
+    opened = {"driver.c", "image.c"}  # sim/hip has its own: the driver is linked in, and code is HIP's
+    runtime = replace(runtime, sources=tuple(path for path in runtime.sources if path.name not in opened))
+    written = _sources(sim / "hip", "*.c")
+    return Library(
+        sources=(*written, generated / "hip_stubs.c", generated / "hip_calls.c"),
+        soname=HIP_SONAME,
+        version_script=generated / "hip.map",
+        includes=(
+            sim / "hip",
+            sim / "runtime",
+            sim / "driver",
+            sim / "ptx",
+            generated,
+            PACKAGE / "codegen" / "semantics",
+        ),
+        system_includes=(headers.folder, hip_headers.folder),
+        defines=HIP.defines,
+        libraries=driver.libraries,
+        linked=(driver, runtime),
+    )
+
+
+def hip_bridge_library(headers: Headers, hip_headers: HipHeaders) -> Library:
+    """CUDA's driver, as far as a replay calls it, over HIP's."""
+    driver = SOURCE / "hook" / "hip" / "driver"
+    return Library(
+        sources=(*_sources(driver, "*.c"), *_sources(driver / "bridge", "*.c")),
+        soname=HIP_BRIDGE_SONAME,
+        version_script=driver / "bridge" / "bridge.map",
+        includes=(driver,),
+        system_includes=(headers.folder, hip_headers.folder),
+        defines=(INTERNAL, "NB_HIP_BRIDGE", *HIP.defines),
+        libraries=("-pthread", "-ldl"),
+    )
+
+
 def replay_library(headers: Headers) -> Library:
     """What rebuilds and times a capture, with the shim's headers of the formats."""
     return Library(
@@ -156,7 +200,7 @@ def fingerprint(
 
 
 def _tree(folder: Path) -> list[Path]:
-    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml"}
+    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml", ".txt"}
     return sorted(path for path in folder.rglob("*") if path.suffix in wanted and path.is_file())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..model import Api, EntryPoint, Function
 from .text import SIM_COMMAND, banner, by_section, heading, wrapped
 
@@ -27,9 +29,6 @@ _STUBS = """\
 #pragma GCC optimize("no-ipa-icf")
 #define WEAK   __attribute__((weak, visibility("hidden")))
 #define EXPORT __attribute__((visibility("default")))
-
-/* One branch, never taken unless calls are watched (sim/driver/inject.h). */
-#define WATCHED (atomic_load_explicit(&sim_watched, memory_order_relaxed) != 0)
 """
 
 _STUB = """
@@ -40,7 +39,7 @@ _STUB = """
 
 {export}
 {{
-    if (__builtin_expect(WATCHED, 0)) {{
+    if (SIM_WATCHED) {{
         const int injected = sim_inject({number});
         if (injected >= 0)
             return (CUresult)injected;
@@ -82,11 +81,14 @@ local:
 """
 
 
-def emit_sim(api: Api) -> dict[str, str]:
-    """Text by file name; the C files include headers of sim/driver/."""
+def emit_sim(api: Api, also: Iterable[str] = ()) -> dict[str, str]:
+    """Text by file name; the C files include headers of sim/driver/.
+
+    `also` are exports that are another's, which rules name, too: numbered behind the header's.
+    """
     return {
         "names.h": _names(api),
-        "stubs.c": _stubs(api),
+        "stubs.c": _stubs(api, also),
         "procaddr.c": _table(api),
         "sim.map": banner("sim", api, SIM_COMMAND) + _MAP,
     }
@@ -109,12 +111,13 @@ def _prototype(function: Function, attribute: str, prefix: str) -> str:
     return wrapped(opening, items, ")")
 
 
-def _stubs(api: Api) -> str:
+def _stubs(api: Api, also: Iterable[str]) -> str:
     text = banner("sim", api, SIM_COMMAND) + _STUBS
     numbered = ((function, _stub(function, number)) for number, function in enumerate(api.functions))
     for title, stubs in by_section(numbered):
         text += "\n" + heading(title) + "".join(stubs)
-    return text + _FUNCTIONS.format(rows="\n".join(f'    "{function.name}",' for function in api.functions))
+    names = [*(function.name for function in api.functions), *also]
+    return text + _FUNCTIONS.format(rows="\n".join(f'    "{name}",' for name in names))
 
 
 def _stub(function: Function, number: int) -> str:

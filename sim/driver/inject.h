@@ -6,20 +6,9 @@
 #define NEUTRINO_SIM_INJECT_H
 
 #include "api.h"
+#include "watch.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
-
-/* Not 0 while there are rules, and until SIM_INJECT has been read, which the first call of any function does.
- */
-extern atomic_int sim_watched __attribute__((visibility("hidden")));
-
-/* The exports, generated; `number` below is an index. */
-extern const char *const sim_functions[];
-extern const unsigned sim_function_count;
-
-/* Count a call and do what the rules say: what it is to return, without doing anything, or -1 to go on. */
-__attribute__((cold, visibility("hidden"))) int sim_inject(unsigned number);
 
 /* CUDA_ERROR_INVALID_VALUE if SIM_INJECT cannot be read; it was said why. */
 CUresult sim_inject_start(void);

@@ -1,8 +1,9 @@
 #include "registry.h"
 
+#include "image.h"
+
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,19 +86,6 @@ static struct symbol *find(const void *host, bool kernel)
     return symbol;
 }
 
-/* The caller hears a number only, so the reason goes to stderr, once an image. */
-static void explain(const struct symbol *symbol, CUresult result, const char *log)
-{
-    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
-        (void)fprintf(stderr,
-                      "CUDA runtime (neutrino): %s: the program has no PTX for this device; compile it with "
-                      "-gencode arch=compute_75,code=compute_75 (nvcc -arch=sm_90 alone keeps PTX, too)\n",
-                      symbol->name);
-    else
-        (void)fprintf(stderr, "CUDA runtime (neutrino): %s: its code does not load (%d)%s%.*s\n",
-                      symbol->name, (int)result, log[0] == '\0' ? "" : ": ", (int)strcspn(log, "\n"), log);
-}
-
 /* Of the binary that `symbol` is in. With the mutex. */
 static CUresult load(const struct symbol *symbol)
 {
@@ -107,14 +95,23 @@ static CUresult load(const struct symbol *symbol)
     char log[LOG_BYTES] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)sizeof log};
-    binary->result =
-        DRIVER(cuLibraryLoadData)(&binary->library, binary->wrapper, options, values, 2, NULL, NULL, 0);
+    struct runtime_image image;
+    binary->result = runtime_image_open(binary->wrapper, &image);
+    if (binary->result == CUDA_SUCCESS) {
+        binary->result =
+            DRIVER(cuLibraryLoadData)(&binary->library, image.data, options, values, 2, NULL, NULL, 0);
+        runtime_image_close(&image);
+    }
     binary->tried = true;
     log[sizeof log - 1] = '\0';
     if (binary->result != CUDA_SUCCESS) {
         binary->library = NULL;
-        explain(symbol, binary->result, log);
+        runtime_image_refused(symbol->name, binary->result, log);
+        return binary->result;
     }
+    for (const struct symbol *each = binary->symbols; each != NULL; each = each->next_of_binary)
+        if (each->kind == RUNTIME_MANAGED && binary->result == CUDA_SUCCESS)
+            binary->result = runtime_image_managed(binary->library, each->name, each->host);
     return binary->result;
 }
 

@@ -46,17 +46,20 @@ def includes() -> tuple[Path, ...]:
 @cache
 def compile_source(family: str, target: int) -> bytes:
     """PTX, ended by a zero byte."""
+    source = HERE / "kernels" / f"{family}.cu"
+    return compile_text(source.read_bytes(), source.name, target)
+
+
+def compile_text(source: bytes, name: str, target: int) -> bytes:
+    """PTX, ended by a zero byte."""
     nvrtc = library()
     if nvrtc is None:
         raise NvrtcError("NVRTC is not installed")
-    source = HERE / "kernels" / f"{family}.cu"
     options = [f"--gpu-architecture=compute_{target}", "--std=c++17", "--device-int128"]
     options += [f"--include-path={folder}" for folder in includes()]
     encoded = [option.encode() for option in options]
     program = ctypes.c_void_p()
-    status = nvrtc.nvrtcCreateProgram(
-        ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None
-    )
+    status = nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, name.encode(), 0, None, None)
     if status == 0:
         status = nvrtc.nvrtcCompileProgram(program, len(encoded), (ctypes.c_char_p * len(encoded))(*encoded))
         if status != 0:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from tests.conftest import ROOT
+from tests.integration.apis import Api, api_of
 from tests.integration.support import (
     PROGRAMS,
     Compiler,
@@ -24,14 +25,19 @@ from tests.integration.support import (
 
 
 @pytest.fixture
-def observe(tmp_path: Path, native: Path) -> Observe:
+def api(request: pytest.FixtureRequest, native: Path) -> Api:
+    """CUDA's, and HIP's too for a test that is marked `both_apis`."""
+    return api_of(getattr(request, "param", "cuda"), native)
+
+
+@pytest.fixture
+def observe(tmp_path: Path, api: Api) -> Observe:
     """Run a command under neutrino-bench on the CPU driver and read what it left."""
-    assert (native / "sim").is_dir()
 
     def run(
         command: Sequence[str | Path],
         *options: str,
-        driver: str = "sim",
+        driver: str = api.driver,
         timeout: float = 60,
         environment: dict[str, str] | None = None,
     ) -> Observed:
@@ -64,21 +70,18 @@ def observe(tmp_path: Path, native: Path) -> Observe:
 
 
 @pytest.fixture
-def program(compile_c: Compiler, native: Path) -> Callable[[str], Path]:
-    """A program of programs/, linked to libcuda.so.1 as any CUDA program is."""
-    sim = native / "sim"
+def program(compile_c: Compiler, api: Api) -> Callable[[str], Path]:
+    """A program of programs/, linked to libcuda.so.1 as any CUDA program is, or to what says it in HIP."""
 
     def build(name: str) -> Path:
-        links = (f"-L{sim}", "-l:libcuda.so.1", f"-Wl,-rpath,{sim}")
-        return compile_c(name, PROGRAMS / f"{name}.c", links=links)
+        return compile_c(f"{api.name}/{name}", PROGRAMS / f"{name}.c", links=api.links())
 
     return build
 
 
 @pytest.fixture
-def record(tmp_path: Path, native: Path) -> Record:
+def record(tmp_path: Path, api: Api) -> Record:
     """Run a command under `neutrino-bench record` on the CPU driver, in a folder of its own."""
-    assert (native / "sim").is_dir()
 
     def run(command: Sequence[str | Path], *options: str, output: str = "x.ncap") -> Recorded:
         words = [
@@ -87,7 +90,7 @@ def record(tmp_path: Path, native: Path) -> Record:
             "benchguard",
             "record",
             "--driver",
-            "sim",
+            api.driver,
             "-o",
             output,
             *options,

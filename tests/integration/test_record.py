@@ -11,6 +11,7 @@ import pytest
 
 from benchguard.capture import Capture, CaptureError, pack
 from benchguard.capture.layout import OperationKind, Role
+from tests.integration.apis import Api
 from tests.integration.support import PROGRAMS, Compiler, Record
 
 SHOWN = re.compile(
@@ -20,9 +21,8 @@ SHOWN = re.compile(
 
 
 @pytest.fixture
-def program(compile_c: Compiler, native: Path) -> Path:
-    links = (f"-L{native / 'sim'}", "-l:libcuda.so.1", f"-Wl,-rpath,{native / 'sim'}")
-    return compile_c("region_program", PROGRAMS / "region_program.c", links=links)
+def program(compile_c: Compiler, api: Api) -> Path:
+    return compile_c(f"{api.name}/region_program", PROGRAMS / "region_program.c", links=api.links())
 
 
 LAUNCH, SET = OperationKind.LAUNCH, OperationKind.SET

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +13,7 @@ from benchguard.capture import Capture
 from benchguard.capture.layout import NO_FLAGS, ModuleKind, OperationFlag
 from benchguard.capture.model import Launch as LaunchOperation
 from benchguard.capture.model import Option, Parameter, Setting
+from tests.integration.apis import Api
 from tests.integration.support import PROGRAMS, Compiler, Record
 
 COOPERATIVE = OperationFlag.COOPERATIVE
@@ -45,15 +45,14 @@ Launch = Callable[..., Launched]
 
 
 @pytest.fixture
-def launch(record: Record, compile_c: Compiler, native: Path) -> Iterator[Launch]:
+def launch(record: Record, compile_c: Compiler, api: Api) -> Iterator[Launch]:
     """The capture of a region that launches in these forms."""
     with ExitStack() as captures:
 
         def run(*forms: str) -> Launched:
-            sim = native / "sim"
-            links = (f"-L{sim}", "-l:libcuda.so.1", f"-Wl,-rpath,{sim}")
             flags = ("-Wno-deprecated-declarations",)  # CUDA 3's launches
-            program = compile_c("region_launches", PROGRAMS / "region_launches.c", flags=flags, links=links)
+            name, source = f"{api.name}/region_launches", PROGRAMS / "region_launches.c"
+            program = compile_c(name, source, flags=flags, links=api.links())
             recorded = record([program, *forms])
             assert recorded.status == 0, recorded.stderr
             capture = captures.enter_context(Capture.open(recorded.folder / "x.ncap"))

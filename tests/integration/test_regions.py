@@ -13,6 +13,7 @@ import pytest
 
 from benchguard.capture import Capture, CaptureError, pack
 from tests.conftest import ROOT
+from tests.integration.apis import Api
 from tests.integration.recording import NOTHING, Recording, read_recordings
 from tests.integration.support import PROGRAMS, Compiler, Observe
 
@@ -36,12 +37,12 @@ Record = Callable[..., Recorded]
 
 
 @pytest.fixture
-def record(observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path) -> Record:
+def record(observe: Observe, compile_c: Compiler, api: Api, tmp_path: Path) -> Record:
     """Run a program whose regions are recorded."""
 
     def run(name: str, *flags: str) -> Recorded:
-        links = (f"-L{native / 'sim'}", "-l:libcuda.so.1", f"-Wl,-rpath,{native / 'sim'}")
-        program = compile_c("".join((name, *flags)), PROGRAMS / f"{name}.c", flags=flags, links=links)
+        output = "".join((f"{api.name}/{name}", *flags))
+        program = compile_c(output, PROGRAMS / f"{name}.c", flags=flags, links=api.links())
         folder = tmp_path / "recordings"
         folder.mkdir()
         observed = observe(
@@ -229,12 +230,12 @@ def contents(path: Path) -> tuple[object, ...] | None:
 
 
 def test_what_found_no_memory_is_no_silent_omission(
-    observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path
+    observe: Observe, compile_c: Compiler, api: Api, tmp_path: Path
 ) -> None:
     """Each allocation of the shim in a region fails once: the capture is as it would have been, or says that it is
     not."""
-    links = (f"-L{native / 'sim'}", "-l:libcuda.so.1", f"-Wl,-rpath,{native / 'sim'}", "-rdynamic")
-    program = compile_c("region_no_memory", PROGRAMS / "region_no_memory.c", links=links)
+    links = api.links("-rdynamic")
+    program = compile_c(f"{api.name}/region_no_memory", PROGRAMS / "region_no_memory.c", links=links)
     folder = tmp_path / "recordings"
     folder.mkdir()
     observed = observe([program], environment={"NEUTRINO_CAPTURE": str(folder), "NEUTRINO_REGION": "program"})
@@ -249,12 +250,12 @@ def test_what_found_no_memory_is_no_silent_omission(
 
 
 @pytest.mark.parametrize("name", ["region_variables", "region_last_read", "region_extents"])
-def test_a_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, name: str) -> None:
+def test_a_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, name: str, api: Api) -> None:
     """Operations on variables; a read at the end; extents over two allocations."""
     record(name)
     first = min((tmp_path / "recordings").iterdir(), key=lambda path: int(path.stem.rpartition("-")[2]))
     pack(first, tmp_path / "x.ncap")
-    words = ["-m", "benchguard", "replay", "--driver", "sim", "--samples", "3", "--verify", "x.ncap"]
+    words = ["-m", "benchguard", "replay", "--driver", api.driver, "--samples", "3", "--verify", "x.ncap"]
     done = subprocess.run(
         [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -352,9 +353,8 @@ def test_work_in_another_context_is_refused(record: Record) -> None:
     ]
 
 
-def test_nothing_is_recorded_where_nobody_asked(observe: Observe, compile_c: Compiler, native: Path) -> None:
+def test_nothing_is_recorded_where_nobody_asked(observe: Observe, program: Callable[[str], Path]) -> None:
     """Control: without NEUTRINO_CAPTURE the program that asks for a region is told that there is no recording."""
-    links = (f"-L{native / 'sim'}", "-l:libcuda.so.1", f"-Wl,-rpath,{native / 'sim'}")
-    observed = observe([compile_c("region_sets", PROGRAMS / "region_sets.c", links=links)])
+    observed = observe([program("region_sets")])
     assert observed.status == 1
     assert "this process is observed, not recorded" in observed.stderr

@@ -6,12 +6,11 @@
 #include "cold.h"
 
 #include "engine.h"
+#include "rotation.h"
 
 enum {
-    SCRATCH_FACTOR = 3,      /* caches' worth of scratch memory: replacement is not least-recently-used */
-    ROTATE_FACTOR = 5,       /* caches' worth of other state between two uses of a copy */
-    ROTATE_MEMORY_SHARE = 2, /* of free memory, at most one in so many bytes */
-    TOUCHED_RANGES = 16      /* each is a launch, behind the one that holds the stream */
+    SCRATCH_FACTOR = 3, /* caches' worth of scratch memory: replacement is not least-recently-used */
+    TOUCHED_RANGES = 16 /* each is a launch, behind the one that holds the stream */
 };
 
 uint64_t nb_cold_scratch_bytes(const struct nb_replay *replay)
@@ -19,17 +18,23 @@ uint64_t nb_cold_scratch_bytes(const struct nb_replay *replay)
     return replay->options.cold == NB_COLD_NONE ? 0 : SCRATCH_FACTOR * (uint64_t)replay->facts.l2_bytes;
 }
 
-uint32_t nb_cold_sets(const struct nb_replay *replay)
+uint32_t nb_cold_sets(struct nb_replay *replay)
 {
     const uint64_t footprint = replay->memory.mapped_bytes;
+    const uint32_t asked = replay->options.rotating_count;
     if (footprint == 0 || (replay->options.cold != NB_COLD_REMAP && replay->options.cold != NB_COLD_ROTATE))
         return 1;
     if (replay->options.cold == NB_COLD_REMAP)
         return 2;
-    const uint64_t wanted =
-        (ROTATE_FACTOR * (uint64_t)replay->facts.l2_bytes + footprint - 1) / footprint + 1;
-    const uint64_t most = replay->facts.free_bytes / ROTATE_MEMORY_SHARE / footprint;
-    return (uint32_t)(most < 2 ? 2 : wanted < most ? wanted : most);
+    if (asked == 0)
+        return nb_rotation_by_cache(footprint, replay->facts.l2_bytes, replay->facts.free_bytes);
+    const uint32_t count = nb_rotation_as_asked(asked, footprint);
+    if (count < asked)
+        nb_note(replay,
+                "the rotating count is %u instead of %u: all of them take at most 2 GiB, as "
+                "Composable Kernel's do",
+                count, asked);
+    return count;
 }
 
 int nb_cold_build(struct nb_replay *replay)
@@ -84,19 +89,22 @@ static int write_inputs(struct nb_replay *replay, uint32_t set, uint32_t copy, u
 
 int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
 {
+    NB_TRY(nb_memory_switch(replay, 0));
     NB_TRY(nb_vault_open(replay));
     NB_TRY(write_state(replay, replay->memory.current));
     return write_inputs(replay, replay->memory.current, copy, inputs);
 }
 
-/* The set after the current one is next. With two sets it is restored now; with many it was restored long
- * ago, and now the one that was used is. */
+/* Which set is next. With two of them it is another than the last, and restored now; where they rotate it was
+ * restored long ago, and now the one that was used is. */
 static int restore_next(struct nb_replay *replay, uint32_t *next)
 {
     const struct nb_memory *memory = &replay->memory;
-    *next = (memory->current + 1) % memory->set_count;
+    const bool rotates = replay->options.cold == NB_COLD_ROTATE;
+    *next = rotates ? nb_rotation_index(replay->samples, memory->set_count)
+                    : (memory->current + 1) % memory->set_count;
     for (uint32_t i = 0; i < memory->set_count; i++) {
-        const bool wanted = replay->options.cold == NB_COLD_ROTATE || i == *next;
+        const bool wanted = rotates || i == *next;
         if (wanted && memory->sets[i].stale)
             NB_TRY(write_state(replay, i));
     }
@@ -118,7 +126,8 @@ int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
 {
     uint32_t next = 0;
     NB_TRY(nb_vault_open(replay));
-    NB_TRY(NB_CALL(replay, cuCtxResetPersistingL2Cache));
+    if (replay->persists)
+        NB_TRY(NB_CALL(replay, cuCtxResetPersistingL2Cache));
     NB_TRY(restore_next(replay, &next));
     NB_TRY(write_inputs(replay, next, copy, inputs));
     if (replay->options.scrub != 0)
@@ -153,7 +162,7 @@ int nb_cold_chill(struct nb_replay *replay)
         NB_TRY(write_scratch(replay, 0));
     if (mode != NB_COLD_NONE && mode != NB_COLD_MEMSET)
         NB_TRY(read_clean(replay));
-    return NB_REPLAY_OK;
+    return nb_utility_flush(replay); /* the last: the kernels above are in that cache, too */
 }
 
 void nb_cold_close(struct nb_replay *replay)

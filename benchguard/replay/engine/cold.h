@@ -14,13 +14,13 @@ struct nb_cold_state {
 };
 
 /* How many physical sets the mode wants, and how much scratch memory twice. */
-uint32_t nb_cold_sets(const struct nb_replay *replay) __attribute__((visibility("hidden")));
+uint32_t nb_cold_sets(struct nb_replay *replay) __attribute__((visibility("hidden")));
 uint64_t nb_cold_scratch_bytes(const struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 int nb_cold_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Queue what gives the mapped set and a copy of the code their state, inputs and poison, caches as they are.
- */
+/* Map the first set, and queue what gives it and a copy of the code their state, inputs and poison, caches as
+ * they are: for a run that is no sample. */
 int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     __attribute__((visibility("hidden")));
 

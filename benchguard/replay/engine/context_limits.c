@@ -40,7 +40,9 @@ static int set_limit(struct nb_replay *replay, const struct nb_capture_limit *wa
 static int set_no_persisting(struct nb_replay *replay)
 {
     const CUresult result = replay->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
-    return result == CUDA_ERROR_UNSUPPORTED_LIMIT ? NB_REPLAY_OK : nb_called(replay, result, "cuCtxSetLimit");
+    if (result == CUDA_ERROR_UNSUPPORTED_LIMIT || !replay->persists)
+        return NB_REPLAY_OK;
+    return nb_called(replay, result, "cuCtxSetLimit");
 }
 
 int nb_limits_set(struct nb_replay *replay)

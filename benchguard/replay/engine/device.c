@@ -32,9 +32,18 @@ static int learn(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuMemGetInfo_v2, &available, &total));
     facts->memory_bytes = total;
     facts->free_bytes = available;
-    if (dlsym(replay->driver.library, "simInject") == NULL) /* the CPU driver has no bus that NVML knows */
+    /* Neither the CPU driver nor HIP has a bus that NVML knows. */
+    if (dlsym(replay->driver.library, "simInject") == NULL && replay->driver.nb_module_load_source == NULL)
         NB_TRY(NB_CALL(replay, cuDeviceGetPCIBusId, facts->pci_bus, sizeof facts->pci_bus, replay->device));
     return NB_REPLAY_OK;
+}
+
+/* HIP has no lines of L2 that persist, so there are none to reset before a sample. */
+static int find_persisting(struct nb_replay *replay)
+{
+    const CUresult result = replay->driver.cuCtxResetPersistingL2Cache();
+    replay->persists = result != CUDA_ERROR_NOT_SUPPORTED;
+    return replay->persists ? nb_called(replay, result, "cuCtxResetPersistingL2Cache") : NB_REPLAY_OK;
 }
 
 int nb_device_open(struct nb_replay *replay)
@@ -53,6 +62,7 @@ int nb_device_open(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuDevicePrimaryCtxRetain, &replay->context, replay->device));
     NB_TRY(NB_CALL(replay, cuCtxSetCurrent, replay->context));
     NB_TRY(learn(replay));
+    NB_TRY(find_persisting(replay));
     NB_TRY(NB_CALL(replay, cuStreamCreateWithPriority, &replay->streams.own, CU_STREAM_NON_BLOCKING, 0));
     replay->streams.timed = replay->streams.own;
     return NB_REPLAY_OK;

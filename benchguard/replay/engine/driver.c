@@ -1,6 +1,7 @@
 #include "driver.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -28,6 +29,11 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static CUresult CUDAAPI answer_not_supported(void)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 int nb_driver_open(struct nb_driver *driver, const char *path, char *error)
 {
     memset(driver, 0, sizeof *driver);
@@ -35,8 +41,12 @@ int nb_driver_open(struct nb_driver *driver, const char *path, char *error)
     driver->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (driver->library == NULL)
         return nb_error(error, NB_REPLAY_NO_DRIVER, "no driver: %s", dlerror());
+    CUresult(CUDAAPI *const absent)(void) = answer_not_supported;
+    const bool over_hip = dlsym(driver->library, "nb_module_load_source") != NULL;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *address = dlsym(driver->library, functions[i].name);
+        if (address == NULL && over_hip && !functions[i].optional)
+            memcpy(&address, &absent, sizeof address);
         if (address == NULL && !functions[i].optional)
             return nb_error(error, NB_REPLAY_NO_DRIVER,
                             "%s has no %s; replaying needs a driver for CUDA 12.0 or newer", path,
@@ -58,6 +68,7 @@ int nb_driver_status(const struct nb_driver *driver, CUresult result, const char
 {
     if (result == CUDA_SUCCESS)
         return NB_REPLAY_OK;
-    return nb_error(error, result == CUDA_ERROR_OUT_OF_MEMORY ? NB_REPLAY_CANNOT : NB_REPLAY_FAILED,
-                    "%s: %s (%d)", call, nb_driver_name(driver, result), (int)result);
+    const bool lives_on = result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_NOT_SUPPORTED;
+    return nb_error(error, lives_on ? NB_REPLAY_CANNOT : NB_REPLAY_FAILED, "%s: %s (%d)", call,
+                    nb_driver_name(driver, result), (int)result);
 }

@@ -33,12 +33,15 @@
     X(cuGraphUpload) X(cuGraphNodeSetEnabled)
 /* clang-format on */
 
-/* NULL where a driver is older. Their types are ours, as a header that we take may be older, too. */
+/* NULL where a driver is older. Their types are ours, as a header that we take may be older, too. The last is
+ * of libcuda-over-hip.so alone, which says CUDA's functions in HIP: it compiles HIP C++ for the device and
+ * loads it. */
 #define NB_DRIVER_OPTIONAL(X)                                                                                \
     X(cuEventElapsedTime_v2, (float *, CUevent, CUevent))                                                    \
     X(cuGraphAddDependencies_v2,                                                                             \
       (CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t))                  \
-    X(cuFuncLoad, (CUfunction))
+    X(cuFuncLoad, (CUfunction))                                                                              \
+    X(nb_module_load_source, (CUmodule *, const char *source, char *log, size_t log_bytes))
 
 struct nb_driver {
     void *library;
@@ -51,12 +54,13 @@ struct nb_driver {
     uint64_t (*now_ns)(void);
 };
 
-/* Fill the table from the library at `path`. Returns an enum nb_replay_status. */
+/* Fill the table from the library at `path`. What HIP lacks answers CUDA_ERROR_NOT_SUPPORTED; a CUDA driver
+ * that lacks a function is none for us. Returns an enum nb_replay_status. */
 int nb_driver_open(struct nb_driver *driver, const char *path, char *error)
     __attribute__((visibility("hidden")));
 
-/* NB_REPLAY_OK, or the line "CALL: CUDA_ERROR_NAME (700)" and NB_REPLAY_FAILED; out of memory is
- * NB_REPLAY_CANNOT, as the context lives on. */
+/* NB_REPLAY_OK, or the line "CALL: CUDA_ERROR_NAME (700)" and NB_REPLAY_FAILED; out of memory and what a
+ * driver does not support are NB_REPLAY_CANNOT, as the context lives on. */
 int nb_driver_status(const struct nb_driver *driver, CUresult result, const char *call, char *error)
     __attribute__((visibility("hidden")));
 

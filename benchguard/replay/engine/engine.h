@@ -32,6 +32,7 @@ struct nb_replay {
     struct nb_driver driver;
     CUdevice device;
     CUcontext context;
+    bool persists; /* lines of L2 may, by the driver's word */
     struct nb_replay_device facts;
 
     struct nb_staging staging;

@@ -1,10 +1,15 @@
-/* kernels.ptx as a string, nb_kernels. */
-    .section .rodata
-    .globl nb_kernels
-    .hidden nb_kernels
-    .type nb_kernels, @object
-nb_kernels:
-    .incbin "kernels.ptx"
+/* The engine's kernels as strings: kernels.ptx is nb_kernels, kernels.hip nb_kernels_hip. */
+    .macro text name, path
+    .globl \name
+    .hidden \name
+    .type \name, @object
+\name:
+    .incbin "\path"
     .byte 0
-    .size nb_kernels, . - nb_kernels
+    .size \name, . - \name
+    .endm
+
+    .section .rodata
+    text nb_kernels, kernels.ptx
+    text nb_kernels_hip, kernels.hip
     .section .note.GNU-stack, "", @progbits

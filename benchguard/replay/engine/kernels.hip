@@ -115,12 +115,12 @@ extern "C" __global__ void nb_empty()
 {
 }
 
-// Composable Kernel's flush_icache: each compute unit's instruction cache is emptied by whichever block of it is first.
-// Emptying goes on while the next instructions run, so 16 that do nothing follow. Elsewhere there is no such
-// instruction and the kernel does nothing, as nb_icache_flushed says.
+#if defined(__AMDGCN__)
+
+// Composable Kernel's flush_icache: a compute unit's instruction cache is emptied by whichever block it gets. That goes on
+// while the next instructions run, so 16 that do nothing follow.
 extern "C" __global__ void nb_flush_icache()
 {
-#if defined(__AMDGCN__)
     asm volatile("s_icache_inv \n\t"
                  "s_nop 0 \n\t"
                  "s_nop 0 \n\t"
@@ -139,11 +139,13 @@ extern "C" __global__ void nb_flush_icache()
                  "s_nop 0 \n\t"
                  "s_nop 0 \n\t" ::
                      :);
-#endif
 }
 
-#if defined(__AMDGCN__)
-extern "C" __device__ nb_u32 nb_icache_flushed = 1;
 #else
-extern "C" __device__ nb_u32 nb_icache_flushed = 0;
+
+// There is no such instruction. This is launched as the other one would be, under a name that claims nothing.
+extern "C" __global__ void nb_flush_nothing()
+{
+}
+
 #endif

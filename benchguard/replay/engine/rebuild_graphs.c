@@ -103,6 +103,19 @@ static int add_edges(struct nb_replay *replay, uint32_t copy, const CUgraphNode 
     return NB_REPLAY_OK;
 }
 
+/* Ahead of the first launch, which does it too. */
+static int upload(struct nb_replay *replay, const struct nb_program_graph *graphs)
+{
+    for (uint32_t i = 0; i < replay->reader.graph_count; i++) {
+        if (graphs[i].executable == NULL)
+            continue;
+        const CUresult result = replay->driver.cuGraphUpload(graphs[i].executable, replay->streams.timed);
+        if (result != CUDA_ERROR_NOT_SUPPORTED)
+            NB_TRY(nb_called(replay, result, "cuGraphUpload"));
+    }
+    return NB_REPLAY_OK;
+}
+
 static int instantiate(struct nb_replay *replay, uint32_t copy, const CUgraphNode *nodes)
 {
     struct nb_program_graph *graphs = replay->operations.programs[copy].graphs;
@@ -121,10 +134,7 @@ static int instantiate(struct nb_replay *replay, uint32_t copy, const CUgraphNod
             NB_TRY(
                 NB_CALL(replay, cuGraphNodeSetEnabled, graphs[operation->graph - 1].executable, nodes[i], 0));
     }
-    for (uint32_t i = 0; i < replay->reader.graph_count; i++)
-        if (graphs[i].executable != NULL)
-            NB_TRY(NB_CALL(replay, cuGraphUpload, graphs[i].executable, replay->streams.timed));
-    return NB_REPLAY_OK;
+    return upload(replay, graphs);
 }
 
 int nb_graphs_build(struct nb_replay *replay, uint32_t copy)

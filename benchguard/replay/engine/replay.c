@@ -74,6 +74,8 @@ static int check_options(struct nb_replay *replay)
         return nb_fail(replay, NB_REPLAY_OURS, "cold mode %u is none", options->cold);
     if (options->timeout_ms == 0 || (options->prime != 0 && options->prime_limit_ms == 0))
         return nb_fail(replay, NB_REPLAY_OURS, "a time limit of 0 ms");
+    if (options->rotating_count != 0 && options->cold != NB_COLD_ROTATE)
+        return nb_fail(replay, NB_REPLAY_OURS, "a rotating count, and nothing that rotates");
     if (options->strict != 0 && (options->cold == NB_COLD_REMAP || options->cold == NB_COLD_ROTATE))
         return nb_fail(replay, NB_REPLAY_OURS, "strict, with copies of the state that kernels reach");
     replay->inputs.noise = options->seed;
@@ -138,6 +140,9 @@ static void tell(const struct nb_replay *replay, struct nb_replay_prepared *prep
     prepared->operations = replay->operations.programs[0].step_count;
     prepared->streams = replay->streams.used_count;
     prepared->primed = nb_loop_may_prime(replay);
+    prepared->code_copies = replay->code.copy_count;
+    prepared->flush_blocks = nb_utility_flush_blocks(replay);
+    prepared->flushed = replay->utility.has_icache_inv;
 }
 
 /* Addresses are reserved before anything else of ours could lie there. */

@@ -36,7 +36,7 @@ enum nb_cold {
     NB_COLD_NONE = 0,   /* state is restored, and that is all */
     NB_COLD_FLUSH = 1,  /* scratch memory of several times the L2 cache is written, then read */
     NB_COLD_REMAP = 2,  /* other physical memory, not in the cache, is mapped behind the same addresses */
-    NB_COLD_ROTATE = 3, /* copies of the state in turn, as many as outlast the cache, remapped likewise */
+    NB_COLD_ROTATE = 3, /* copies of the state in turn, remapped likewise (rotation.h) */
     NB_COLD_MEMSET = 4  /* scratch memory is only written: biased, kept to be measured against */
 };
 
@@ -57,6 +57,8 @@ struct nb_replay_options {
                  * halves of the scratch memory, temporaries and every byte of an output hold other noise in
                  * each sample. There is one copy of the state: not with NB_COLD_REMAP or NB_COLD_ROTATE. */
     uint64_t input_bytes; /* of all input sets together; more are taken, but then guarding them costs more */
+    uint32_t rotating_count; /* with NB_COLD_ROTATE, the state and its copies; 0: by the size of the cache */
+    uint32_t flush_code;     /* 1: a kernel empties the instruction caches before each sample; on HIP only */
 };
 
 struct nb_replay_device {
@@ -84,7 +86,10 @@ struct nb_replay_prepared {
     uint32_t copies;         /* of the state, for remap and rotate */
     uint32_t operations;
     uint32_t streams;
-    uint32_t primed; /* 0: asked for, but there are too many operations to queue */
+    uint32_t primed;       /* 0: asked for, but there are too many operations to queue */
+    uint32_t code_copies;  /* used in turn */
+    uint32_t flush_blocks; /* launched before every sample to empty the instruction caches */
+    uint32_t flushed;      /* 1: that kernel has the instruction for it on this device */
 };
 
 enum nb_sample_flag {

@@ -4,9 +4,18 @@
 
 #include "engine.h"
 
-extern const char nb_kernels[] __attribute__((visibility("hidden"))); /* kernels.S */
+/* kernels.S */
+extern const char nb_kernels[] __attribute__((visibility("hidden")));
+extern const char nb_kernels_hip[] __attribute__((visibility("hidden")));
 
-enum { READ_THREADS = 256, READ_BLOCKS_EACH = 8, FILL_THREADS = 1024, SINK_BYTES = 256 };
+enum {
+    READ_THREADS = 256,
+    READ_BLOCKS_EACH = 8,
+    FILL_THREADS = 1024,
+    SINK_BYTES = 256,
+    FLUSH_THREADS = 64,
+    FLUSH_BLOCKS_EACH = 60 /* so that no compute unit is left without one, however they are scheduled */
+};
 
 static const uint32_t fill_value = 0xdeadf00d;
 
@@ -24,6 +33,57 @@ static int launch(struct nb_replay *replay, CUfunction function, unsigned grid, 
         .hStream = replay->streams.timed,
     };
     return NB_CALL(replay, cuLaunchKernelEx, &config, function, parameters, NULL);
+}
+
+static int load_source(struct nb_replay *replay)
+{
+    char log[NB_REPLAY_TEXT / 2] = "";
+    const CUresult result =
+        replay->driver.nb_module_load_source(&replay->utility.module, nb_kernels_hip, log, sizeof log);
+    if (result == CUDA_SUCCESS)
+        return NB_REPLAY_OK;
+    log[strcspn(log, "\r\n")] = '\0';
+    return nb_fail(replay, NB_REPLAY_CANNOT, "the engine's kernels cannot be compiled by hiprtc: %s (%d)%s%s",
+                   nb_driver_name(&replay->driver, result), (int)result, log[0] != '\0' ? ": " : "", log);
+}
+
+/* PTX is for any device of NVIDIA's; for AMD's there is nothing like it. */
+static int load(struct nb_replay *replay)
+{
+    if (replay->driver.nb_module_load_source != NULL)
+        return load_source(replay);
+    return NB_CALL(replay, cuModuleLoadDataEx, &replay->utility.module, nb_kernels, 0, NULL, NULL);
+}
+
+/* By which of its names the module has it, the kernel says what it does here. */
+static int find_flush(struct nb_replay *replay)
+{
+    struct nb_utility *utility = &replay->utility;
+    if (replay->options.flush_code == 0)
+        return NB_REPLAY_OK;
+    utility->has_icache_inv = replay->driver.cuModuleGetFunction(&utility->flush, utility->module,
+                                                                 "nb_flush_icache") == CUDA_SUCCESS;
+    if (utility->has_icache_inv)
+        return NB_REPLAY_OK;
+    if (replay->driver.nb_module_load_source == NULL)
+        return nb_fail(replay, NB_REPLAY_OURS, "no kernel flushes this device's instruction caches");
+    return NB_CALL(replay, cuModuleGetFunction, &utility->flush, utility->module, "nb_flush_nothing");
+}
+
+/* The most that a block can have, which on AMD's devices is what each has anyway. */
+static int allow_shared(struct nb_replay *replay)
+{
+    struct nb_utility *utility = &replay->utility;
+    int usual = 0, most = 0;
+    NB_TRY(NB_CALL(replay, cuDeviceGetAttribute, &usual, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
+                   replay->device));
+    NB_TRY(NB_CALL(replay, cuDeviceGetAttribute, &most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                   replay->device));
+    if (most > usual)
+        NB_TRY(NB_CALL(replay, cuFuncSetAttribute, utility->fill_shared,
+                       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most));
+    utility->shared_bytes = (uint32_t)most & ~3u;
+    return NB_REPLAY_OK;
 }
 
 static int find_functions(struct nb_replay *replay)
@@ -52,14 +112,10 @@ static int find_functions(struct nb_replay *replay)
 int nb_utility_build(struct nb_replay *replay)
 {
     struct nb_utility *utility = &replay->utility;
-    int shared_bytes = 0;
-    NB_TRY(NB_CALL(replay, cuModuleLoadDataEx, &utility->module, nb_kernels, 0, NULL, NULL));
+    NB_TRY(load(replay));
     NB_TRY(find_functions(replay));
-    NB_TRY(NB_CALL(replay, cuDeviceGetAttribute, &shared_bytes,
-                   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, replay->device));
-    NB_TRY(NB_CALL(replay, cuFuncSetAttribute, utility->fill_shared,
-                   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes));
-    utility->shared_bytes = (uint32_t)shared_bytes & ~3u;
+    NB_TRY(find_flush(replay));
+    NB_TRY(allow_shared(replay));
     NB_TRY(NB_CALL(replay, cuMemHostAlloc, (void **)&utility->signal, sizeof *utility->signal,
                    CU_MEMHOSTALLOC_DEVICEMAP));
     NB_TRY(NB_CALL(replay, cuMemHostGetDevicePointer_v2, &utility->signal_device, utility->signal, 0));
@@ -129,6 +185,18 @@ int nb_utility_forget(struct nb_replay *replay)
 int nb_utility_empty(struct nb_replay *replay)
 {
     return launch(replay, replay->utility.empty, 1, 1, 0, NULL);
+}
+
+uint32_t nb_utility_flush_blocks(const struct nb_replay *replay)
+{
+    return replay->utility.flush == NULL ? 0 : replay->facts.multiprocessors * FLUSH_BLOCKS_EACH;
+}
+
+int nb_utility_flush(struct nb_replay *replay)
+{
+    if (replay->utility.flush == NULL)
+        return NB_REPLAY_OK;
+    return launch(replay, replay->utility.flush, nb_utility_flush_blocks(replay), FLUSH_THREADS, 0, NULL);
 }
 
 void nb_utility_reset(struct nb_replay *replay)

@@ -29,6 +29,8 @@ struct nb_signal {
 struct nb_utility {
     CUmodule module;
     CUfunction hold, read, fill_shared, stamp, empty, touch, noise;
+    CUfunction flush;    /* NULL: none is asked for */
+    bool has_icache_inv; /* AMD's instruction is in it */
     struct nb_signal *signal;
     CUdeviceptr signal_device;
     CUdeviceptr sink;
@@ -55,6 +57,10 @@ int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, u
 /* Overwrite what the kernels write to but for the signal, which nb_utility_reset does. */
 int nb_utility_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));
 int nb_utility_empty(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Empty the instruction caches, as Composable Kernel does, if that is asked for; with how many blocks. */
+int nb_utility_flush(struct nb_replay *replay) __attribute__((visibility("hidden")));
+uint32_t nb_utility_flush_blocks(const struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Forget the stamps and the flags; take stamps before and after. */
 void nb_utility_reset(struct nb_replay *replay) __attribute__((visibility("hidden")));

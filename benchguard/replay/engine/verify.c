@@ -119,6 +119,7 @@ static int compare_variable(struct nb_replay *replay, struct subject *subject, i
 static int run_once(struct nb_replay *replay)
 {
     struct nb_memory *memory = &replay->memory;
+    NB_TRY(nb_memory_switch(replay, 0));
     NB_TRY(nb_vault_open(replay));
     NB_TRY(nb_memory_restore(replay, memory->current, replay->streams.timed));
     NB_TRY(nb_temporaries_fill(replay));

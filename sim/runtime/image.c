@@ -1,0 +1,34 @@
+#include "image.h"
+
+#include <stdio.h>
+#include <string.h>
+
+CUresult runtime_image_open(const void *wrapper, struct runtime_image *image)
+{
+    *image = (struct runtime_image){wrapper, NULL}; /* the driver knows nvcc's wrapper */
+    return CUDA_SUCCESS;
+}
+
+void runtime_image_close(struct runtime_image *image)
+{
+    (void)image;
+}
+
+void runtime_image_refused(const char *symbol, CUresult result, const char *log)
+{
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
+        (void)fprintf(stderr,
+                      "CUDA runtime (neutrino): %s: the program has no PTX for this device; compile it with "
+                      "-gencode arch=compute_75,code=compute_75 (nvcc -arch=sm_90 alone keeps PTX, too)\n",
+                      symbol);
+    else
+        (void)fprintf(stderr, "CUDA runtime (neutrino): %s: its code does not load (%d)%s%.*s\n", symbol,
+                      (int)result, log[0] == '\0' ? "" : ": ", (int)strcspn(log, "\n"), log);
+}
+
+/* __cudaInitModule asks the driver where they are. */
+CUresult runtime_image_managed(CUlibrary library, const char *name, const void *host)
+{
+    (void)library, (void)name, (void)host;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,58 @@
+"""The two vendors' APIs on the CPU driver: one test source, and what differs between them.
+
+The programs are CUDA programs. For HIP they are linked with libcuda-over-hip.so, which says each of their calls in HIP
+(hook/hip/driver): what the shim sees, records and refuses are HIP's calls, of a program that knows nothing of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_SUFFIX = re.compile(r"_v\d$")
+
+
+@dataclass(frozen=True)
+class Api:
+    """`driver` is what --driver is given; `folder` and `library` are what a program is linked with."""
+
+    name: str
+    driver: str
+    folder: Path
+    library: str
+    soname: str
+
+    def links(self, *more: str) -> tuple[str, ...]:
+        return (f"-L{self.folder}", f"-l:{self.library}", f"-Wl,-rpath,{self.folder}", *more)
+
+    def call(self, name: str) -> str:
+        """What this API calls a function of CUDA's driver, as it stands in a log or a capture."""
+        if self.name == "cuda":
+            return name
+        plain = _SUFFIX.sub("", name)
+        return HIP_NAMES.get(plain, plain.replace("cu", "hip", 1))
+
+
+HIP_NAMES = {
+    "cuMemAlloc": "hipMalloc",
+    "cuMemFree": "hipFree",
+    "cuLaunchKernel": "hipModuleLaunchKernel",
+    "cuCtxSynchronize": "hipDeviceSynchronize",
+}
+"""Where HIP's name is not CUDA's with another beginning."""
+
+
+def api_of(name: str, native: Path) -> Api:
+    if name == "cuda":
+        return Api("cuda", "sim", native / "sim", "libcuda.so.1", "libcuda.so.1")
+    folder = native / "hip"
+    if not (folder / "libcuda-over-hip.so").is_file():
+        pytest.skip(f"{folder} is not built: no hip_runtime_api.h; `python build.py test` fetches Debian's")
+    return Api("hip", "hip-sim", folder, "libcuda-over-hip.so", "libamdhip64.so.5")
+
+
+both_apis = pytest.mark.parametrize("api", ["cuda", "hip"], indirect=True)
+"""For a test of what does not depend on the vendor; others are CUDA's alone."""
