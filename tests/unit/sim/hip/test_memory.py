@@ -75,7 +75,12 @@ def test_device_memory_is_known_by_any_address_in_it(hip: Hip) -> None:
     found = attributes(hip, ctypes.c_void_p((memory.value or 0) + 8))
     assert (found.type, found.device, found.managed) == (DEVICE_TYPE, 0, 0)
     base, extent = ctypes.c_void_p(), ctypes.c_size_t()
-    hip("hipMemGetAddressRange", ctypes.byref(base), ctypes.byref(extent), ctypes.c_void_p((memory.value or 0) + 8))
+    hip(
+        "hipMemGetAddressRange",
+        ctypes.byref(base),
+        ctypes.byref(extent),
+        ctypes.c_void_p((memory.value or 0) + 8),
+    )
     assert (base.value, extent.value) == (memory.value, 64)
     assert hip.asked("hipMemPtrGetInfo", memory, ctypes.c_size_t) == 64
     hip("hipFree", memory)
@@ -98,7 +103,9 @@ def test_host_memory_is_the_devices_too(hip: Hip) -> None:
     hip("hipHostGetFlags", ctypes.byref(flags), memory)
     assert flags.value & MAPPED
     hip("hipFree", memory)  # takes either
-    assert hip.result("hipHostMalloc", ctypes.byref(memory), size(8), COHERENT | NON_COHERENT) == INVALID_VALUE
+    assert (
+        hip.result("hipHostMalloc", ctypes.byref(memory), size(8), COHERENT | NON_COHERENT) == INVALID_VALUE
+    )
     assert hip.result("hipHostMalloc", ctypes.byref(memory), size(8), 8) == INVALID_VALUE
 
 
@@ -119,7 +126,9 @@ def test_managed_memory_is_device_memory_that_the_host_reads(hip: Hip) -> None:
     assert (found.type, found.managed) == (DEVICE_TYPE, 1)
 
 
-@pytest.mark.parametrize(("flags", "count", "result"), [(0, 64, 0), (1, 64, 0), (2, 8, 0), (2, 64, 1), (4, 8, 1)])
+@pytest.mark.parametrize(
+    ("flags", "count", "result"), [(0, 64, 0), (1, 64, 0), (2, 8, 0), (2, 64, 1), (4, 8, 1)]
+)
 def test_memory_of_a_kind(hip: Hip, flags: int, count: int, result: int) -> None:
     """Fine grained (1), and of a signal (2), which has eight bytes."""
     assert hip.result("hipExtMallocWithFlags", ctypes.byref(ctypes.c_void_p()), size(count), flags) == result
@@ -258,14 +267,38 @@ def test_pitched_memory_has_room_for_each_row(hip: Hip) -> None:
     made = Pitched()
     hip("hipMalloc3D", ctypes.byref(made), Triple(100, 2, 2))
     assert (made.pitch, made.width, made.height) == (pitch.value, 100, 2)
-    assert hip.asked("hipMemPtrGetInfo", ctypes.c_void_p(made.address), ctypes.c_size_t) >= 3 * pitch.value + 100
+    assert (
+        hip.asked("hipMemPtrGetInfo", ctypes.c_void_p(made.address), ctypes.c_size_t) >= 3 * pitch.value + 100
+    )
 
 
 def test_an_address_that_is_no_variable_is_no_symbol(hip: Hip) -> None:
-    assert hip.result("hipGetSymbolAddress", ctypes.byref(ctypes.c_void_p()), ctypes.c_void_p(64)) == INVALID_SYMBOL
+    assert (
+        hip.result("hipGetSymbolAddress", ctypes.byref(ctypes.c_void_p()), ctypes.c_void_p(64))
+        == INVALID_SYMBOL
+    )
 
 
 def test_free_memory_is_told(hip: Hip) -> None:
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     hip("hipMemGetInfo", ctypes.byref(free), ctypes.byref(total))
     assert 0 < free.value < total.value == 8 << 30
+
+
+def test_hints_about_managed_memory_are_remembered(hip: Hip) -> None:
+    """Devices are numbers, the host is -1; the grain of caches (100, 101) is AMD's own."""
+    memory = hip.handle("hipMallocManaged", size(4096), 1)
+    hip("hipMemAdvise", memory, size(4096), 3, -1)
+    hip("hipMemAdvise", memory, size(4096), 100, 0)
+    hip("hipMemPrefetchAsync", memory, size(4096), 0, None)
+    hip("hipDeviceSynchronize")
+    for attribute, expected in ((1, 0), (2, -1), (4, 0), (100, 0)):
+        told = ctypes.c_int(77)
+        hip("hipMemRangeGetAttribute", ctypes.byref(told), size(4), attribute, memory, size(4096))
+        assert told.value == expected
+    preferred, last = ctypes.c_int(), ctypes.c_int()
+    values = (ctypes.c_void_p * 2)(ctypes.addressof(preferred), ctypes.addressof(last))
+    hip("hipMemRangeGetAttributes", values, (ctypes.c_size_t * 2)(4, 4), (ctypes.c_int * 2)(2, 4), size(2), memory,
+        size(4096))  # fmt: skip
+    assert (preferred.value, last.value) == (-1, 0)
+    assert hip.result("hipMemAdvise", hip.allocate(8), size(8), 1, 0) == INVALID_VALUE
