@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
@@ -55,6 +55,9 @@ class Interposer:
     facts: dict[str, object]
     on_loader_path: bool
     """Whether the loader itself finds this driver, as tools that ask ldconfig do."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What a process must be told for this driver's sake, unless it is told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,8 @@ def command_environment(
     environment["LD_PRELOAD"] = ":".join(dict.fromkeys(preloads))
     api = interposer.surface.api
     environment.update(zip(VARIABLES[api], (str(interposer.shim), str(interposer.driver)), strict=True))
+    for name, value in interposer.environment.items():
+        environment.setdefault(name, value)
     if recorded is not None:
         environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     if callers:
