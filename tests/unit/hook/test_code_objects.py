@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import struct
 import subprocess
@@ -14,6 +15,7 @@ import msgspec
 import pytest
 import zstandard
 
+from benchguard.capture.code_object import code_objects
 from tests.unit.hook.conftest import COMPILE, CORE, READERS
 
 HERE = Path(__file__).parent
@@ -215,7 +217,9 @@ def test_amds_code_object_manager_chooses_the_same(measure: Path, target: str) -
     try:
         comgr = ctypes.CDLL(str(COMGR))
     except OSError as error:
-        pytest.skip(f"no libamd_comgr.so.2 ({error}): python build.py fetches HIP's; it needs libllvm15")
+        pytest.skip(
+            f"no libamd_comgr.so.2 ({error}): python tests/fetch_hip.py {sys.prefix}/hip; it needs libllvm15"
+        )
     image = (DATA / "bundle.hipfb").read_bytes()
     data = ctypes.c_uint64()
     wanted = _Wanted(f"amdgcn-amd-amdhsa--{target}".encode(), 0, 0)
@@ -351,3 +355,56 @@ def test_parameters_of_ptx(measure: Path, parameters: str, layout: str) -> None:
     )
     text = text if layout != "-1" or parameters.endswith(")") else text[: text.index("{ ret")]
     assert ask(measure, text.encode() + b"\0", "kernel", "k") == layout
+
+
+RTC = """
+import ctypes, sys
+hip = ctypes.CDLL(sys.argv[1])
+program, size = ctypes.c_void_p(), ctypes.c_size_t()
+source = sys.stdin.buffer.read()
+options = (ctypes.c_char_p * 1)(b"--offload-arch=" + sys.argv[2].encode())
+assert hip.hiprtcCreateProgram(ctypes.byref(program), source, b"k.hip", 0, None, None) == 0
+assert hip.hiprtcCompileProgram(program, 1, options) == 0
+assert hip.hiprtcGetCodeSize(program, ctypes.byref(size)) == 0
+code = ctypes.create_string_buffer(size.value)
+assert hip.hiprtcGetCode(program, code) == 0
+sys.stdout.buffer.write(code.raw)
+"""
+SOURCE = b"""
+struct triple { double x, y, z; };
+__device__ int counter;
+extern "C" __global__ void mixed(char one, short two, triple three, float *out)
+{
+    __shared__ float tile[64];
+    tile[threadIdx.x & 63] = out[threadIdx.x];
+    __syncthreads();
+    *out = one + two + three.x + blockDim.x + tile[0] + counter;
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1030"])
+def test_what_hiprtc_makes_now(measure: Path, target: str) -> None:
+    """AMD's own run-time compiler needs no GPU: what it makes here is read as what was kept."""
+    library = COMGR.with_name("libamdhip64.so.5")
+    if not library.exists():
+        pytest.skip(f"no {library.name} below {sys.prefix}: python tests/fetch_hip.py {sys.prefix}/hip")
+    made = subprocess.run(
+        [sys.executable, "-c", RTC, library, target],
+        input=SOURCE,
+        env={**os.environ, "LD_LIBRARY_PATH": str(library.parent)},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    if b"cannot open shared object file" in made.stderr:
+        pytest.skip(f"{library.name} does not load here: {made.stderr.decode().splitlines()[-1]}")
+    assert made.returncode == 0, made.stderr.decode()
+    assert ask(measure, made.stdout) == f"{CODE_OBJECT} {len(made.stdout)}"
+    assert ask(measure, made.stdout, "kernel", "mixed") == "4 0:1 2:2 8:24 32:8"
+    assert ask(measure, made.stdout, "facts", "mixed", target).split()[2] == "256"
+    names, _, problem = ask(measure, made.stdout, "globals", "0").partition(";")
+    assert "counter" in names.split() and problem.strip() == ""
+    (read,) = code_objects(made.stdout)
+    assert read.kernels[0].parameters == ((0, 1), (2, 2), (8, 24), (32, 8))
+    assert set(read.variables) == set(names.split())
