@@ -11,7 +11,7 @@ from typing import TextIO
 from rich.text import Text
 
 from ..capture.layout import NOTHING, OperationFlag, Vendor
-from ..capture.model import Copy, EventRecord, EventWait, GraphLaunch, Launch, Operation, Set, Upload
+from ..capture.model import Copy, Device, EventRecord, EventWait, GraphLaunch, Launch, Operation, Set, Upload
 from ..capture.overview import Overview
 from ..report.table import Column, console_for, printable, table
 
@@ -60,16 +60,22 @@ def size_text(size: int) -> str:
     return f"{size / (1 << 10 * power):.1f} {['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'][power]}"
 
 
+def driver_text(device: Device) -> str:
+    """As its vendor writes versions: CUDA 12.9, HIP 5.2.21153."""
+    version = device.driver_version
+    if device.vendor is Vendor.HIP:
+        return f"HIP {version // 10_000_000}.{version // 100_000 % 100}.{version % 100_000}"
+    return f"CUDA {version // 1000}.{version % 1000 // 10}"
+
+
 def _head(view: Overview) -> Iterator[str]:
     device, meta = view.device, view.meta
     region = f"region {meta['region']}" if meta.get("region") else "a region"
     yield f"{view.path}: {region} of {meta.get('program') or 'a program'}"
     yield f"capture {view.name}, recorded {meta.get('started', 'at an unknown time')}"
-    driver = f"{device.driver_version // 1000}.{device.driver_version % 1000 // 10}"
-    vendor = "CUDA" if device.vendor is Vendor.CUDA else "HIP"
     yield (
         f"device: {device.name}, compute {device.compute_major}.{device.compute_minor}, "
-        f"{device.multiprocessors} multiprocessors, {size_text(device.memory_bytes)}; driver of {vendor} {driver}"
+        f"{device.multiprocessors} multiprocessors, {size_text(device.memory_bytes)}; driver of {driver_text(device)}"
     )
     steps = [f"{count} {kind.replace('_', ' ')}" for kind, count in view.operations.items()]
     yield f"operations: {', '.join(steps) or 'none'}"

@@ -17,6 +17,7 @@ from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.emit.sim import emit_sim
 from benchguard.codegen.emit.sim_hip import emit_sim_hip, exported_by_stub
 from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.exports_file import load_exports
 from benchguard.codegen.generate import generic_surface, write_files
 from benchguard.codegen.headers import Headers, newest_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers
@@ -82,9 +83,10 @@ def _inline(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: AR
 def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     hip_headers = _hip_headers()
     cuda, hip = parse_headers(headers), parse_headers(hip_headers)
+    folder = SOURCE / "sim" / "hip"
     write_files(emit_sim(cuda, [function.name for function in exported_by_stub(hip)]), scratch)
-    calls = load_calls(SOURCE / "sim" / "hip" / "calls.toml")
-    write_files(emit_sim_hip(hip, calls, len(cuda.functions)), scratch)
+    calls, exports = load_calls(folder / "calls.toml"), load_exports(folder / "exports.txt")
+    write_files(emit_sim_hip(hip, calls, exports, len(cuda.functions)), scratch)
     return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
 
 
@@ -134,7 +136,8 @@ def build_native(
 ) -> dict[str, bool]:
     """Build the named parts into `folder`/<name>/; for each, whether it had to be compiled.
 
-    A part whose vendor's headers are not there is left out, with a line that says so. Raises ShimError where there is no compiler or header, or a source does not compile.
+    A part whose vendor's headers are not there is left out, with a line that says so. Raises ShimError where there is
+    no compiler or other header, or a source does not compile.
     """
     unknown = [name for name in names if name not in PARTS]
     if unknown:

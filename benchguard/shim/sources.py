@@ -123,7 +123,7 @@ def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) 
     return Library(
         sources=(*written, generated / "hip_stubs.c", generated / "hip_calls.c"),
         soname=HIP_SONAME,
-        version_script=sim / "hip" / "hip.map",
+        version_script=generated / "hip.map",
         includes=(
             sim / "hip",
             sim / "runtime",
@@ -200,7 +200,7 @@ def fingerprint(
 
 
 def _tree(folder: Path) -> list[Path]:
-    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml"}
+    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml", ".txt"}
     return sorted(path for path in folder.rglob("*") if path.suffix in wanted and path.is_file())
 
 
