@@ -121,6 +121,9 @@ def set_up(extra: str) -> None:
         [*pip, "--editable", f".[{extra}]"],
         "the lines above say why; without a network use --here with a Python that has the dependencies",
     )
+    if extra == "test":
+        fetch = [str(python), "tests/fetch_hip.py", str(VENV / "hip")]
+        execute(fetch, "the line above says why; without CI=true the tests of HIP are left out")
     MARKER.write_text(f"{fingerprint()} {extra}")
 
 

@@ -22,18 +22,22 @@ def shim_surface(headers: Headers, driver: DriverExports, semantics: Path = CUDA
 
 
 def hip_surface(
-    headers: HipHeaders, cuda_headers: Headers, driver: DriverExports, semantics: Path = HIP.semantics
+    headers: HipHeaders,
+    cuda_headers: Headers,
+    driver: DriverExports,
+    semantics: Path = HIP.semantics,
+    cuda_semantics: Path = CUDA.semantics,
 ) -> Surface:
     """The surface of a shim for a HIP driver, with what it takes of CUDA's. Raises CodegenError."""
     api = parse_headers(headers)
-    translation = _translation(cuda_headers, semantics)
+    translation = _translation(cuda_headers, semantics, cuda_semantics)
     return Surface(api, driver, headers.origin, load_semantics(semantics, api), translation)
 
 
-def _translation(cuda_headers: Headers, semantics: Path) -> Translation:
+def _translation(cuda_headers: Headers, semantics: Path, cuda_semantics: Path) -> Translation:
     cuda = parse_headers(cuda_headers)
     functions = load_translated(semantics, cuda)
-    return Translation(cuda, functions, load_semantics(CUDA.semantics, cuda))
+    return Translation(cuda, functions, load_semantics(cuda_semantics, cuda))
 
 
 def generic_driver(api: Api, soname: str | None = None) -> DriverExports:
@@ -50,7 +54,7 @@ def generic_hip_surface(
     headers: HipHeaders, cuda_headers: Headers, semantics: Path = HIP.semantics
 ) -> Surface:
     api = parse_headers(headers)
-    translation = _translation(cuda_headers, semantics)
+    translation = _translation(cuda_headers, semantics, CUDA.semantics)
     recordings = load_semantics(semantics, api)
     return Surface(api, generic_driver(api), headers.origin, recordings, translation)
 

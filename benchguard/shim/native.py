@@ -17,6 +17,7 @@ from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.emit.sim import emit_sim
 from benchguard.codegen.emit.sim_hip import emit_sim_hip, exported_by_stub
 from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.exports_file import load_exports
 from benchguard.codegen.generate import generic_surface, write_files
 from benchguard.codegen.headers import Headers, newest_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers
@@ -29,6 +30,7 @@ from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compi
 from .errors import ShimError
 from .paths import (
     ENGINE,
+    HIP_BRIDGE_SONAME,
     HIP_SONAME,
     INLINE_ENGINE,
     INLINE_SONAME,
@@ -42,6 +44,7 @@ from .paths import (
 )
 from .sources import (
     fingerprint,
+    hip_bridge_library,
     hip_sim_library,
     inline_library,
     preload_library,
@@ -80,10 +83,11 @@ def _inline(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: AR
 def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     hip_headers = _hip_headers()
     cuda, hip = parse_headers(headers), parse_headers(hip_headers)
+    folder = SOURCE / "sim" / "hip"
     write_files(emit_sim(cuda, [function.name for function in exported_by_stub(hip)]), scratch)
-    calls = load_calls(SOURCE / "sim" / "hip" / "calls.toml")
-    write_files(emit_sim_hip(hip, calls, len(cuda.functions)), scratch)
-    return (hip_sim_library(scratch, headers, hip_headers),)
+    calls, exports = load_calls(folder / "calls.toml"), load_exports(folder / "exports.txt")
+    write_files(emit_sim_hip(hip, calls, exports, len(cuda.functions)), scratch)
+    return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
 
 
 def _hip_headers() -> HipHeaders:
@@ -121,7 +125,9 @@ PARTS = {
     "sim": _Part(_sim, (SOURCE / "sim",), (SONAME, RUNTIME_SONAME)),
     "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
     "inline": _Part(_inline, (INLINE_ENGINE,), (INLINE_SONAME,)),
-    "hip": _Part(_hip, (SOURCE / "sim",), (HIP_SONAME,), _hip_headers),
+    "hip": _Part(
+        _hip, (SOURCE / "sim", SOURCE / "hook" / "hip"), (HIP_SONAME, HIP_BRIDGE_SONAME), _hip_headers
+    ),
 }
 
 
@@ -130,7 +136,8 @@ def build_native(
 ) -> dict[str, bool]:
     """Build the named parts into `folder`/<name>/; for each, whether it had to be compiled.
 
-    A part whose vendor's headers are not there is left out, with a line that says so. Raises ShimError where there is no compiler or header, or a source does not compile.
+    A part whose vendor's headers are not there is left out, with a line that says so. Raises ShimError where there is
+    no compiler or other header, or a source does not compile.
     """
     unknown = [name for name in names if name not in PARTS]
     if unknown:

@@ -1,15 +1,18 @@
-"""hip_names.h, hip_stubs.c and hip_calls.c: the parts of the CPU driver's HIP face that follow from the header and
-from sim/hip/calls.toml."""
+"""hip_names.h, hip_stubs.c, hip_calls.c and hip.map: the parts of the CPU driver's HIP face that follow from the header,
+from sim/hip/calls.toml and from what Debian's library exports."""
 
 from __future__ import annotations
 
 from ..errors import CodegenError
+from ..exports import DriverExports
 from ..hip_calls import Calls
 from ..model import Api, CType, Function
+from .shim_map import version_script
 from .text import SIM_COMMAND, banner, by_section, heading, wrapped
 
 _TABLE = "sim/hip/calls.toml"
 _STATUS = "hipError_t"
+_OWN = ("simInject",)
 _REMEMBERED = ("hipGetLastError",)
 """What they return is not the next last error."""
 
@@ -68,7 +71,7 @@ _CALL = """
 """
 
 
-def emit_sim_hip(api: Api, calls: Calls, first_number: int) -> dict[str, str]:
+def emit_sim_hip(api: Api, calls: Calls, exports: DriverExports, first_number: int) -> dict[str, str]:
     """Text by file name. `first_number` is how many functions of CUDA's stand before HIP's in sim_functions[].
 
     Raises CodegenError where the table names what HIP's header does not declare.
@@ -82,6 +85,7 @@ def emit_sim_hip(api: Api, calls: Calls, first_number: int) -> dict[str, str]:
         "hip_names.h": _names(api),
         "hip_stubs.c": _stubs(api, first_number),
         "hip_calls.c": _calls(api, calls),
+        "hip.map": banner("sim_hip", api, SIM_COMMAND) + version_script(exports, _OWN),
     }
 
 

@@ -1,8 +1,8 @@
 /* Devices: what the driver says of them, under HIP's numbers. */
 #include "hip.h"
 
-/* HIP's attributes are not numbered as the driver's. Of those that AMD's runtime knows "on CUDA only" the driver
- * answers what it can. */
+/* HIP's attributes are not numbered as the driver's. Of those that AMD's runtime knows "on CUDA only" the
+ * driver answers what it can. */
 #define ROW(hip, driver) {hipDeviceAttribute##hip, CU_DEVICE_ATTRIBUTE_##driver}
 static const struct {
     hipDeviceAttribute_t hip;

@@ -5,7 +5,8 @@
 
 /* The driver's flags of host memory: the others of HIP's say how caches and NUMA nodes are to treat it. */
 #define DRIVER_HOST_FLAGS (hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined)
-#define HOST_FLAGS        (DRIVER_HOST_FLAGS | hipHostMallocNumaUser | hipHostMallocCoherent | hipHostMallocNonCoherent)
+#define HOST_FLAGS                                                                                           \
+    (DRIVER_HOST_FLAGS | hipHostMallocNumaUser | hipHostMallocCoherent | hipHostMallocNonCoherent)
 
 _Static_assert(hipHostMallocPortable == CU_MEMHOSTALLOC_PORTABLE &&
                    hipHostMallocMapped == CU_MEMHOSTALLOC_DEVICEMAP &&
@@ -81,7 +82,8 @@ hipError_t hipFreeHost(void *ptr)
 hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned int flags)
 {
     HIP_READY();
-    return hip_result(cuMemHostRegister(hostPtr, sizeBytes, flags & ~(unsigned)hipExtHostRegisterCoarseGrained));
+    return hip_result(
+        cuMemHostRegister(hostPtr, sizeBytes, flags & ~(unsigned)hipExtHostRegisterCoarseGrained));
 }
 
 hipError_t hipMemAllocPitch(hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes, size_t height,

@@ -9,7 +9,8 @@ _Static_assert((int)HIP_POINTER_ATTRIBUTE_CONTEXT == (int)CU_POINTER_ATTRIBUTE_C
                    (int)HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE == (int)CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
                "numbers are handed on as they are");
 
-/* Device memory that is managed is told apart by `isManaged`. Memory of nobody's is an error, as with HIP 5. */
+/* Device memory that is managed is told apart by `isManaged`. Memory of nobody's is an error, as with HIP 5.
+ */
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
 {
     struct cudaPointerAttributes found;
@@ -45,8 +46,8 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute, hi
 }
 
 /* What is asked of memory that nobody knows is 0. */
-hipError_t hipDrvPointerGetAttributes(unsigned int numAttributes, hipPointer_attribute *attributes, void **data,
-                                      hipDeviceptr_t ptr)
+hipError_t hipDrvPointerGetAttributes(unsigned int numAttributes, hipPointer_attribute *attributes,
+                                      void **data, hipDeviceptr_t ptr)
 {
     HIP_READY();
     const hipError_t error = hip_result(cuPointerGetAttributes(

@@ -1,8 +1,9 @@
-"""Generate from golden/include into a folder. golden/expected is refreshed by
+"""Generate from golden/include and golden/hip_include into a folder. golden/expected is refreshed by
 
     python tests/unit/codegen/generate_golden.py tests/unit/codegen/golden/expected
 
-A reviewer reads the difference. The driver has no cuDriverGetVersion, and one function of its own.
+A reviewer reads the difference. The CUDA driver has no cuDriverGetVersion, and one function of its own; HIP's has
+versions, no hipFreeArray, and two of its own: the ABI that macros hide, and one that is no C.
 """
 
 from __future__ import annotations
@@ -12,15 +13,23 @@ from pathlib import Path
 
 from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.emit.sim import emit_sim
-from benchguard.codegen.exports import DriverExports
-from benchguard.codegen.generate import shim_surface, write_files
+from benchguard.codegen.exports import DriverExports, Version
+from benchguard.codegen.generate import hip_surface, shim_surface, write_files
 from benchguard.codegen.headers import headers_in
+from benchguard.codegen.hip import hip_headers_in
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = (
     "cuCtxSynchronize", "cuInit", "cuLaunchHostFunc", "cuLaunchKernel", "cuLaunchKernel_ptsz", "cuMemAlloc",
     "cuMemAlloc_v2", "cuMemOpen", "cuModuleLoadData", "cuNewThing", "cuParamSetf",
 )  # fmt: skip
+GGL = "_ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv"
+HIP_OLD = (
+    "hipMalloc", "hipInit", "hipGetDeviceProperties", "hipGetErrorName", "hipLaunchKernel", "hipMallocHost",
+    "hipMemcpyAsync", "hipMemcpyHtoD", GGL, "__hipRegisterFatBinary", "__hipRegisterFunction",
+    "__hipUnregisterFatBinary", "_ZN3amd5ThingEv",
+)  # fmt: skip
+HIP_NEW = ("hipGetDevicePropertiesR0600", "hipLaunchKernel_spt")
 
 
 def generate(folder: Path) -> None:
@@ -30,6 +39,21 @@ def generate(folder: Path) -> None:
     )
     write_files(emit_shim(surface), folder / "shim")
     write_files(emit_sim(surface.api), folder / "sim")
+    hip = hip_surface(
+        hip_headers_in(GOLDEN / "hip_include", "the golden HIP header"),
+        headers,
+        hip_driver(),
+        GOLDEN / "hip_semantics.toml",
+        GOLDEN / "semantics.toml",
+    )
+    write_files(emit_shim(hip), folder / "hip")
+
+
+def hip_driver() -> DriverExports:
+    version_of = [(name, "hip_4.2") for name in HIP_OLD] + [(name, "hip_7.0") for name in HIP_NEW]
+    names = tuple(name for name, _ in version_of)
+    versions = (Version("hip_4.2", None), Version("hip_7.0", "hip_4.2"))
+    return DriverExports(names, "libamdhip64.so.7", "0123abcd", versions, tuple(version_of))
 
 
 if __name__ == "__main__":

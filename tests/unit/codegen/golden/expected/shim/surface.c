@@ -25,6 +25,7 @@
 
 NB_EXPORTS(NB_DECLARE)
 
+const char nb_driver_soname[] = "libcuda.so.1";
 const unsigned nb_export_count = NB_EXPORT_COUNT;
 const char *const nb_export_names[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_NAME) NULL};
 void *const nb_exports[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_ADDRESS) NULL};

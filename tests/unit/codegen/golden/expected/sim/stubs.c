@@ -11,9 +11,6 @@
 #define WEAK   __attribute__((weak, visibility("hidden")))
 #define EXPORT __attribute__((visibility("default")))
 
-/* One branch, never taken unless calls are watched (sim/driver/inject.h). */
-#define WATCHED (atomic_load_explicit(&sim_watched, memory_order_relaxed) != 0)
-
 /* ---- Initialization ---- */
 
 WEAK CUresult CUDAAPI sim_cuInit(unsigned int Flags)
@@ -23,7 +20,7 @@ WEAK CUresult CUDAAPI sim_cuInit(unsigned int Flags)
 
 EXPORT CUresult CUDAAPI cuInit(unsigned int Flags)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(0);
         if (injected >= 0)
             return (CUresult)injected;
@@ -38,7 +35,7 @@ WEAK CUresult CUDAAPI sim_cuDriverGetVersion(int *driverVersion)
 
 EXPORT CUresult CUDAAPI cuDriverGetVersion(int *driverVersion)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(1);
         if (injected >= 0)
             return (CUresult)injected;
@@ -55,7 +52,7 @@ WEAK CUresult CUDAAPI sim_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize
 
 EXPORT CUresult CUDAAPI cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(2);
         if (injected >= 0)
             return (CUresult)injected;
@@ -70,7 +67,7 @@ WEAK CUresult CUDAAPI sim_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 
 EXPORT CUresult CUDAAPI cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(3);
         if (injected >= 0)
             return (CUresult)injected;
@@ -85,7 +82,7 @@ WEAK CUresult CUDAAPI sim_cuMemOpen(CUdeviceptr *pdptr, CUhandle handle, unsigne
 
 EXPORT CUresult CUDAAPI cuMemOpen(CUdeviceptr *pdptr, CUhandle handle, unsigned int Flags)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(4);
         if (injected >= 0)
             return (CUresult)injected;
@@ -102,7 +99,7 @@ WEAK CUresult CUDAAPI sim_cuModuleLoadData(CUmodule *module, const void *image)
 
 EXPORT CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(5);
         if (injected >= 0)
             return (CUresult)injected;
@@ -119,7 +116,7 @@ WEAK CUresult CUDAAPI sim_cuCtxSynchronize(void)
 
 EXPORT CUresult CUDAAPI cuCtxSynchronize(void)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(6);
         if (injected >= 0)
             return (CUresult)injected;
@@ -134,7 +131,7 @@ WEAK CUresult CUDAAPI sim_cuParamSetf(CUfunction hfunc, int offset, float value)
 
 EXPORT CUresult CUDAAPI cuParamSetf(CUfunction hfunc, int offset, float value)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(7);
         if (injected >= 0)
             return (CUresult)injected;
@@ -149,7 +146,7 @@ WEAK CUresult CUDAAPI sim_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *
 
 EXPORT CUresult CUDAAPI cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(8);
         if (injected >= 0)
             return (CUresult)injected;
@@ -166,7 +163,7 @@ WEAK CUresult CUDAAPI sim_cuLaunchKernel(CUfunction f, unsigned int gridDimX, CU
 EXPORT CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gridDimX, CUstream hStream,
                                        void **kernelParams)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(9);
         if (injected >= 0)
             return (CUresult)injected;
@@ -183,7 +180,7 @@ WEAK CUresult CUDAAPI sim_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDim
 EXPORT CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, CUstream hStream,
                                             void **kernelParams)
 {
-    if (__builtin_expect(WATCHED, 0)) {
+    if (SIM_WATCHED) {
         const int injected = sim_inject(10);
         if (injected >= 0)
             return (CUresult)injected;

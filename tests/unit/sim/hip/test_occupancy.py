@@ -1,0 +1,60 @@
+"""Occupancy, peers and handles for other processes: what one small device answers."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from .conftest import INVALID_DEVICE_FUNCTION, NOT_SUPPORTED, Hip
+
+INVALID_DEVICE, PEER_NOT_ENABLED = 101, 705
+NO_SHARED = ctypes.c_size_t(0)
+
+
+def test_as_many_blocks_as_threads_leave_room_for(hip: Hip, store: Any) -> None:
+    for name in (
+        "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
+        "hipOccupancyMaxActiveBlocksPerMultiprocessor",
+    ):
+        blocks = {size: hip.number(name, store, size, NO_SHARED) for size in (256, 512, 1024)}
+        assert blocks[256] == 2 * blocks[512] == 4 * blocks[1024] > 0
+        assert hip.number(f"{name}WithFlags", store, 256, NO_SHARED, 0) == blocks[256]
+
+
+def test_shared_memory_leaves_room_for_fewer(hip: Hip, store: Any) -> None:
+    name = "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
+    assert hip.number(name, store, 32, ctypes.c_size_t(40 << 10)) < hip.number(name, store, 32, NO_SHARED)
+
+
+def test_the_block_that_fills_the_device(hip: Hip, store: Any) -> None:
+    found = []
+    for name in ("hipModuleOccupancyMaxPotentialBlockSize", "hipOccupancyMaxPotentialBlockSize"):
+        grid, block = ctypes.c_int(), ctypes.c_int()
+        hip(name, ctypes.byref(grid), ctypes.byref(block), store, NO_SHARED, 0)
+        found.append((grid.value, block.value))
+    each = hip.number("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", store, found[0][1], NO_SHARED)
+    assert found[0] == found[1] == (16 * each, found[0][1])
+
+
+def test_a_kernel_nobody_knows_has_no_occupancy(hip: Hip) -> None:
+    name = "hipOccupancyMaxActiveBlocksPerMultiprocessor"
+    unknown = ctypes.create_string_buffer(8)
+    assert hip.result(name, ctypes.byref(ctypes.c_int()), unknown, 32, NO_SHARED) == INVALID_DEVICE_FUNCTION
+
+
+def test_one_device_has_no_peer(hip: Hip) -> None:
+    assert hip.number("hipDeviceCanAccessPeer", 0, 0) == 0
+    assert hip.result("hipDeviceEnablePeerAccess", 0, 0) == INVALID_DEVICE
+    assert hip.result("hipDeviceEnablePeerAccess", 1, 0) == INVALID_DEVICE
+    assert hip.result("hipDeviceDisablePeerAccess", 0) == PEER_NOT_ENABLED
+    assert hip.result("hipDeviceDisablePeerAccess", 1) == INVALID_DEVICE
+
+
+def test_memory_has_no_handle_for_other_processes(hip: Hip) -> None:
+    handle = ctypes.create_string_buffer(64)
+    assert hip.result("hipIpcGetMemHandle", handle, hip.allocate(4)) == NOT_SUPPORTED
+
+
+def test_profiling_is_a_hint(hip: Hip) -> None:
+    hip("hipProfilerStart")
+    hip("hipProfilerStop")
