@@ -7,10 +7,10 @@
 
 /* `func` is a stub's address or a hipFunction_t: the library looks among the stubs first. Contexts of nodes
  * and kernels of libraries are not HIP's. */
-static hipKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS *from)
+static hipKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS *from, void *packed[NB_HIP_EXTRA])
 {
     return (hipKernelNodeParams){.blockDim = {from->blockDimX, from->blockDimY, from->blockDimZ},
-                                 .extra = from->extra,
+                                 .extra = nb_hip_extra(from->extra, packed),
                                  .func = from->func != NULL ? (void *)from->func : (void *)from->kern,
                                  .gridDim = {from->gridDimX, from->gridDimY, from->gridDimZ},
                                  .kernelParams = from->kernelParams,
@@ -22,7 +22,8 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const
 {
     if (nodeParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const hipKernelNodeParams kernel = kernel_of(nodeParams);
+    void *packed[NB_HIP_EXTRA];
+    const hipKernelNodeParams kernel = kernel_of(nodeParams, packed);
     return (CUresult)HIP(hipGraphAddKernelNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
                                                 (const hipGraphNode_t *)dependencies, numDependencies,
                                                 &kernel);
@@ -42,7 +43,8 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode h
 {
     if (nodeParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const hipKernelNodeParams kernel = kernel_of(nodeParams);
+    void *packed[NB_HIP_EXTRA];
+    const hipKernelNodeParams kernel = kernel_of(nodeParams, packed);
     return (CUresult)HIP(hipGraphExecKernelNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode,
                                                           &kernel);
 }

@@ -1,5 +1,6 @@
 /* Launches. */
 #include "hip.h"
+#include "shapes.h"
 
 #include <stddef.h>
 
@@ -7,9 +8,10 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
                         unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                         unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
+    void *packed[NB_HIP_EXTRA];
     return (CUresult)HIP(hipModuleLaunchKernel)((hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX,
                                                 blockDimY, blockDimZ, sharedMemBytes, nb_hip_stream(hStream),
-                                                kernelParams, extra);
+                                                kernelParams, nb_hip_extra(extra, packed));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -34,10 +36,12 @@ static CUresult launch_by_library(const CUlaunchConfig *config, CUfunction f, vo
 {
     hipError_t (*const launch)(const CUlaunchConfig *, hipFunction_t, void **, void **) =
         HIP_LATER(hipDrvLaunchKernelEx, (const CUlaunchConfig *, hipFunction_t, void **, void **));
+    void *packed[NB_HIP_EXTRA];
     CUlaunchConfig copy = *config;
     copy.hStream = (CUstream)nb_hip_stream(config->hStream);
-    return launch != NULL ? (CUresult)launch(&copy, (hipFunction_t)f, kernelParams, extra)
-                          : CUDA_ERROR_NOT_SUPPORTED;
+    return launch != NULL
+               ? (CUresult)launch(&copy, (hipFunction_t)f, kernelParams, nb_hip_extra(extra, packed))
+               : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
