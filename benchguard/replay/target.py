@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..shim.driver import Driver, discover
 from ..shim.errors import ShimError
-from ..shim.nvrtc import nvrtc_environment
+from ..shim.nvrtc import VARIABLE, nvrtc_environment
 from ..shim.paths import HIP_BRIDGE
 from ..shim.vendors import Api
 
@@ -33,4 +34,5 @@ def target_of(api: Api, spec: str) -> Target:
         raise ShimError(
             f"{HIP_BRIDGE}: what replays HIP is not built; run `python build.py build` where HIP's headers are"
         )
-    return Target(driver, str(HIP_BRIDGE), {BRIDGE_DRIVER: str(driver.path), **nvrtc_environment(driver)})
+    nvrtc = {VARIABLE: os.environ[VARIABLE]} if VARIABLE in os.environ else nvrtc_environment(driver)
+    return Target(driver, str(HIP_BRIDGE), {BRIDGE_DRIVER: str(driver.path), **nvrtc})
