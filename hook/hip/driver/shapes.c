@@ -1,6 +1,7 @@
 #include "shapes.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "hip.h"
 
@@ -108,21 +109,6 @@ CUDA_MEMSET_NODE_PARAMS nb_shape_of_set(const hipMemsetParams *from)
                                      .elementSize = from->elementSize,
                                      .width = from->width,
                                      .height = from->height};
-}
-
-void **nb_hip_extra(void **extra, void *into[NB_HIP_EXTRA])
-{
-    size_t used = 0;
-    if (extra == NULL)
-        return NULL;
-    for (; used + 1 < NB_HIP_EXTRA; used += 2) {
-        if (extra[used] != HIP_LAUNCH_PARAM_BUFFER_POINTER && extra[used] != HIP_LAUNCH_PARAM_BUFFER_SIZE)
-            break;
-        into[used] = extra[used];
-        into[used + 1] = extra[used + 1];
-    }
-    into[used] = HIP_LAUNCH_PARAM_END;
-    return into;
 }
 
 CUDA_KERNEL_NODE_PARAMS nb_shape_of_kernel(const hipKernelNodeParams *from)

@@ -21,10 +21,6 @@ CUDA_MEMCPY3D nb_shape_of_bytes(void *destination, const void *source, size_t by
 bool nb_shape_of_driver_volume(const HIP_MEMCPY3D *from, CUDA_MEMCPY3D *into) NB_SHAPE;
 
 CUDA_MEMSET_NODE_PARAMS nb_shape_of_set(const hipMemsetParams *from) NB_SHAPE;
-/* A list of packed parameters with HIP's end, whatever its own is (CU_LAUNCH_PARAM_END is another number). */
-enum { NB_HIP_EXTRA = 5 };
-void **nb_hip_extra(void **extra, void *into[NB_HIP_EXTRA]) NB_SHAPE;
-
 CUDA_KERNEL_NODE_PARAMS nb_shape_of_kernel(const hipKernelNodeParams *from) NB_SHAPE;
 
 #endif
