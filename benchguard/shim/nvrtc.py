@@ -24,8 +24,14 @@ def nvrtc_files() -> Iterator[Path]:
 
 
 def hiprtc_environment(driver: Path) -> dict[str, str]:
-    """What a process must be told so that `driver` compiles in it: nothing, unless it is the CPU driver."""
-    file = next(nvrtc_files(), None) if driver == HIP_SIM.resolve() else None
+    """What a process must be told so that `driver` compiles in it: nothing, unless it is the CPU driver.
+
+    What our own environment says comes first.
+    """
+    if driver != HIP_SIM.resolve():
+        return {}
+    named = os.environ.get(VARIABLE)
+    file = Path(named) if named else next(nvrtc_files(), None)
     return {} if file is None else {VARIABLE: str(file)}
 
 
