@@ -80,6 +80,7 @@ class ImageFormat(enum.IntEnum):
     FATBIN = 3
     OFFLOAD_BUNDLE = 5
     COMPRESSED_BUNDLE = 6
+    CODE_OBJECT = 7
 
 
 class Vendor(enum.IntEnum):

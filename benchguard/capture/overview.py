@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from .layout import AllocationFlag, OperationFlag
+from .bundle import CodeError
+from .code_object import CodeObject, code_objects
+from .errors import CaptureError
+from .layout import AllocationFlag, ImageFormat, OperationFlag
 from .model import Device, Dim3, GraphLaunch, Kernel, Launch, Limit, Option, Refusal, Run, Setting
 from .reader import Capture
 from .table import Table
 
 SCHEMA = "neutrino-bench/inspect/1"
+AMD_FORMATS = (ImageFormat.OFFLOAD_BUNDLE, ImageFormat.COMPRESSED_BUNDLE, ImageFormat.CODE_OBJECT)
+AMD_BYTES_MAX = 1 << 30
 Shape = tuple[Dim3, Dim3, int]
 
 
@@ -40,10 +45,14 @@ class KernelView:
 
 @dataclass(frozen=True)
 class ImageView:
+    """`code`: what AMD's code objects in it say of themselves; `problem`: why that cannot be read."""
+
     sha256: str
     format: str
     bytes: int
     origin: str
+    code: tuple[CodeObject, ...]
+    problem: str
 
 
 @dataclass(frozen=True)
@@ -148,10 +157,7 @@ def overview(capture: Capture, demangle: Callable[[str], str | None]) -> Overvie
         limits=list(capture.context_limits),
         operations=dict(tally.kinds),
         kernels=[tally.kernel(index, kernel, demangle) for index, kernel in enumerate(capture.kernels)],
-        images=[
-            ImageView(each.sha256, each.format.name.lower(), each.content.bytes, each.origin)
-            for each in capture.images
-        ],
+        images=[_image(capture, index) for index in range(len(capture.images))],
         modules=[
             ModuleView(capture.images[each.image].sha256, each.kind.name.lower(), each.options)
             for each in capture.modules
@@ -179,6 +185,20 @@ def overview(capture: Capture, demangle: Callable[[str], str | None]) -> Overvie
             kept_bytes=sum(run.bytes for run in capture.before),
             changed_bytes=sum(run.bytes for run in capture.after),
         ),
+    )
+
+
+def _image(capture: Capture, index: int) -> ImageView:
+    image, code, problem = capture.images[index], tuple[CodeObject, ...](), ""
+    if image.format in AMD_FORMATS and image.content.bytes > AMD_BYTES_MAX:
+        problem = f"an image of more than {AMD_BYTES_MAX} bytes is not read"
+    elif image.format in AMD_FORMATS:
+        try:
+            code = code_objects(capture.image(index))
+        except (CaptureError, CodeError) as error:
+            problem = str(error)
+    return ImageView(
+        image.sha256, image.format.name.lower(), image.content.bytes, image.origin, code, problem
     )
 
 

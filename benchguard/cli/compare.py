@@ -16,7 +16,7 @@ from ..grade.options import TIMEOUT_SECONDS, GradeOptions
 from ..replay.protocol import Cold
 from ..report.table import Column, console_for, printable, table
 from .grade_progress import progress_on
-from .options import cuda_driver_option, write_text
+from .options import cuda_driver_option, flush_cache_option, write_text
 from .replay_text import us
 
 STATUS_SLOWER = 6
@@ -58,6 +58,7 @@ STATUS_SLOWER = 6
     show_default=True,
     help="How the caches are made cold before each sample.",
 )
+@flush_cache_option
 @click.option(
     "--fail-on",
     type=click.Choice(["slower", "unsure"]),
@@ -89,6 +90,7 @@ def compare(
     blocks: int,
     samples: int,
     cold: str,
+    flush_cache: bool,
     fail_on: str | None,
     timeout: float,
     json_path: Path | None,
@@ -101,7 +103,13 @@ def compare(
     secret inputs.
     """
     options = GradeOptions(
-        adapter=adapter, cases=cases, samples=samples, cold=cast(Cold, cold), timeout=timeout, driver=driver
+        adapter=adapter,
+        cases=cases,
+        samples=samples,
+        cold=cast(Cold, cold),
+        flush_cache=flush_cache,
+        timeout=timeout,
+        driver=driver,
     )
     with progress_on(sys.stderr, quiet) as progress:
         result = compare_submissions(

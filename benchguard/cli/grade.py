@@ -16,7 +16,7 @@ from ..quarantine.contract import Convention
 from ..replay.protocol import Cold
 from .grade_progress import progress_on
 from .grade_text import render
-from .options import cuda_driver_option, pairs, size_of, write_text
+from .options import cuda_driver_option, flush_cache_option, pairs, size_of, write_text
 
 
 @click.command(
@@ -64,6 +64,7 @@ from .options import cuda_driver_option, pairs, size_of, write_text
     show_default=True,
     help="How the caches are made cold before each sample; see `neutrino-bench replay --help`.",
 )
+@flush_cache_option
 @click.option("--samples", type=int, metavar="N", help="Take N samples of each case, whatever they say.")
 @click.option(
     "--until",
@@ -155,6 +156,7 @@ def grade(
     warm_up: int,
     cases: tuple[str, ...],
     cold: str,
+    flush_cache: bool,
     samples: int | None,
     until: str | None,
     sets: int,
@@ -189,6 +191,7 @@ def grade(
         driver=driver,
         device=device,
         cold=cast(Cold, cold),
+        flush_cache=flush_cache,
         samples=samples,
         until=until,
         timeout=timeout,

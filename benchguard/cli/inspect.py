@@ -18,14 +18,22 @@ from ..capture.overview import overview
 from ..errors import BenchguardError
 from .inspect_text import render
 
-_SUFFIXES = {"ptx": ".ptx", "elf": ".cubin", "fatbin": ".fatbin"}
+_SUFFIXES = {
+    "ptx": ".ptx",
+    "elf": ".cubin",
+    "fatbin": ".fatbin",
+    "offload_bundle": ".hipfb",
+    "compressed_bundle": ".hipfb",
+    "code_object": ".hsaco",
+}
 
 
 @click.command(
     epilog="\b\nExamples:\n"
     "  neutrino-bench inspect x.ncap\n"
     "  neutrino-bench inspect x.ncap --json | jq '.kernels[].name'\n"
-    "  neutrino-bench inspect x.ncap --images kernels/ && cuobjdump -sass kernels/*.cubin"
+    "  neutrino-bench inspect x.ncap --images kernels/ && cuobjdump -sass kernels/*.cubin\n"
+    "  neutrino-bench inspect x.ncap --images kernels/ && llvm-objdump -d kernels/*.hsaco"
 )
 @click.argument("path", metavar="CAPTURE", type=click.Path(path_type=Path))
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
@@ -10,11 +11,12 @@ from typing import TextIO
 from rich.text import Text
 
 from ..capture.layout import NOTHING, OperationFlag, Vendor
-from ..capture.model import Copy, EventRecord, EventWait, GraphLaunch, Launch, Operation, Set, Upload
+from ..capture.model import Copy, Device, EventRecord, EventWait, GraphLaunch, Launch, Operation, Set, Upload
 from ..capture.overview import Overview
 from ..report.table import Column, console_for, printable, table
 
 ROWS_MAX = 20
+TARGETS_MAX = 4
 SHORT = 12  # digits of a SHA-256 that are enough to tell two apart
 
 
@@ -35,7 +37,8 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
 
     say(_head(view))
     show("kernels", _KERNELS, list(_kernels(view)))
-    show("images", _IMAGES, list(_images(view)))
+    columns = _IMAGES if not any(each.code for each in view.images) else (*_IMAGES, _TARGETS)
+    show("images", columns, [row[: len(columns)] for row in _images(view)])
     show("streams", _STREAMS, list(_streams(view)))
     show("graphs", _GRAPHS, [list(map(str, (g.graph, g.nodes, g.edges, g.launches))) for g in view.graphs])
     show("named memory", _RANGES, list(_ranges(view)))
@@ -57,16 +60,22 @@ def size_text(size: int) -> str:
     return f"{size / (1 << 10 * power):.1f} {['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'][power]}"
 
 
+def driver_text(device: Device) -> str:
+    """As its vendor writes versions: CUDA 12.9, HIP 5.2.21153."""
+    version = device.driver_version
+    if device.vendor is Vendor.HIP:
+        return f"HIP {version // 10_000_000}.{version // 100_000 % 100}.{version % 100_000}"
+    return f"CUDA {version // 1000}.{version % 1000 // 10}"
+
+
 def _head(view: Overview) -> Iterator[str]:
     device, meta = view.device, view.meta
     region = f"region {meta['region']}" if meta.get("region") else "a region"
     yield f"{view.path}: {region} of {meta.get('program') or 'a program'}"
     yield f"capture {view.name}, recorded {meta.get('started', 'at an unknown time')}"
-    driver = f"{device.driver_version // 1000}.{device.driver_version % 1000 // 10}"
-    vendor = "CUDA" if device.vendor is Vendor.CUDA else "HIP"
     yield (
         f"device: {device.name}, compute {device.compute_major}.{device.compute_minor}, "
-        f"{device.multiprocessors} multiprocessors, {size_text(device.memory_bytes)}; driver of {vendor} {driver}"
+        f"{device.multiprocessors} multiprocessors, {size_text(device.memory_bytes)}; driver of {driver_text(device)}"
     )
     steps = [f"{count} {kind.replace('_', ' ')}" for kind, count in view.operations.items()]
     yield f"operations: {', '.join(steps) or 'none'}"
@@ -79,6 +88,9 @@ def _foot(view: Overview) -> Iterator[str]:
         f"{size_text(sizes.changed_bytes)} changed"
     )
     yield f"size: {size_text(sizes.file_bytes)} in the file, {size_text(sizes.raw_bytes)} raw, {sizes.blobs} blobs"
+    for image in view.images:
+        for problem in filter(None, (image.problem, *(code.problem for code in image.code))):
+            yield f"image {image.sha256[:SHORT]}: {problem}"
     for refusal in view.refusals[:ROWS_MAX]:
         after = f"after operation {refusal.operation - 1}" if refusal.operation else "before any operation"
         yield f"cannot be replayed: {refusal.call or 'the program'}, {after}: {refusal.reason}"
@@ -122,13 +134,18 @@ _IMAGES = (
     Column("modules", right=True),
     Column("from", rest=True),
 )
+_TARGETS = Column("targets")
+_TRIPLE = re.compile(r"^(hipv?\d*-)?amdgcn-amd-amdhsa-(unknown)?-")
 
 
 def _images(view: Overview) -> Iterator[list[str]]:
     modules = Counter(module.image for module in view.modules)
     for each in view.images:
         loads, origin = str(modules[each.sha256]), PurePath(each.origin).name
-        yield [each.sha256[:SHORT], each.format, size_text(each.bytes), loads, origin]
+        kind = each.format.replace("_", " ")
+        targets = ", ".join(_TRIPLE.sub("", code.target) for code in each.code[:TARGETS_MAX])
+        more = f" +{len(each.code) - TARGETS_MAX}" if len(each.code) > TARGETS_MAX else ""
+        yield [each.sha256[:SHORT], kind, size_text(each.bytes), loads, origin, targets + more]
 
 
 _STREAMS = (

@@ -55,6 +55,14 @@ _SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"([0-9]{1,12})([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
 
+flush_cache_option = click.option(
+    "--flush-cache",
+    is_flag=True,
+    help="Empty the instruction caches before each sample: on AMD's devices with s_icache_inv in 60 blocks a compute "
+    "unit, elsewhere as --icache cold.",
+)
+
+
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
     """NAME=VALUE, several times. Raises UsageError."""
     found = {}

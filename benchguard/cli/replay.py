@@ -12,10 +12,12 @@ import click
 
 from ..errors import BenchguardError, UsageError
 from ..replay.buffers import Source
+from ..replay.caches import ROTATING_MAX
 from ..replay.protocol import Cold
 from ..replay.replay import TIMEOUT_SECONDS
 from ..replay.replay import replay as replay_capture
 from ..replay.result import ReplayResult
+from .options import DRIVERS, complete_driver, flush_cache_option
 from .replay_progress import progress_on
 from .replay_text import render
 
@@ -28,17 +30,23 @@ from .replay_text import render
 @click.option(
     "--cold",
     type=click.Choice(get_args(Cold)),
-    default="flush",
-    show_default=True,
     help="How the caches are made cold: other memory behind the same addresses; written and read over; copies in "
-    "turn; not at all; written over only, which is biased.",
+    "turn; not at all; written over only, which is biased.  [default: flush]",
 )
 @click.option(
     "--icache",
     type=click.Choice(["warm", "cold"]),
     default="warm",
     show_default=True,
-    help="Whether code is in the instruction cache.",
+    help="Whether code is in the instruction cache: copies of it are run in turn, or one.",
+)
+@flush_cache_option
+@click.option(
+    "--rotating-count",
+    type=click.IntRange(1, ROTATING_MAX),
+    metavar="N",
+    help="--cold rotate, with the state and N - 1 copies of it, of 2 GiB together at most; 1 is no rotation. Without N "
+    "as many as it takes for five times the L2 cache.",
 )
 @click.option("--no-prime", is_flag=True, help="Do not hold the queue until a sample is in it whole.")
 @click.option(
@@ -76,9 +84,11 @@ from .replay_text import render
 @click.option(
     "--driver",
     default="auto",
-    metavar="auto|sim|PATH",
+    shell_complete=complete_driver(DRIVERS),
+    metavar="auto|sim|hip|hip-sim|PATH",
     show_default=True,
-    help="This machine's driver (the CPU driver if it has none), the CPU driver, or a library.",
+    help="A driver of the vendor that it was recorded with: this machine's (the CPU driver if it has none), the CPU "
+    "driver, or a library.",
 )
 @click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, metavar="N")
 @click.option("--seed", type=int, metavar="N", help="Of the order of input sets.  [default: a random one]")
@@ -103,8 +113,10 @@ from .replay_text import render
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def replay(
     path: Path,
-    cold: str,
+    cold: str | None,
     icache: str,
+    flush_cache: bool,
+    rotating_count: int | None,
     no_prime: bool,
     verify: bool,
     samples: int | None,
@@ -130,8 +142,10 @@ def replay(
             path,
             inputs=_inputs(inputs),
             outputs=list(files) if files else None,
-            cold=cast(Cold, cold),
+            cold=cast(Cold | None, cold),
             icache=icache,
+            flush_cache=flush_cache,
+            rotating_count=rotating_count,
             prime=not no_prime,
             verify=verify,
             samples=samples,

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
+from ..replay.caches import data_text
 from ..replay.clocks import Clocks, Spread
 from ..replay.result import ReplayResult
 from ..report.table import Column, console_for, printable, table
@@ -37,11 +38,14 @@ def closing_lines(result: ReplayResult) -> Iterator[str]:
         device = result.device
         yield (
             f"device {device.name}, compute {device.compute_major}.{device.compute_minor}; "
-            f"driver {settings.driver}, CUDA {device.driver_version}"
+            f"driver {settings.driver}, {settings.api.upper()} {device.driver_version}"
         )
     primed = "primed" if settings.prime else "not primed"
     sets = f"; {settings.input_sets} input sets, seed {settings.seed}" if settings.input_sets else ""
-    yield f"cold {settings.cold}, icache {settings.icache}, {primed}, until {settings.until}{sets}"
+    cold, icache = settings.cold, settings.icache
+    if result.prepared is not None:
+        cold, icache = data_text(cold, result.prepared), result.icache
+    yield f"cold {cold}, icache {icache}, {primed}, until {settings.until}{sets}"
     if result.overhead is not None:
         overhead = result.overhead
         yield (

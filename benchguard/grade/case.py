@@ -110,6 +110,7 @@ def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -
         ring=Ring(ring, known.slots, known.outputs.stride, known.outputs.places, announce, release),
         strict=True,
         cold=options.cold,
+        flush_cache=options.flush_cache,
         samples=options.samples,
         until=options.until,
         timeout=max(REPLAY_SECONDS_MIN, work.seconds),

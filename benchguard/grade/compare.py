@@ -171,6 +171,7 @@ def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
         outputs=[],
         strict=True,
         cold=options.cold,
+        flush_cache=options.flush_cache,
         samples=options.samples or SAMPLES,
         timeout=options.timeout,
         driver=options.driver,

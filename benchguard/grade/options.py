@@ -31,6 +31,7 @@ class GradeOptions:
     driver: str = "auto"
     device: int = 0
     cold: Cold = "flush"
+    flush_cache: bool = False
     samples: int | None = None
     until: str | None = None
     timeout: float = TIMEOUT_SECONDS

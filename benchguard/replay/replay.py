@@ -10,7 +10,6 @@ from contextlib import ExitStack
 
 from ..capture import Capture
 from ..errors import UsageError
-from ..shim.driver import discover
 from .buffers import (
     Keep,
     Outputs,
@@ -22,6 +21,7 @@ from .buffers import (
     ring_request,
     shared_pool,
 )
+from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
 from .convergence import TAGGED_MAX, rule_of, text_of
@@ -31,6 +31,7 @@ from .protocol import COLD, NO_SET, UNPRIMED, Cold, Limits, Options, Ready, Requ
 from .result import Different, ReplayResult, SampleRow, Settings
 from .statistics import summarise
 from .subject import Subject, subject_of
+from .target import Target, target_of
 from .verdict import verdict_of
 from .worker import command
 
@@ -53,8 +54,10 @@ def replay(
     *,
     inputs: Mapping[str | int, Source] | SharedInputs | None = None,
     outputs: Sequence[str | tuple[int, int]] | None = None,
-    cold: Cold = "flush",
+    cold: Cold | None = None,
     icache: str = "warm",
+    flush_cache: bool = False,
+    rotating_count: int | None = None,
     prime: bool = True,
     verify: bool = False,
     samples: int | None = None,
@@ -77,6 +80,10 @@ def replay(
     keep_outputs="sets" a list by input set. `until` is "ci=0.0025" (the 95 % interval of the median, the default)
     or "cv=0.01"; `samples` a number instead. `timeout` is for all of it, in seconds.
 
+    `cold` None is "flush", or "rotate" where a `rotating_count` says how many copies of the state take turns.
+    `flush_cache` empties the instruction caches before each sample: on AMD's devices by a kernel, else by copies of the
+    code (icache="cold"); result.icache says what was done. `driver` is one of the capture's vendor.
+
     For a capture that an adversary made: `inputs` and the outputs of every timed sample (`ring`) are memory that is
     shared with who makes and checks them, and `strict` keeps what lasts from sample to sample out of kernels' reach,
     and from the capture what would let one sample help the next (docs/architecture.md, "Replay").
@@ -85,24 +92,24 @@ def replay(
     all else is a verdict.
     """
     started = time.monotonic()
-    if cold not in COLD:
-        raise UsageError(f"cold cannot be {cold!r}; give {', '.join(sorted(COLD))}")
-    if strict and cold in {"remap", "rotate"}:
-        raise UsageError(
-            f"cold {cold!r} keeps copies of the state where kernels reach them; with strict give flush or none"
-        )
-    if icache not in {"warm", "cold"}:
-        raise UsageError(f"icache cannot be {icache!r}; give warm or cold")
     if not 0 < timeout < 1e6:
         raise UsageError(f"a time-out of {timeout} s cannot be; give seconds, more than 0")
     if not 0 <= device < NO_SET:
         raise UsageError(f"there is no device {device}; give a number from 0")
     seed = int.from_bytes(os.urandom(7), "little") if seed is None else seed & SEED_MAX
     rule = rule_of(until, samples)
-    library = discover(driver)
     with ExitStack() as stack:
         opened = capture if isinstance(capture, Capture) else stack.enter_context(Capture.open(capture))
         subject = subject_of(opened)
+        caches = caches_of(
+            subject.api,
+            cold=cold,
+            icache=icache,
+            flush_cache=flush_cache,
+            rotating_count=rotating_count,
+            strict=strict,
+        )
+        target = target_of(subject.api, driver)
         if isinstance(inputs, SharedInputs):
             pool = shared_pool(inputs, subject)
         else:
@@ -115,17 +122,19 @@ def replay(
         stack.callback(_close, kept.descriptor)
         request = Request(
             capture=opened.fileno(),
-            driver=str(library.path),
+            driver=target.library,
             options=Options(
                 device=device,
-                cold=COLD.index(cold),
-                cold_code=icache == "cold",
+                cold=COLD.index(caches.cold),
+                cold_code=caches.cold_code,
                 prime=prime,
                 timeout_ms=int(1000 * min(timeout, SAMPLE_SECONDS_MAX)) or 1,
                 seed=_noise_of(seed),
                 guard=strict,
                 strict=strict,
                 input_bytes=sum(-(-part.bytes // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for part in pool.parts),
+                rotating_count=caches.rotating_count,
+                flush_code=caches.flush_code,
             ),
             limits=_limits(),
             rule=rule,
@@ -144,31 +153,37 @@ def replay(
             schedule_seed=seed,
             ring=shared_ring,
         )
-        seen, ended, watch = _run(request, progress)
+        seen, ended, watch = _run(request, target, progress)
         settings = Settings(
-            cold=cold,
-            icache=icache,
+            cold=caches.cold,
+            icache="cold" if caches.cold_code else "warm",
             prime=prime,
             until=text_of(rule),
             device=device,
-            driver=str(library.path),
+            driver=str(target.driver.path),
             seed=seed,
             input_sets=pool.sets,
             ignored_refusals=ignore_refusals,
             fresh_sets=pool.fresh,
             strict=strict,
+            api=subject.api,
+            flush_cache=flush_cache,
+            rotating_count=rotating_count,
         )
         return _result(seen, ended, watch, subject, str(opened.path), settings, kept, started, timeout)
 
 
 def _run(
-    request: Request, progress: Callable[[Progress], None] | None
+    request: Request, target: Target, progress: Callable[[Progress], None] | None
 ) -> tuple[Collector, Ended, ClockWatch]:
     """The replay process from its start to its end."""
     watch = ClockWatch()
 
     def on_ready(ready: Ready) -> None:
-        watch.start(ready.device.pci_bus)
+        if target.driver.api == "cuda":
+            watch.start(ready.device.pci_bus)
+        else:
+            watch.unavailable = "NVML reads no devices of HIP"
 
     seen = Collector(request, progress, on_ready)
     descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
@@ -181,7 +196,7 @@ def _run(
         os.lseek(question, 0, os.SEEK_SET)
         ended = converse(
             command(),
-            environment=replay_environment(os.environ),
+            environment={**replay_environment(os.environ), **target.environment},
             stdin=question,
             descriptors=[each for each in descriptors if each >= 0],
             deadline=request.deadline,

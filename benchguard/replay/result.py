@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .caches import icache_text
 from .clocks import Clocks
 from .protocol import Device, Overhead, Prepared, RingTimes
 from .statistics import Summary
@@ -80,6 +81,9 @@ class Settings:
     ignored_refusals: bool
     fresh_sets: int = 0
     strict: bool = False
+    api: str = "cuda"
+    flush_cache: bool = False
+    rotating_count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,11 @@ class ReplayResult:
     def samples(self) -> list[float]:
         """Microseconds between the events, in the order in which they were taken."""
         return [row.device_us for row in self.table]
+
+    @property
+    def icache(self) -> str:
+        """What was done about instruction caches; empty if the replay did not come to it."""
+        return icache_text(self.prepared) if self.prepared is not None else ""
 
     @property
     def status(self) -> int:
@@ -183,6 +192,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     audit: None
     capture: CaptureName
     settings: Settings
+    icache: str
     convergence: Convergence
     overhead: Overhead | None
     prepared: Prepared | None
@@ -225,6 +235,7 @@ def document(result: ReplayResult) -> Document:
         audit=None,
         capture=CaptureName(result.capture, result.region, result.path),
         settings=result.settings,
+        icache=result.icache,
         convergence=Convergence(result.half_width, result.half_width_wanted, result.warm_up_samples),
         overhead=result.overhead,
         prepared=result.prepared,

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..capture import Capture
-from ..capture.layout import OperationFlag, Role
+from ..capture.layout import OperationFlag, Role, Vendor
 from ..capture.model import Dim3, GraphLaunch, Launch, Range
 from ..errors import UsageError
+from ..shim.vendors import Api
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Subject:
     allocations: tuple[Extent, ...]
     variables: tuple[Extent, ...]
     kernels: tuple[KernelUse, ...]
+    api: Api = "cuda"
+    """Whose driver replays it."""
 
     def place(self, key: str | int, size: int) -> Extent:
         """Where a named range is, or `size` bytes at an address. Raises UsageError."""
@@ -114,6 +117,7 @@ def subject_of(capture: Capture) -> Subject:
         allocations=tuple(Extent(a.address, a.bytes, a.call) for a in capture.allocations),
         variables=tuple(Extent(g.address, g.bytes, f"variable {g.name}") for g in capture.globals),
         kernels=tuple(_kernels(capture)),
+        api="hip" if capture.device.vendor is Vendor.HIP else "cuda",
     )
 
 

@@ -27,6 +27,7 @@ from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compi
 from .errors import ShimError
 from .paths import (
     ENGINE,
+    HIP_BRIDGE_SONAME,
     HIP_SONAME,
     INLINE_ENGINE,
     INLINE_SONAME,
@@ -40,6 +41,7 @@ from .paths import (
 )
 from .sources import (
     fingerprint,
+    hip_bridge_library,
     hip_sim_library,
     inline_library,
     preload_library,
@@ -78,7 +80,7 @@ def _inline(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: AR
 def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     hip_headers = find_hip_headers()
     write_files(hip_sim_files(hip_headers, headers, SOURCE / "sim" / "hip"), scratch)
-    return (hip_sim_library(scratch, headers, hip_headers),)
+    return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
 
 
 def _hip_headers() -> HipHeaders:
@@ -116,7 +118,9 @@ PARTS = {
     "sim": _Part(_sim, (SOURCE / "sim",), (SONAME, RUNTIME_SONAME)),
     "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
     "inline": _Part(_inline, (INLINE_ENGINE,), (INLINE_SONAME,)),
-    "hip": _Part(_hip, (SOURCE / "sim",), (HIP_SONAME,), _hip_headers),
+    "hip": _Part(
+        _hip, (SOURCE / "sim", SOURCE / "hook" / "hip"), (HIP_SONAME, HIP_BRIDGE_SONAME), _hip_headers
+    ),
 }
 
 

@@ -21,7 +21,8 @@ SIM_RUNTIME = NATIVE / "sim" / RUNTIME_SONAME
 HIP_SONAME = "libamdhip64.so.5"
 HIP_SIM = NATIVE / "hip" / HIP_SONAME
 """The CPU driver as HIP programs call it."""
-HIP_BRIDGE = NATIVE / "hip" / "libcuda-over-hip.so"
+HIP_BRIDGE_SONAME = "libcuda-over-hip.so"
+HIP_BRIDGE = NATIVE / "hip" / HIP_BRIDGE_SONAME
 """CUDA's driver, as far as the replay engine calls it, over whatever HIP driver the process finds."""
 GENERIC_SHIM = NATIVE / "shim" / SONAME
 GENERIC_SURFACE = NATIVE / "shim" / "surface.json"

@@ -15,6 +15,7 @@ from .compiler import COMPILE_FLAGS, LINK_FLAGS, Compiler, Library
 from .errors import ShimError
 from .paths import (
     ENGINE,
+    HIP_BRIDGE_SONAME,
     HIP_SONAME,
     INLINE_ENGINE,
     INLINE_SONAME,
@@ -45,8 +46,8 @@ def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
     )
 
 
-OF_CUDA_ALONE = frozenset({"entry.c", "vendor.c"})
-"""What of hook/cuda is not in HIP's shim: looking entry points up, and which driver it is."""
+OF_CUDA_ALONE = frozenset({"vendor.c"})
+"""What of hook/cuda is not in HIP's shim: which driver it is."""
 
 
 def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders, soname: str) -> Library:
@@ -135,6 +136,20 @@ def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) 
         defines=HIP.defines,
         libraries=driver.libraries,
         linked=(driver, runtime),
+    )
+
+
+def hip_bridge_library(headers: Headers, hip_headers: HipHeaders) -> Library:
+    """CUDA's driver, as far as a replay calls it, over HIP's."""
+    driver = SOURCE / "hook" / "hip" / "driver"
+    return Library(
+        sources=(*_sources(driver, "*.c"), *_sources(driver / "bridge", "*.c")),
+        soname=HIP_BRIDGE_SONAME,
+        version_script=driver / "bridge" / "bridge.map",
+        includes=(driver,),
+        system_includes=(headers.folder, hip_headers.folder),
+        defines=(INTERNAL, "NB_HIP_BRIDGE", *HIP.defines),
+        libraries=("-pthread", "-ldl"),
     )
 
 

@@ -44,4 +44,55 @@ hipError_t _Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc(hipSur
                                                                          const hipResourceDesc *pResDesc);
 hipError_t _Z23hipDestroySurfaceObjectP13__hip_surface(hipSurfaceObject_t surfaceObject);
 
+/* What launches a kernel, or hands functions out, in libraries newer than this header: a shim that did not know it
+ * would miss launches. */
+#if HIP_VERSION < 50500000
+typedef struct hipFunctionLaunchParams_t {
+    hipFunction_t function;
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    hipStream_t hStream;
+    void **kernelParams;
+} hipFunctionLaunchParams;
+
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
+                                            unsigned int gridDimZ, unsigned int blockDimX,
+                                            unsigned int blockDimY, unsigned int blockDimZ,
+                                            unsigned int sharedMemBytes, hipStream_t stream,
+                                            void **kernelParams);
+hipError_t hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaunchParams *launchParamsList,
+                                                       unsigned int numDevices, unsigned int flags);
+#endif
+#if HIP_VERSION < 60100000
+typedef enum hipDriverProcAddressQueryResult {
+    HIP_GET_PROC_ADDRESS_SUCCESS = 0
+} hipDriverProcAddressQueryResult;
+
+hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uint64_t flags,
+                             hipDriverProcAddressQueryResult *symbolStatus);
+#endif
+#if HIP_VERSION < 60500000
+typedef struct HIP_LAUNCH_CONFIG_st {
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    hipStream_t hStream;
+    struct hipLaunchAttribute_st *attrs;
+    unsigned int numAttrs;
+} HIP_LAUNCH_CONFIG;
+
+typedef struct hipLaunchConfig_st {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    hipStream_t stream;
+    struct hipLaunchAttribute_st *attrs;
+    unsigned int numAttrs;
+} hipLaunchConfig_t;
+
+hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **params,
+                                void **extra);
+hipError_t hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *fPtr, void **args);
+#endif
+
 #endif

@@ -41,8 +41,8 @@ const char *nb_code_object_kernel(const struct nb_code_object *object, const cha
                                   struct nb_code_object_kernel *facts, struct nb_parameter *layout)
     __attribute__((visibility("hidden")));
 
-/* The same as nb_layout_from_elf, for any image that nb_code_object_open takes, and for PTX: of the first code in it
- * that has the kernel. A compressed bundle is unpacked for each call. */
+/* The same as nb_layout_from_elf, for any image that nb_code_object_open takes, and for PTX: of the first
+ * code in it that has the kernel. A compressed bundle is unpacked for each call. */
 int nb_layout_from_code_object(const void *image, uint64_t bytes, const char *name,
                                struct nb_parameter *layout) __attribute__((visibility("hidden")));
 

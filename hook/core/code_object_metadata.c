@@ -150,7 +150,7 @@ const char *nb_code_object_metadata(struct nb_view code, const char *name,
     if (!nb_elf_open(code, &elf) || elf.header.e_machine != NB_EM_AMDGPU)
         return "it is no code object for an AMD GPU";
     if (!find_metadata(&elf, &metadata))
-        return "it has no metadata note (code objects before version 3 have none that is read here)";
+        return "it has no metadata of version 3 or newer";
     if (!find_kernel(metadata, name, &kernel))
         return "its metadata does not have the kernel";
     if (!get_number(&kernel, ".kernarg_segment_size", &facts->segment_bytes))

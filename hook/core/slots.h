@@ -31,7 +31,7 @@ int nb_absent(void) NB_HIDDEN;
 int nb_slot_of_address(const void *address) NB_HIDDEN;
 
 /* What the core has to know of a vendor, in hook/<vendor>/vendor.c. */
-extern const unsigned nb_vendor NB_HIDDEN; /* enum nb_capture_vendor */
+extern const unsigned nb_vendor NB_HIDDEN;        /* enum nb_capture_vendor */
 extern const char nb_driver_probe[] NB_HIDDEN;    /* an export every driver has */
 extern const char nb_driver_variable[] NB_HIDDEN; /* of the environment: the driver's full path */
 

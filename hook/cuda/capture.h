@@ -95,6 +95,10 @@ bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
 bool nb_capture_global_kept(uint64_t address, uint32_t *global, uint64_t *delta)
     __attribute__((visibility("hidden")));
 
+/* capture_symbol.c: the program knows where this variable is. Inside a hook, where nb_region_wanted(). */
+void nb_capture_symbol(const struct nb_call *call, CUmodule module, const char *name)
+    __attribute__((visibility("hidden")));
+
 /* capture_symbol.c: does one variable hold all of these bytes? */
 bool nb_capture_global_holds(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
 

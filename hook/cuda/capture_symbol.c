@@ -38,19 +38,24 @@ static void remember(struct symbol symbol, uint64_t address, uint64_t bytes)
         nb_capture_lost_for_good();
 }
 
+void nb_capture_symbol(const struct nb_call *call, CUmodule module, const char *name)
+{
+    const struct symbol symbol = {.module = module, .slot = call->slot};
+    CUdeviceptr address = 0;
+    size_t size = 0;
+    const int saved = errno;
+    if (NB_REAL(cuModuleGetGlobal_v2)(&address, &size, module, name) == CUDA_SUCCESS)
+        remember(symbol, address, size);
+    errno = saved;
+}
+
 void nb_after_get_global(const struct nb_call *call, CUresult result, CUdeviceptr *dptr, size_t *bytes,
                          CUmodule hmod, const char *name)
 {
-    const struct symbol symbol = {.module = hmod, .slot = call->slot};
-    CUdeviceptr address = 0;
-    size_t size = 0;
     (void)dptr, (void)bytes; /* the program need not have asked for both */
     if (result != CUDA_SUCCESS || !nb_region_wanted() || !nb_hook_enter(call))
         return;
-    const int saved = errno;
-    if (NB_REAL(cuModuleGetGlobal_v2)(&address, &size, hmod, name) == CUDA_SUCCESS)
-        remember(symbol, address, size);
-    errno = saved;
+    nb_capture_symbol(call, hmod, name);
     nb_hook_leave(call);
 }
 

@@ -23,8 +23,8 @@ CUresult nb_replace_launch(const struct nb_call *call, nb_cuLaunchKernel_t real,
                                           .extra = extra};
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return nb_launch_end(call, under_way,
-                      real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
-                           hStream, kernelParams, extra));
+                         real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+                              sharedMemBytes, hStream, kernelParams, extra));
 }
 
 CUresult nb_replace_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t real,
@@ -60,8 +60,8 @@ CUresult nb_replace_launch_cooperative(const struct nb_call *call, nb_cuLaunchCo
                                           .kernelParams = kernelParams};
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return nb_launch_end(call, under_way,
-                      real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
-                           hStream, kernelParams));
+                         real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+                              sharedMemBytes, hStream, kernelParams));
 }
 
 static struct nb_launch_form form_of_one(const CUDA_LAUNCH_PARAMS *one)
@@ -97,8 +97,8 @@ CUresult nb_replace_launch_multi(const struct nb_call *call, nb_cuLaunchCooperat
 
 /* The launch calls of CUDA 3 (cuFuncSetBlockShape, cuParamSet*): block shape, shared memory and parameters
  * are state of the function, which the driver does not give back. They are recorded as 0, not guessed. */
-static struct nb_launch_under_way legacy_begin(const struct nb_call *call, CUfunction f, int width, int height,
-                                     CUstream stream)
+static struct nb_launch_under_way legacy_begin(const struct nb_call *call, CUfunction f, int width,
+                                               int height, CUstream stream)
 {
     const struct nb_launch_form launch = {
         .function = f,

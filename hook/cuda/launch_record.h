@@ -31,7 +31,7 @@ NB_ALWAYS_INLINE uint32_t nb_launch_flags(const struct nb_call *call, const stru
 }
 
 NB_ALWAYS_INLINE void nb_launch_attributes(const struct nb_launch_form *launch, struct nb_attribute *into,
-                                      uint32_t count)
+                                           uint32_t count)
 {
     _Static_assert(sizeof launch->attributes->value == sizeof into->value,
                    "CUlaunchAttributeValue is 64 bytes");
@@ -45,7 +45,7 @@ NB_ALWAYS_INLINE void nb_launch_attributes(const struct nb_launch_form *launch, 
 /* Write the record into the ring before the driver is called, while the parameters are as the caller gave
  * them; nb_launch_end publishes it. NULL if this launch is not recorded. */
 NB_ALWAYS_INLINE struct nb_launch *nb_launch_record(const struct nb_call *call,
-                                                 const struct nb_launch_form *launch, uint64_t begin)
+                                                    const struct nb_launch_form *launch, uint64_t begin)
 {
     static const struct nb_description nothing; /* kernel 0: its own record was lost */
     const struct nb_description *description = nb_described(launch->function);
@@ -90,7 +90,7 @@ struct nb_launch_under_way {
 
 /* What is to be recorded of a launch, in the ring and in a capture, before the driver has it. */
 NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_begin(const struct nb_call *call,
-                                               const struct nb_launch_form *launch)
+                                                            const struct nb_launch_form *launch)
 {
     struct nb_launch_under_way under_way = {NULL, NULL};
     if (call->thread == NULL)
@@ -107,7 +107,7 @@ NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_begin(const struct nb_call
 
 /* Publish the record. */
 NB_ALWAYS_INLINE void nb_launch_commit(const struct nb_call *call, struct nb_launch *record, CUresult result,
-                                    uint64_t end)
+                                       uint64_t end)
 {
     if (record == NULL)
         return;
@@ -116,7 +116,8 @@ NB_ALWAYS_INLINE void nb_launch_commit(const struct nb_call *call, struct nb_lau
     nb_ring_commit(call->thread, record->record.size);
 }
 
-NB_ALWAYS_INLINE CUresult nb_launch_end(const struct nb_call *call, struct nb_launch_under_way under_way, CUresult result)
+NB_ALWAYS_INLINE CUresult nb_launch_end(const struct nb_call *call, struct nb_launch_under_way under_way,
+                                        CUresult result)
 {
     if (call->thread == NULL)
         return result;
@@ -128,9 +129,9 @@ NB_ALWAYS_INLINE CUresult nb_launch_end(const struct nb_call *call, struct nb_la
     return result;
 }
 
-/* One call, several launches. They share the call's times and result: each is written whole when the driver has
- * answered, and none is left reserved across its call, which could publish only one. To a region they are one,
- * the first. */
+/* One call, several launches. They share the call's times and result: each is written whole when the driver
+ * has answered, and none is left reserved across its call, which could publish only one. To a region they are
+ * one, the first. */
 NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_several_begin(const struct nb_call *call,
                                                                     const struct nb_launch_form *first)
 {

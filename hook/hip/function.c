@@ -7,8 +7,10 @@
 #include "driver/hip.h"
 #include "funcmap.h"
 #include "handle.h"
+#include "registered.h"
 
-/* A stub is in an object of the program; a hipFunction_t is the library's own, on its heap. */
+/* A stub that nobody registered is in an object of the program; a hipFunction_t is the library's, on its
+ * heap. */
 static bool is_in_an_object(CUfunction function)
 {
     Dl_info info;
@@ -17,10 +19,10 @@ static bool is_in_an_object(CUfunction function)
 
 bool nb_hip_is_stub(CUfunction function)
 {
+    if (nb_registered_kernel(nb_handle(function)) != NULL)
+        return true;
     const struct nb_function *known = nb_funcmap_get(nb_handle(function));
-    if (known != NULL && (known->kind == NB_FUNCTION_STUB || known->binary != NULL))
-        return known->kind == NB_FUNCTION_STUB;
-    return is_in_an_object(function);
+    return (known == NULL || known->binary == NULL) && is_in_an_object(function);
 }
 
 CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfunction stub)
@@ -65,19 +67,32 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
     }
 }
 
-/* HIP does not say of a function what it is in; whoever saw it looked up does. */
+/* ---- what HIP does not say of a function ----------------------------------------------------------------
+ */
+
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
+    const struct nb_registered *registered = nb_registered_kernel(nb_handle(hfunc));
     const struct nb_function *known = nb_funcmap_get(nb_handle(hfunc));
+    if (registered != NULL) {
+        nb_registered_load(registered->binary);
+        *hmod = (CUmodule)registered->binary;
+        return CUDA_SUCCESS;
+    }
     if (known == NULL || known->binary == NULL)
         return CUDA_ERROR_NOT_FOUND;
     *hmod = (CUmodule)known->binary->handle;
     return CUDA_SUCCESS;
 }
 
-/* Of a handle that nobody saw: one of a stub has no name but its own. */
+/* Of a kernel that nobody looked up. A stub that nobody registered has no name but the program's for it. */
 CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
+    const struct nb_registered *registered = nb_registered_kernel(nb_handle(hfunc));
+    if (registered != NULL) {
+        *name = registered->name;
+        return CUDA_SUCCESS;
+    }
     if (hfunc == NULL || is_in_an_object(hfunc))
         return CUDA_ERROR_INVALID_HANDLE;
     *name = HIP(hipKernelNameRef)((hipFunction_t)hfunc);

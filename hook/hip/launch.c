@@ -16,7 +16,8 @@ static const char *const records_events =
 static const char *const in_any_order =
     "launches a kernel that need not wait for those before it (hipExtAnyOrderLaunch), which is not recorded";
 
-/* ---- kernels of modules --------------------------------------------------------------------------------- */
+/* ---- kernels of modules ---------------------------------------------------------------------------------
+ */
 
 hipError_t nb_replace_hip_module_launch(const struct nb_call *call, nb_hipModuleLaunchKernel_t real,
                                         hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
@@ -27,6 +28,40 @@ hipError_t nb_replace_hip_module_launch(const struct nb_call *call, nb_hipModule
     return (hipError_t)nb_replace_launch(call, NB_SAME(cuLaunchKernel, real), (CUfunction)f, gridDimX,
                                          gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
                                          (CUstream)stream, kernelParams, extra);
+}
+
+/* Since 5.5. */
+hipError_t nb_replace_hip_module_launch_cooperative(const struct nb_call *call,
+                                                    nb_hipModuleLaunchCooperativeKernel_t real,
+                                                    hipFunction_t f, unsigned int gridDimX,
+                                                    unsigned int gridDimY, unsigned int gridDimZ,
+                                                    unsigned int blockDimX, unsigned int blockDimY,
+                                                    unsigned int blockDimZ, unsigned int sharedMemBytes,
+                                                    hipStream_t stream, void **kernelParams)
+{
+    return (hipError_t)nb_replace_launch_cooperative(
+        call, NB_SAME(cuLaunchCooperativeKernel, real), (CUfunction)f, gridDimX, gridDimY, gridDimZ,
+        blockDimX, blockDimY, blockDimZ, sharedMemBytes, (CUstream)stream, kernelParams);
+}
+
+/* Since 5.5; hipFunctionLaunchParams is CUDA_LAUNCH_PARAMS. */
+hipError_t nb_replace_hip_module_launch_multi(const struct nb_call *call,
+                                              nb_hipModuleLaunchCooperativeKernelMultiDevice_t real,
+                                              hipFunctionLaunchParams *launchParamsList,
+                                              unsigned int numDevices, unsigned int flags)
+{
+    return (hipError_t)nb_replace_launch_multi(call, NB_SAME(cuLaunchCooperativeKernelMultiDevice, real),
+                                               (CUDA_LAUNCH_PARAMS *)launchParamsList, numDevices, flags);
+}
+
+/* Since 7.0; HIP_LAUNCH_CONFIG is CUlaunchConfig, and its attributes have the same numbers. */
+hipError_t nb_replace_hip_module_launch_ex(const struct nb_call *call, nb_hipDrvLaunchKernelEx_t real,
+                                           const HIP_LAUNCH_CONFIG *config, hipFunction_t f,
+                                           void **kernelParams, void **extra)
+{
+    return (hipError_t)nb_replace_launch_ex(call, NB_SAME(cuLaunchKernelEx, real),
+                                            (const CUlaunchConfig *)config, (CUfunction)f, kernelParams,
+                                            extra);
 }
 
 /* Sizes are in threads; the last block along an axis may be a part of one, which no other call can launch. */
@@ -56,7 +91,8 @@ static struct nb_launch_form form_of_threads(hipFunction_t function, const uint3
         const struct size size = blocks_of(threads[axis], block[axis]);
         launch.grid[axis] = size.blocks;
         if (!size.is_whole)
-            launch.unreplayable = "launches a grid whose last block is a part of one (hipExtModuleLaunchKernel)";
+            launch.unreplayable =
+                "launches a grid whose last block is a part of one (hipExtModuleLaunchKernel)";
     }
     return launch;
 }
@@ -78,11 +114,11 @@ hipError_t nb_replace_hip_module_launch_threads(
     else if ((flags & hipExtAnyOrderLaunch) != 0)
         launch.unreplayable = in_any_order;
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
-    return (hipError_t)nb_launch_end(
-        call, under_way,
-        (CUresult)real(f, globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ, localWorkSizeX, localWorkSizeY,
-                       localWorkSizeZ, sharedMemBytes, hStream, kernelParams, extra, startEvent, stopEvent,
-                       flags));
+    return (hipError_t)nb_launch_end(call, under_way,
+                                     (CUresult)real(f, globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ,
+                                                    localWorkSizeX, localWorkSizeY, localWorkSizeZ,
+                                                    sharedMemBytes, hStream, kernelParams, extra, startEvent,
+                                                    stopEvent, flags));
 }
 
 hipError_t nb_replace_hip_module_launch_hcc(
@@ -105,7 +141,8 @@ hipError_t nb_replace_hip_module_launch_hcc(
                        localWorkSizeZ, sharedMemBytes, hStream, kernelParams, extra, startEvent, stopEvent));
 }
 
-/* ---- kernels that hipcc linked in, by their stubs ------------------------------------------------------- */
+/* ---- kernels that hipcc linked in, by their stubs -------------------------------------------------------
+ */
 
 static inline struct nb_launch_form form_of_stub(const void *stub, dim3 grid, dim3 block, void **parameters,
                                                  size_t shared_bytes, hipStream_t stream)
@@ -147,6 +184,20 @@ hipError_t nb_replace_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunch
                                                     sharedMemBytes, stream, startEvent, stopEvent, flags));
 }
 
+/* Since 7.0. */
+hipError_t nb_replace_hip_launch_ex(const struct nb_call *call, nb_hipLaunchKernelExC_t real,
+                                    const hipLaunchConfig_t *config, const void *fPtr, void **args)
+{
+    if (config == NULL)
+        return (hipError_t)nb_launch_end(call, nothing, (CUresult)real(config, fPtr, args));
+    struct nb_launch_form launch =
+        form_of_stub(fPtr, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream);
+    launch.attributes = (const CUlaunchAttribute *)config->attrs;
+    launch.attribute_count = config->attrs != NULL ? config->numAttrs : 0;
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return (hipError_t)nb_launch_end(call, under_way, (CUresult)real(config, fPtr, args));
+}
+
 hipError_t nb_replace_hip_launch_cooperative(const struct nb_call *call, nb_hipLaunchCooperativeKernel_t real,
                                              const void *f, dim3 gridDim, dim3 blockDimX, void **kernelParams,
                                              unsigned int sharedMemBytes, hipStream_t stream)
@@ -164,15 +215,16 @@ void nb_replace_hip_launch_packed(
     uintptr_t function_address, const dim3 *numBlocks, const dim3 *dimBlocks, uint32_t sharedMemBytes,
     hipStream_t stream, void **kernarg)
 {
-    struct nb_launch_form launch = form_of_stub((const void *)function_address, *numBlocks, *dimBlocks, NULL,
-                                                sharedMemBytes, stream);
+    struct nb_launch_form launch =
+        form_of_stub((const void *)function_address, *numBlocks, *dimBlocks, NULL, sharedMemBytes, stream);
     launch.extra = kernarg;
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     real(function_address, numBlocks, dimBlocks, sharedMemBytes, stream, kernarg);
     nb_launch_end(call, under_way, CUDA_SUCCESS);
 }
 
-/* ---- several devices ------------------------------------------------------------------------------------ */
+/* ---- several devices ------------------------------------------------------------------------------------
+ */
 
 static struct nb_launch_form form_of_one(const struct nb_call *call, const hipLaunchParams *one)
 {

@@ -18,6 +18,7 @@ EXPORT const char *amd_dbgapi_get_build_name(void);
 EXPORT const char *amd_dbgapi_get_git_hash(void);
 EXPORT size_t amd_dbgapi_get_build_id(void);
 EXPORT void __hipGetPCH(const char **pch, unsigned *size);
+EXPORT hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind f);
 EXPORT float __gnu_h2f_ieee(unsigned short half);
 EXPORT unsigned short __gnu_f2h_ieee(float value);
 

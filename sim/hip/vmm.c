@@ -20,12 +20,12 @@ static CUmemGenericAllocationHandle handle_of(hipMemGenericAllocationHandle_t ha
     return (CUmemGenericAllocationHandle)(uintptr_t)handle;
 }
 
-/* What a call that makes a handle answers. */
-static hipError_t made(CUresult result, CUmemGenericAllocationHandle handle,
+/* After a call that made a handle, or did not. */
+static hipError_t made(CUresult result, const CUmemGenericAllocationHandle *handle,
                        hipMemGenericAllocationHandle_t *to)
 {
     if (result == CUDA_SUCCESS)
-        *to = (hipMemGenericAllocationHandle_t)(uintptr_t)handle;
+        *to = (hipMemGenericAllocationHandle_t)(uintptr_t)*handle;
     return hip_result(result);
 }
 
@@ -56,7 +56,7 @@ hipError_t hipMemCreate(hipMemGenericAllocationHandle_t *handle, size_t size,
     if (handle == NULL || prop == NULL)
         return hipErrorInvalidValue;
     const CUmemAllocationProp properties = to_driver(prop);
-    return made(cuMemCreate(&created, size, &properties, flags), created, handle);
+    return made(cuMemCreate(&created, size, &properties, flags), &created, handle);
 }
 
 hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle)
@@ -137,7 +137,7 @@ hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t *hand
     if (handle == NULL)
         return hipErrorInvalidValue;
     return made(cuMemImportFromShareableHandle(&imported, osHandle, (CUmemAllocationHandleType)shHandleType),
-                imported, handle);
+                &imported, handle);
 }
 
 hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t *handle, void *addr)
@@ -146,5 +146,5 @@ hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t *handle,
     HIP_READY();
     if (handle == NULL)
         return hipErrorInvalidValue;
-    return made(cuMemRetainAllocationHandle(&retained, addr), retained, handle);
+    return made(cuMemRetainAllocationHandle(&retained, addr), &retained, handle);
 }

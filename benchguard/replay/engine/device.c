@@ -32,7 +32,8 @@ static int learn(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuMemGetInfo_v2, &available, &total));
     facts->memory_bytes = total;
     facts->free_bytes = available;
-    if (dlsym(replay->driver.library, "simInject") == NULL) /* the CPU driver has no bus that NVML knows */
+    /* Neither the CPU driver nor HIP has a bus that NVML knows. */
+    if (dlsym(replay->driver.library, "simInject") == NULL && replay->driver.nb_module_load_source == NULL)
         NB_TRY(NB_CALL(replay, cuDeviceGetPCIBusId, facts->pci_bus, sizeof facts->pci_bus, replay->device));
     return NB_REPLAY_OK;
 }

@@ -72,7 +72,7 @@ static bool has_hash(struct nb_checker *checker, const struct nb_capture_image *
 static const char *check_image(struct nb_checker *checker, uint32_t index)
 {
     const struct nb_capture_image *image = &checker->reader->images[index];
-    if (image->format > NB_IMAGE_COMPRESSED_BUNDLE || image->format == 4)
+    if (image->format > NB_IMAGE_CODE_OBJECT || image->format == 4)
         return "a format that is not known";
     if (!nb_span_is_text(checker->reader, image->origin))
         return no_text;

@@ -70,18 +70,16 @@ static int find_flush(struct nb_replay *replay)
     return NB_CALL(replay, cuModuleGetFunction, &utility->flush, utility->module, "nb_flush_nothing");
 }
 
-/* The most that a block can have: on HIP that needs no leave. */
+/* The most that a block can have, which on AMD's devices is what each has anyway. */
 static int allow_shared(struct nb_replay *replay)
 {
     struct nb_utility *utility = &replay->utility;
     int usual = 0, most = 0;
     NB_TRY(NB_CALL(replay, cuDeviceGetAttribute, &usual, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
                    replay->device));
-    if (replay->driver.cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-                                            replay->device) != CUDA_SUCCESS ||
-        most <= usual)
-        most = usual;
-    else
+    NB_TRY(NB_CALL(replay, cuDeviceGetAttribute, &most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                   replay->device));
+    if (most > usual)
         NB_TRY(NB_CALL(replay, cuFuncSetAttribute, utility->fill_shared,
                        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most));
     utility->shared_bytes = (uint32_t)most & ~3u;

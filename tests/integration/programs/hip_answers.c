@@ -52,6 +52,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", argc > 1 ? dlerror() : "name a library");
         return 1;
     }
+    /* Opens what is behind a shim, once for all of them. */
+    union {
+        void *found;
+        const char *(*address)(int);
+    } error_name = {dlsym(library, "hipGetErrorName")};
+    if (error_name.found == NULL || error_name.address(0) == NULL)
+        return 1;
     char line[512];
     while (fgets(line, sizeof line, stdin) != NULL) {
         line[strcspn(line, "\n")] = 0;

@@ -15,6 +15,8 @@ from benchguard.capture.model import Image, Kernel, Launch, Module, Range, Refus
 from benchguard.cli.main import cli
 from tests import captures
 
+AMD = Path(__file__).parents[2] / "data" / "hip"
+
 
 def inspect(*arguments: str | Path) -> Result:
     return CliRunner().invoke(cli, ["inspect", *map(str, arguments)])
@@ -100,6 +102,43 @@ def test_demangled_names(tmp_path: Path) -> None:
         builder.add(Kernel(builder.module(captures.SAXPY), 0, 0, 0, 0, 1024, "_Z4fillPfi"))
         builder.end()
     assert "fill(float*, int)" in shown(tmp_path / "x.ncap")
+
+
+def hip_capture(path: Path, *images: tuple[ImageFormat, bytes]) -> Path:
+    with captures.Builder(path) as builder:
+        builder.device()
+        for format_, raw in images:
+            builder.add(Image(hashlib.sha256(raw).hexdigest(), format_, "/x.so", builder.content(raw)))
+        builder.end()
+    return path
+
+
+def test_code_for_amd(tmp_path: Path) -> None:
+    """Targets in the table, everything in JSON; what cannot be read is said, and is no error."""
+    formats = {"bundle.hipfb": 5, "compressed.hipfb": 6, "gfx90a.hsaco": 7}
+    images = [(ImageFormat(number), (AMD / name).read_bytes()) for name, number in formats.items()]
+    path = hip_capture(tmp_path / "x.ncap", *images, (ImageFormat.CODE_OBJECT, b"\x7fELF"))
+    out = shown(path, "--images", tmp_path / "images")
+    assert "| gfx1100, gfx90a:xnack+, gfx90a:xnack-" in out
+    assert "code object" in out and "compressed bundle" in out
+    assert "it is no whole code object" in out
+    suffixes = [".hipfb", ".hipfb", ".hsaco", ".hsaco"]
+    assert sorted(each.suffix for each in (tmp_path / "images").iterdir()) == suffixes
+    bundle, _, alone, broken = json.loads(shown(path, "--json"))["images"]
+    assert [each["target"] for each in bundle["code"]][:1] == ["hipv4-amdgcn-amd-amdhsa--gfx1100"]
+    mixed = next(each for each in alone["code"][0]["kernels"] if each["name"] == "mixed")
+    assert mixed["parameters"] == [[0, 1], [2, 2], [8, 16], [24, 8], [32, 8]]
+    assert broken["code"][0]["problem"] and not broken["problem"]
+
+
+def test_code_that_is_damaged_is_said(tmp_path: Path) -> None:
+    path = hip_capture(tmp_path / "x.ncap", (ImageFormat.CODE_OBJECT, b"A" * 4096))
+    raw = bytearray(path.read_bytes())
+    at = raw.find(b"A" * 100)
+    raw[at if at >= 0 else 100] ^= 1
+    path.write_bytes(raw)
+    assert "blob" in shown(path)
+    assert inspect(path, "--check").exit_code != 0
 
 
 def test_check_finds_what_opening_does_not(tmp_path: Path) -> None:

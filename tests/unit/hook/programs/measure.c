@@ -3,8 +3,9 @@
  *     layout NAME: COUNT OFFSET:SIZE ...     of the cubin inside, -1 if it does not say
  *     kernel NAME: the same of the code object inside, or of PTX
  *     facts NAME TARGET: VECTOR SCALAR SHARED LOCAL THREADS SEGMENT COUNT ; PROBLEM     of the code for this
- * target globals ARCHITECTURE: NAME ... ; PROBLEM     a managed variable's name begins with a * Each case
- * lies in a block of just its size, so that AddressSanitizer sees a read past its end. */
+ * target globals ARCHITECTURE: NAME ... ; PROBLEM     a managed variable's name begins with a *     code
+ * TARGET: OFFSET BYTES     of the code for this target in a bundle that is not compressed Each case lies in a
+ * block of just its size, so that AddressSanitizer sees a read past its end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,18 @@ static void print_facts(const unsigned char *bytes, uint32_t length, const char 
            facts.parameter_count, problem != NULL ? problem : "");
 }
 
+static void print_code(const unsigned char *bytes, uint32_t length, const char *target)
+{
+    struct nb_code_object object;
+    if (nb_code_object_open(bytes, length, target, &object) != NULL) {
+        puts("none");
+        return;
+    }
+    printf("%lld %llu\n", object.unpacked == NULL ? (long long)(object.code.start - bytes) : -1,
+           (unsigned long long)object.code.bytes);
+    nb_code_object_close(&object);
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "measure";
@@ -69,6 +82,8 @@ int main(int argc, char **argv)
             print_globals(bytes, length, (uint32_t)atoi(name));
         } else if (strcmp(kind, "facts") == 0) {
             print_facts(bytes, length, name, argc > 3 ? argv[3] : NULL, layout);
+        } else if (strcmp(kind, "code") == 0) {
+            print_code(bytes, length, name);
         } else if (strcmp(kind, "kernel") == 0) {
             print_layout(nb_layout_from_code_object(bytes, length, name, layout), layout);
         } else {

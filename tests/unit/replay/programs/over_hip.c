@@ -99,6 +99,6 @@ EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute att
 EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     if (attribute == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-        return CUDA_ERROR_INVALID_VALUE;
+        attribute = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
     return REAL(cuDeviceGetAttribute)(value, attribute, device);
 }

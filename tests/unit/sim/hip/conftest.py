@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,5 +141,9 @@ def store(hip: Hip) -> ctypes.c_void_p:
 
 
 @pytest.fixture
-def stream(hip: Hip) -> ctypes.c_void_p:
-    return hip.handle("hipStreamCreate")
+def stream(hip: Hip) -> Iterator[ctypes.c_void_p]:
+    """Ended with the test, and with it what it captures."""
+    made = hip.handle("hipStreamCreate")
+    yield made
+    hip.result("hipStreamEndCapture", made, ctypes.byref(ctypes.c_void_p()))
+    hip("hipStreamDestroy", made)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from typing import Any
 
 from .conftest import Dim3
 
@@ -18,6 +20,8 @@ class KernelNode(ctypes.Structure):
         ("parameters", ctypes.POINTER(ctypes.c_void_p)),
         ("shared", ctypes.c_uint),
     )
+    kept: Sequence[Any] = ()
+    """What the parameters point to."""
 
 
 class MemsetNode(ctypes.Structure):

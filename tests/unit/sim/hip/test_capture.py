@@ -43,8 +43,9 @@ def test_what_is_asked_of_a_capture(hip: Hip, stream: Any, store: Any) -> None:
     dependencies, count = ctypes.POINTER(ctypes.c_void_p)(), ctypes.c_size_t(9)
     hip("hipStreamGetCaptureInfo", stream, ctypes.byref(status), ctypes.byref(number))
     assert status.value == NONE
+    to = hip.zeroed(1)
     hip("hipStreamBeginCapture", stream, RELAXED)
-    assert hip.launch(store, [hip.zeroed(1), ctypes.c_uint32(5)], stream=stream) == 0
+    assert hip.launch(store, [to, ctypes.c_uint32(5)], stream=stream) == 0
     hip("hipStreamGetCaptureInfo", stream, ctypes.byref(status), ctypes.byref(number))
     assert (status.value, number.value > 0) == (ACTIVE, True)
     again = ctypes.c_ulonglong()
@@ -61,11 +62,11 @@ def test_what_is_asked_of_a_capture(hip: Hip, stream: Any, store: Any) -> None:
 
 
 def test_a_fork_must_be_joined(hip: Hip, stream: Any, store: Any) -> None:
-    other, event = hip.handle("hipStreamCreateWithFlags", 1), hip.handle("hipEventCreate")
+    other, event, to = hip.handle("hipStreamCreateWithFlags", 1), hip.handle("hipEventCreate"), hip.zeroed(1)
     hip("hipStreamBeginCapture", stream, RELAXED)
     hip("hipEventRecord", event, stream)
     hip("hipStreamWaitEvent", other, event, 0)
-    assert hip.launch(store, [hip.zeroed(1), ctypes.c_uint32(5)], stream=other) == 0
+    assert hip.launch(store, [to, ctypes.c_uint32(5)], stream=other) == 0
     assert hip.result("hipStreamEndCapture", stream, ctypes.byref(ctypes.c_void_p())) == UNJOINED
 
 

@@ -52,8 +52,10 @@ def graph(hip: Hip) -> Graph:
 
 
 def kernel_node(function: Any, to: Any, value: int) -> KernelNode:
-    parameters = pointers_to([to, ctypes.c_uint32(value)])
-    return KernelNode(ONE, None, function.value, ONE, parameters, 0)
+    arguments = [to, ctypes.c_uint32(value)]
+    node = KernelNode(ONE, None, function.value, ONE, pointers_to(arguments), 0)
+    node.kept = arguments
+    return node
 
 
 def memset_node(to: Any, value: int, words: int) -> MemsetNode:
@@ -108,7 +110,7 @@ def test_a_kernels_parameters_are_asked_changed_and_set(hip: Hip, graph: Graph, 
     found = KernelNode()
     hip("hipGraphKernelNodeGetParams", node, ctypes.byref(found))
     assert (found.grid.x, found.block.z, bool(found.extra)) == (1, 1, False)
-    changed = KernelNode(ONE, None, found.function, ONE, pointers_to([to, ctypes.c_uint32(7)]), 0)
+    changed = kernel_node(ctypes.c_void_p(found.function), to, 7)
     hip("hipGraphKernelNodeSetParams", node, ctypes.byref(changed))
     executable = graph.executable()
     graph.run(executable)

@@ -1,0 +1,87 @@
+"""How caches are made cold: what is asked for, what the engine is told, and what a result says was done.
+
+`flush_cache` and `rotating_count` are Composable Kernel's (include/ck_tile/host/rotating_buffers.hpp), as far as a
+replay can do the same: instruction caches are emptied before each sample, and the memory that it works on is one of
+several copies in turn, the first of which is the original.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import UsageError
+from ..shim.vendors import Api
+from .protocol import COLD, Cold, Prepared
+
+ROTATING_MAX = 1 << 20
+FLUSH_THREADS = 64
+"""Of a block of the engine's kernel."""
+
+
+@dataclass(frozen=True)
+class Caches:
+    """As the engine's options have it. `rotating_count` 0: by the size of the cache."""
+
+    cold: Cold
+    rotating_count: int
+    cold_code: bool
+    flush_code: bool
+
+
+def caches_of(
+    api: Api,
+    *,
+    cold: Cold | None = None,
+    icache: str = "warm",
+    flush_cache: bool = False,
+    rotating_count: int | None = None,
+    strict: bool = False,
+) -> Caches:
+    """Raises UsageError for what cannot be asked.
+
+    More copies than one are `cold="rotate"`; one is no rotation. CUDA has nothing that empties an instruction cache, so
+    there the code is in copies, too.
+    """
+    if cold is not None and cold not in COLD:
+        raise UsageError(f"cold cannot be {cold!r}; give {', '.join(sorted(COLD))}")
+    if icache not in {"warm", "cold"}:
+        raise UsageError(f"icache cannot be {icache!r}; give warm or cold")
+    if rotating_count is not None and not 1 <= rotating_count <= ROTATING_MAX:
+        raise UsageError(
+            f"a rotating count of {rotating_count} cannot be; give 1 for no copies, or more, up to {ROTATING_MAX}"
+        )
+    rotates = rotating_count is not None and rotating_count > 1
+    if rotates and cold not in {None, "rotate"}:
+        raise UsageError(
+            f"cold {cold!r} has no copies to rotate; give rotate, or leave the rotating count out"
+        )
+    chosen: Cold = cold or ("rotate" if rotates else "flush")
+    if strict and chosen in {"remap", "rotate"}:
+        raise UsageError(
+            f"cold {chosen!r} keeps copies of the state where kernels reach them; with strict give flush or none"
+        )
+    return Caches(
+        cold=chosen,
+        rotating_count=rotating_count or 0 if chosen == "rotate" else 0,
+        cold_code=icache == "cold" or (flush_cache and api == "cuda"),
+        flush_code=flush_cache and api == "hip",
+    )
+
+
+def icache_text(prepared: Prepared) -> str:
+    """What was done about instruction caches, and no more than that."""
+    parts = []
+    if prepared.flush_blocks and prepared.flushed:
+        parts.append(
+            f"flushed (s_icache_inv, {prepared.flush_blocks} blocks of {FLUSH_THREADS} threads before each sample)"
+        )
+    elif prepared.flush_blocks:
+        parts.append("not flushed (no s_icache_inv on this device)")
+    if prepared.code_copies > 1:
+        parts.append(f"cold ({prepared.code_copies} copies of the code in turn)")
+    return "; ".join(parts) or "warm"
+
+
+def data_text(cold: str, prepared: Prepared) -> str:
+    """How the memory that the region works on was made cold."""
+    return f"{cold} ({prepared.copies} in turn)" if cold == "rotate" else cold

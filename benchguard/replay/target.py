@@ -1,0 +1,35 @@
+"""What a capture is replayed on: a driver of the vendor that it was recorded with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..shim.driver import Driver, discover
+from ..shim.errors import ShimError
+from ..shim.paths import HIP_BRIDGE
+from ..shim.vendors import Api
+
+BRIDGE_DRIVER = "NEUTRINO_BRIDGE_DRIVER"
+"""Says to libcuda-over-hip.so which HIP library it stands on."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """`library` has the CUDA driver's functions, which the engine calls: it is the driver itself, or stands on it."""
+
+    driver: Driver
+    library: str
+    environment: Mapping[str, str]
+
+
+def target_of(api: Api, spec: str) -> Target:
+    """Raises ShimError without such a driver, or if another vendor's is asked for."""
+    driver = discover(spec, api=api)
+    if api == "cuda":
+        return Target(driver, str(driver.path), {})
+    if not HIP_BRIDGE.is_file():
+        raise ShimError(
+            f"{HIP_BRIDGE}: what replays HIP is not built; run `python build.py build` where HIP's headers are"
+        )
+    return Target(driver, str(HIP_BRIDGE), {BRIDGE_DRIVER: str(driver.path)})

@@ -1,0 +1,171 @@
+"""AMD's code objects and bundles, as inspect reads them: real ones of clang's, and hostile ones."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import msgspec
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchguard.capture import bundle, code_object
+from benchguard.capture.bundle import CodeError
+from benchguard.capture.code_object import CodeObject, code_objects
+
+DATA = Path(__file__).parents[2] / "data" / "hip"
+PREFIX = "hipv4-amdgcn-amd-amdhsa--"
+TARGETS = {
+    "gfx90a.hsaco": ["amdgcn-amd-amdhsa--gfx90a:xnack-"],
+    "gfx1100.hsaco": ["amdgcn-amd-amdhsa--gfx1100"],
+    "bundle.hipfb": [f"{PREFIX}gfx1100", f"{PREFIX}gfx90a:xnack+", f"{PREFIX}gfx90a:xnack-"],
+    "compressed.hipfb": [f"{PREFIX}gfx1100", f"{PREFIX}gfx90a:xnack-"],
+}
+PARAMETERS = {
+    "saxpy": ((0, 4), (8, 8), (16, 8), (24, 4)),
+    "mixed": ((0, 1), (2, 2), (8, 16), (24, 8), (32, 8)),
+    "empty": (),
+    "sized": ((0, 8),),
+    "_Z7spilledIfEvPT_i": ((0, 8), (8, 4)),
+}
+
+
+def compressed(raw: bytes, version: int, method: int, raw_bytes: int | None = None) -> bytes:
+    data = zstandard.compress(raw) if method == 1 else zlib.compress(raw)
+    size = len(raw) if raw_bytes is None else raw_bytes
+    form = {1: "<I", 2: "<II", 3: "<QQ"}[version]
+    total = 8 + struct.calcsize(form) + 8 + len(data)
+    sizes = (size,) if version == 1 else (total, size)
+    return b"CCOB" + struct.pack("<HH", version, method) + struct.pack(form, *sizes) + bytes(8) + data
+
+
+def only(image: bytes) -> CodeObject:
+    (found,) = code_objects(image)
+    return found
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_clang_wrote(name: str) -> None:
+    found = code_objects((DATA / name).read_bytes())
+    assert [each.target for each in found] == TARGETS[name]
+    for each in found:
+        assert each.problem == ""
+        assert {kernel.name: kernel.parameters for kernel in each.kernels} == PARAMETERS
+        assert set(each.variables) - {"__hip_cuid_"} == {"counter", "weights", "table"}
+        by_name = {kernel.name: kernel for kernel in each.kernels}
+        assert by_name["sized"].shared_bytes == 256
+        assert by_name["_Z7spilledIfEvPT_i"].local_bytes == 144
+        assert by_name["saxpy"].segment_bytes == 28
+        assert by_name["saxpy"].wavefront == (32 if "gfx1100" in each.target else 64)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("method", [0, 1])
+def test_every_version_and_method(version: int, method: int) -> None:
+    raw = (DATA / "bundle.hipfb").read_bytes()
+    assert code_objects(compressed(raw, version, method)) == code_objects(raw)
+
+
+@pytest.mark.parametrize(
+    ("image", "problem"),
+    [
+        (b"CCOB", "the compressed bundle is cut short"),
+        (b"CCOB" + bytes(40), "the compressed bundle is cut short or of no known version (0)"),
+        (compressed(b"x", 2, 1), "what is compressed in it is no offload bundle"),
+        (compressed(b"x", 2, 1, 2), "the compressed bundle does not decompress to the size that it declares"),
+        (compressed(b"xy", 2, 0, 1), "what is compressed in it is no offload bundle"),
+        (compressed(b"x", 2, 0, 2), "the compressed bundle does not decompress to the size that it declares"),
+        (compressed(b"x", 3, 0, 1 << 40), f"unpacks to {1 << 40} bytes; more than {1 << 30} are not read"),
+        (compressed(b"x", 2, 1)[:-1], "the compressed bundle declares an impossible size"),
+        (b"CCOB" + struct.pack("<HHIIQ", 2, 9, 24, 1, 0), "the compressed bundle is packed in no known way (9)"),
+        (b"CCOB" + struct.pack("<HHIIQ", 2, 1, 24, 1, 0), "the compressed bundle does not decompress: "),
+        (bundle.MAGIC, "the offload bundle has no sane count of entries"),
+        (bundle.MAGIC + b"\xff" * 8, "the offload bundle has no sane count of entries"),
+        (bundle.MAGIC + struct.pack("<Q", 1), "the offload bundle is cut short"),
+        (bundle.MAGIC + struct.pack("<QQQQ", 1, 0, 1 << 63, 0), "an entry of the offload bundle lies outside it"),
+        (bundle.MAGIC + struct.pack("<QQQQ", 1, 0, 0, 1 << 63), "an entry of the offload bundle lies outside it"),
+        (bundle.MAGIC + struct.pack("<QQQQQQQ", 2, 0, 60, 0, 0, 60, 0), "entries of the offload bundle overlap"),
+    ],
+)  # fmt: skip
+def test_bundles_that_are_none(image: bytes, problem: str) -> None:
+    with pytest.raises(CodeError) as caught:
+        code_objects(image)
+    assert problem in str(caught.value)
+
+
+def test_a_frame_that_claims_more_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its claim would be allocated before a byte of it is read."""
+    frame = bytearray(zstandard.compress(bytes(300)))
+    assert frame[4] >> 6 == 1  # the size has two bytes
+    liar = bytes(frame[:4]) + bytes([0xE0]) + struct.pack("<Q", 1 << 50) + bytes(frame[7:])
+    monkeypatch.setattr(zstandard, "ZstdDecompressor", None)
+    with pytest.raises(CodeError, match="the size that it declares"):
+        code_objects(b"CCOB" + struct.pack("<HHIIQ", 2, 1, 24 + len(liar), 300, 0) + liar)
+
+
+def test_one_bad_entry_is_not_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bundle may have code for what is no AMD GPU's ELF (SPIR-V)."""
+    entries = [("a", b"\x03\x02\x23\x07"), ("b", (DATA / "gfx90a.hsaco").read_bytes())]
+    monkeypatch.setattr(code_object, "codes_of", lambda _: entries)
+    first, second = code_objects(b"")
+    assert first.problem.startswith("it is no whole code object: ") and second.problem == ""
+
+
+def metadata_replaced(metadata: bytes) -> bytes:
+    """gfx90a.hsaco with another note, which lies at its end."""
+    image = bytearray((DATA / "gfx90a.hsaco").read_bytes())
+    note = struct.pack("<III", 7, len(metadata), 32) + b"AMDGPU\0\0" + metadata
+    for index in range(struct.unpack_from("<H", image, 56)[0]):
+        at = struct.unpack_from("<Q", image, 32)[0] + 56 * index
+        if struct.unpack_from("<I", image, at)[0] == 4:
+            struct.pack_into("<Q", image, at + 8, len(image))
+            struct.pack_into("<Q", image, at + 32, len(note))
+    return bytes(image) + note
+
+
+@pytest.mark.parametrize(
+    ("metadata", "problem"),
+    [
+        (b"", "its metadata cannot be read: "),
+        (b"\x81" * 100_000, "its metadata cannot be read: "),
+        (b"\xdd\xff\xff\xff\xff", "its metadata cannot be read: "),
+        (msgspec.msgpack.encode({}), "its metadata cannot be read: Object missing required field `amdhsa.kernels`"),
+        (msgspec.msgpack.encode({"amdhsa.kernels": [{}]}), "its metadata cannot be read: Object missing required"),
+        (b"\xc0" * (code_object.METADATA_MAX + 1), f"more than {code_object.METADATA_MAX} are not read"),
+    ],
+    ids=["none", "nested", "long", "empty", "no name", "large"],
+)  # fmt: skip
+def test_metadata_that_is_none(metadata: bytes, problem: str) -> None:
+    assert problem in only(metadata_replaced(metadata)).problem
+
+
+def test_metadata_of_another_note() -> None:
+    kernel = {".name": "k", ".kernarg_segment_size": 8}
+    found = only(metadata_replaced(msgspec.msgpack.encode({"amdhsa.kernels": [kernel]})))
+    assert [each.name for each in found.kernels] == ["k"] and found.target == ""
+
+
+REAL = {name: (DATA / name).read_bytes() for name in [*TARGETS, "variables.hsaco"]}
+
+
+@settings(max_examples=300, deadline=5000)
+@given(data=st.data())
+def test_changed_images_are_read_or_refused(data: st.DataObject) -> None:
+    """Nothing but CodeError comes of them."""
+    content = REAL[data.draw(st.sampled_from(sorted(REAL)))]
+    image = bytearray(content[: data.draw(st.sampled_from([len(content), len(content) // 2, 64, 200]))])
+    for _ in range(data.draw(st.integers(0, 8))):
+        at = data.draw(
+            st.integers(0, min(len(image), data.draw(st.sampled_from([64, 700, 5000, 50_000]))) - 1)
+        )
+        value = data.draw(st.sampled_from([b"\0", b"\xff", b"\xff" * 8, b"\x7f", b"\1", bytes(8)]))
+        image[at : at + len(value)] = value
+    try:
+        for each in code_objects(bytes(image)):
+            assert not (each.problem and (each.kernels or each.variables))
+            assert all(len(name) < code_object.NAME_MAX for name in each.variables)
+    except CodeError as error:
+        assert str(error)

@@ -1,0 +1,353 @@
+"""AMD's code objects and offload bundles as clang wrote them (tests/data/hip), and what is wrong with changed ones."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import msgspec
+import pytest
+import zstandard
+
+from tests.unit.hook.conftest import COMPILE, CORE, READERS
+
+HERE = Path(__file__).parent
+DATA = HERE.parents[2] / "tests" / "data" / "hip"
+COMGR = Path(sys.prefix) / "hip" / "usr" / "lib" / "x86_64-linux-gnu" / "libamd_comgr.so.2"
+ALL = ["gfx90a.hsaco", "gfx1100.hsaco", "bundle.hipfb", "compressed.hipfb"]
+LAYOUTS = [
+    ("saxpy", "4 0:4 8:8 16:8 24:4"),
+    ("mixed", "5 0:1 2:2 8:16 24:8 32:8"),
+    ("empty", "0"),
+    ("sized", "1 0:8"),
+    ("_Z7spilledIfEvPT_i", "2 0:8 8:4"),
+    ("nowhere", "-1"),
+]
+OFFLOAD_BUNDLE, COMPRESSED, CODE_OBJECT = 5, 6, 7
+
+
+def ask(program: Path, image: bytes, *words: str) -> str:
+    """What the program prints for one image."""
+    done = subprocess.run(
+        [program, *words],
+        input=struct.pack("<I", len(image)) + image,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode().strip()
+
+
+def raw_bundle() -> bytes:
+    """compressed.hipfb, unpacked by another library."""
+    return zstandard.ZstdDecompressor().decompress((DATA / "compressed.hipfb").read_bytes()[24:])
+
+
+def packed(version: int, method: int, content: bytes, **changed: int) -> bytes:
+    """A compressed bundle of any version."""
+    data = zstandard.compress(content) if method == 1 else zlib.compress(content)
+    sizes = {1: "<I", 2: "<II", 3: "<QQ"}[version]
+    total = 8 + struct.calcsize(sizes) + 8 + len(data)
+    numbers = {"total": total, "raw": len(content)} | changed
+    given = [numbers["raw"]] if version == 1 else [numbers["total"], numbers["raw"]]
+    return b"CCOB" + struct.pack("<HH", version, method) + struct.pack(sizes, *given) + bytes(8) + data
+
+
+def bundle(*entries: tuple[str, bytes]) -> bytes:
+    """A bundle without padding."""
+    head = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(entries))
+    at = len(head) + sum(24 + len(name) for name, _ in entries)
+    for name, code in entries:
+        head += struct.pack("<QQQ", at, len(code), len(name)) + name.encode()
+        at += len(code)
+    return head + b"".join(code for _, code in entries)
+
+
+def code_object(metadata: object, *, kind: int = 32, owner: bytes = b"AMDGPU\0") -> bytes:
+    """An ELF with a note, and nothing else."""
+    text = metadata if isinstance(metadata, bytes) else msgspec.msgpack.encode(metadata)
+    note = struct.pack("<III", len(owner), len(text), kind) + owner.ljust(8, b"\0") + text
+    header = b"\x7fELF\2\1\1\x40".ljust(16, b"\0") + struct.pack(
+        "<HHIQQQIHHHHHH", 3, 224, 1, 0, 64, 0, 0x3F, 64, 56, 1, 0, 0, 0
+    )
+    return header + struct.pack("<IIQQQQQQ", 4, 4, 120, 0, 0, len(note), len(note), 4) + note
+
+
+def with_kernel(**changed: object) -> bytes:
+    """A code object with one kernel that takes a pointer."""
+    kernel: dict[str, object] = {
+        ".name": "k",
+        ".kernarg_segment_size": 8,
+        ".args": [{".offset": 0, ".size": 8, ".value_kind": "global_buffer"}],
+    }
+    return code_object({"amdhsa.kernels": [kernel | {f".{name}": each for name, each in changed.items()}]})
+
+
+@pytest.mark.parametrize(
+    ("name", "format_"),
+    [
+        ("gfx90a.hsaco", CODE_OBJECT),
+        ("gfx1100.hsaco", CODE_OBJECT),
+        ("bundle.hipfb", OFFLOAD_BUNDLE),
+        ("compressed.hipfb", COMPRESSED),
+    ],
+)
+def test_size_is_the_file_length(measure: Path, name: str, format_: int) -> None:
+    content = (DATA / name).read_bytes()
+    assert ask(measure, content + b"what follows in memory") == f"{format_} {len(content)}"
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(("kernel", "layout"), LAYOUTS)
+def test_layouts_are_those_of_the_source(measure: Path, name: str, kernel: str, layout: str) -> None:
+    """Without the arguments that the compiler adds: `sized` has seven more in version 4, 13 in version 5."""
+    assert ask(measure, (DATA / name).read_bytes(), "kernel", kernel) == layout
+
+
+@pytest.mark.parametrize(
+    ("kernel", "target", "facts"),
+    [
+        ("saxpy", "gfx90a:sramecc+:xnack-", "3 8 0 0 1024 28 4 ;"),
+        ("sized", "gfx90a:sramecc+:xnack-", "5 6 256 0 1024 64 1 ;"),
+        ("_Z7spilledIfEvPT_i", "gfx90a:sramecc+:xnack-", "5 22 0 144 1024 12 2 ;"),
+        ("nowhere", "gfx90a:sramecc+:xnack-", "0 0 0 0 0 0 0 ; its metadata does not have the kernel"),
+    ],
+)
+def test_facts_are_those_of_the_metadata(measure: Path, kernel: str, target: str, facts: str) -> None:
+    """As llvm-readelf --notes shows them."""
+    assert ask(measure, (DATA / "gfx90a.hsaco").read_bytes(), "facts", kernel, target) == facts
+
+
+def test_a_compressed_bundle_has_what_is_in_it(measure: Path) -> None:
+    image, unpacked = (DATA / "compressed.hipfb").read_bytes(), raw_bundle()
+    for target in ("gfx90a:sramecc+:xnack-", "gfx1100"):
+        assert ask(measure, image, "facts", "sized", target) == ask(
+            measure, unpacked, "facts", "sized", target
+        )
+    assert ask(measure, image, "facts", "sized", "gfx1100") == "5 5 256 0 1024 264 1 ;"
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("method", [0, 1])
+def test_every_version_and_method(measure: Path, version: int, method: int) -> None:
+    """Version 1 does not say its size; that of a zstd frame is found, that of a zlib stream is not guessed."""
+    image = packed(version, method, raw_bundle())
+    assert ask(measure, image, "kernel", "mixed") == LAYOUTS[1][1]
+    said = ask(measure, image + b"what follows in memory")
+    if (version, method) == (1, 0):
+        assert said == "6 0 compressed bundle does not say its size (magic 0x424f4343)"
+    else:
+        assert said == f"{COMPRESSED} {len(image)}"
+
+
+@pytest.mark.parametrize("level", [-5, 1, 19])
+@pytest.mark.parametrize("content", [b"", b"a" * 300_000, bytes(range(256)) * 700])
+@pytest.mark.parametrize("options", [(False, False), (True, True)])
+def test_frames_of_zstd_end_where_they_do(
+    measure: Path, level: int, content: bytes, options: tuple[bool, bool]
+) -> None:
+    """Raw, repeated and compressed blocks; with and without size and checksum."""
+    packer = zstandard.ZstdCompressor(level, write_content_size=options[0], write_checksum=options[1])
+    image = b"CCOB" + struct.pack("<HHIQ", 1, 1, len(content), 0) + packer.compress(content)
+    assert ask(measure, image + b"rest") == f"{COMPRESSED} {len(image)}"
+    assert ask(measure, image[:-1]).startswith("6 0 ")
+
+
+@pytest.mark.parametrize("name", [*ALL, "variables.hsaco"])
+def test_truncated_images_are_refused(measure: Path, name: str) -> None:
+    content = (DATA / name).read_bytes()
+    lengths = sorted({*range(4, 400), *range(400, len(content), 197), len(content) - 1})
+    cases = [content[:length] for length in lengths]
+    data = b"".join(struct.pack("<I", len(case)) + case for case in cases)
+    for words in ((), ("kernel", "mixed"), ("facts", "mixed", "gfx1100"), ("globals", "0")):
+        done = subprocess.run([measure, *words], input=data, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        if not words:
+            assert all(line.split()[1] == b"0" for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("target", "chosen"),
+    [
+        ("gfx90a:sramecc+:xnack-", "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"),
+        ("gfx90a:sramecc+:xnack+", "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+"),
+        ("gfx90a", "hipv4-amdgcn-amd-amdhsa--gfx90a"),
+        ("gfx90a:sramecc-:xnack-", "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"),
+        ("gfx1100", "hipv4-amdgcn-amd-amdhsa-unknown-gfx1100"),
+        ("gfx803", "hip-amdgcn-amd-amdhsa-gfx803"),
+        ("gfx9-4-generic", "hipv4-amdgcn-amd-amdhsa--gfx9-4-generic"),
+        ("gfx1", "hipv4-amdgcn-amd-amdhsa--gfx90a"),  # none is for it: the first
+    ],
+)
+def test_code_for_a_device(measure: Path, target: str, chosen: str) -> None:
+    """The code with the most features that the device has; never the host's."""
+    names = [
+        "host-x86_64-unknown-linux--",
+        "hipv4-amdgcn-amd-amdhsa--gfx90a",
+        "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-",
+        "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+",
+        "hipv4-amdgcn-amd-amdhsa-unknown-gfx1100",
+        "hip-amdgcn-amd-amdhsa-gfx803",
+        "hipv4-amdgcn-amd-amdhsa--gfx9-4-generic",
+    ]
+    entries = [(name, bytes(1 + index)) for index, name in enumerate(names)]
+    image = bundle(*entries)
+    size = 1 + names.index(chosen)
+    assert ask(measure, image, "code", target).split()[1] == str(size)
+
+
+class _Wanted(ctypes.Structure):
+    """amd_comgr_code_object_info_t."""
+
+    _fields_ = (("isa", ctypes.c_char_p), ("size", ctypes.c_size_t), ("offset", ctypes.c_uint64))
+
+
+@pytest.mark.parametrize(
+    "target", ["gfx90a:sramecc+:xnack-", "gfx90a:sramecc+:xnack+", "gfx90a:sramecc-:xnack+", "gfx1100"]
+)
+def test_amds_code_object_manager_chooses_the_same(measure: Path, target: str) -> None:
+    try:
+        comgr = ctypes.CDLL(str(COMGR))
+    except OSError as error:
+        pytest.skip(f"no libamd_comgr.so.2 ({error}): python build.py fetches HIP's; it needs libllvm15")
+    image = (DATA / "bundle.hipfb").read_bytes()
+    data = ctypes.c_uint64()
+    wanted = _Wanted(f"amdgcn-amd-amdhsa--{target}".encode(), 0, 0)
+    assert comgr.amd_comgr_create_data(0x10, ctypes.byref(data)) == 0  # AMD_COMGR_DATA_KIND_FATBIN
+    assert comgr.amd_comgr_set_data(data, ctypes.c_size_t(len(image)), image) == 0
+    assert comgr.amd_comgr_lookup_code_object(data, ctypes.byref(wanted), ctypes.c_size_t(1)) == 0
+    assert wanted.size != 0
+    assert ask(measure, image, "code", target) == f"{wanted.offset} {wanted.size}"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_variables_are_those_of_the_source(measure: Path, name: str) -> None:
+    """Kernels' descriptors are objects, too, but none of the program's; a static variable is said to be there."""
+    names, _, problem = ask(measure, (DATA / name).read_bytes(), "globals", "0").partition(";")
+    assert {each for each in names.split() if not each.startswith("__hip_cuid")} == {
+        "counter",
+        "weights",
+        "table",
+    }
+    assert problem.strip() == "it has a static variable, which HIP cannot find by its name"
+
+
+def test_managed_variables(measure: Path) -> None:
+    names, _, _ = ask(measure, (DATA / "variables.hsaco").read_bytes(), "globals", "0").partition(";")
+    assert sorted(names.split()) == ["*everyones", "__hip_cuid_", "everyones"]
+
+
+@pytest.mark.parametrize(
+    ("image", "problem"),
+    [
+        (bundle(), "there is no code for a device in it"),
+        (bundle(("host-x86_64-unknown-linux--", b"code")), "there is no code for a device in it"),
+        (b"__CLANG_OFFLOAD_BUNDLE__" + bytes([255] * 8), "the offload bundle has no sane count of entries"),
+        (packed(2, 7, b""), "the compressed bundle is packed in no known way"),
+        (packed(2, 1, b"x", total=5), "the compressed bundle declares an impossible size"),
+        (packed(3, 1, b"x", raw=1 << 60), "the compressed bundle declares an impossible size"),
+        (packed(2, 1, b"x", raw=2), "an entry does not decompress to the size that it declares"),
+        (packed(2, 0, b"x", raw=2), "an entry does not decompress to the size that it declares"),
+        (code_object({}, kind=10), "it has no metadata of version 3 or newer"),
+        (code_object({}, owner=b"NVIDIA\0"), "it has no metadata of version 3 or newer"),
+        (code_object({}), "its metadata does not have the kernel"),
+        (code_object([]), "its metadata does not have the kernel"),
+        (code_object({"amdhsa.kernels": {}}), "its metadata does not have the kernel"),
+        (code_object({"amdhsa.kernels": [1, "k", {".name": 5}]}), "its metadata does not have the kernel"),
+        (code_object(b"\xdd\xff\xff\xff\xff"), "its metadata does not have the kernel"),
+        (code_object(b"\x81\xa1" * 5000), "its metadata does not have the kernel"),
+        (code_object(b"\x81" * 100_000), "its metadata does not have the kernel"),
+        (with_kernel(kernarg_segment_size=-8), "its metadata does not say how large the kernel's arguments are"),
+        (with_kernel(kernarg_segment_size=7), "an argument of the kernel lies outside its segment"),
+        (with_kernel(args=[{".offset": 1 << 40, ".size": 8}]), "an argument of the kernel lies outside its segment"),
+        (with_kernel(args=[{".offset": 0}]), "an argument of the kernel lies outside its segment"),
+        (with_kernel(args=[8]), "an argument of the kernel is no map"),
+        (with_kernel(args="text"), "the kernel's arguments are no list"),
+        (with_kernel(args=[{".offset": 0, ".size": 0}] * 5000), "an argument of the kernel lies outside its segment"),
+        (b"\x7fELF\2\1\1" + bytes(100), "it is no code object for an AMD GPU"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_said(measure: Path, image: bytes, problem: str) -> None:
+    assert ask(measure, image, "facts", "k", "gfx90a").partition(" ; ")[2] == problem
+
+
+def test_every_kind_of_item_is_skipped(measure: Path) -> None:
+    """What stands before the name is read over, whatever it is; keys need not be text, nor in order."""
+    items: list[object] = [
+        None, True, -1, -200, -70_000, -(1 << 40), 200, 70_000, 1 << 20, 1 << 40, 1.5, b"x", b"x" * 300, b"x" * 70_000,
+        "s" * 40, "s" * 300, "s" * 70_000, [], [1] * 20, [1] * 70_000, {}, {str(n): n for n in range(20)}, {1: 2},
+        {str(n): n for n in range(70_000)}, [[[[{"a": [1]}]]]],
+        *(msgspec.msgpack.Ext(5, bytes(size)) for size in (1, 2, 4, 8, 16, 17, 300, 70_000)),
+    ]  # fmt: skip
+    kernel = {f".a{index}": item for index, item in enumerate(items)} | {
+        ".kernarg_segment_size": 70_000,
+        ".args": [{".x": items, ".offset": 256, ".size": 300}],
+        ".name": "k",
+    }
+    metadata = {"before": items, "amdhsa.kernels": [{".name": "j"}, kernel], "after": items}
+    assert ask(measure, code_object(metadata), "kernel", "k") == "1 256:300"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="embedded.o is for x86-64")
+def test_what_a_program_registers_is_found(tmp_path: Path) -> None:
+    """The wrapper that clang made is followed to the bundle, in an object file of clang's."""
+    program = tmp_path / "embedded"
+    sources = [HERE / "programs" / "embedded.c", *(CORE / part for part in READERS)]
+    subprocess.run(
+        [*COMPILE, f"-I{CORE}", *map(str, sources), str(DATA / "embedded.o"), "-o", str(program)], check=True
+    )
+    said = subprocess.run(
+        [program], capture_output=True, text=True, timeout=60, check=True
+    ).stdout.splitlines()
+    format_, size = said[0].split()[1:]
+    assert (int(format_), int(size)) == (OFFLOAD_BUNDLE, 0x3568)  # section .hip_fatbin's, as readelf says
+    assert set(said[1:]) == {f"{name} {layout}" for name, layout in LAYOUTS[:-1]}
+
+
+PTX = (HERE / "images" / "compute_75.ptx").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "layout"),
+    [("saxpy", "4 0:8 8:8 16:4 20:4"), ("mixed", "4 0:1 2:2 8:16 24:8"), ("empty", "0"), ("nowhere", "-1")],
+)
+def test_layout_of_ptx_is_that_of_its_cubin(measure: Path, kernel: str, layout: str) -> None:
+    assert ask(measure, PTX, "kernel", kernel) == layout
+    assert ask(measure, (HERE / "images" / "sm_75.cubin").read_bytes(), "layout", kernel) == layout
+
+
+@pytest.mark.parametrize(
+    ("parameters", "layout"),
+    [
+        ("()", "0"),
+        ("", "0"),
+        ("(.param .u8 a, .param .u64 b)", "2 0:1 8:8"),
+        ("(.param .align 16 .b8 a[3], .param .b8 b[2][3], .param .f32 c)", "3 0:3 3:6 12:4"),
+        ("(.param .u32 a, .param .u64 .ptr .global .align 128 b)", "2 0:4 8:8"),
+        ("(.param .u32 a, .param .align 8 .b8 b[8], .param .f16x2 c)", "3 0:4 8:8 16:4"),
+        ("(.param .b8 a, .param .v4 .f32 b)", "2 0:1 16:16"),
+        ("(.param .u32 a, /* , .param .u8 x) */ .param .texref b)", "2 0:4 8:8"),
+        ("(.param .align 3 .b8 a[3])", "-1"),
+        ("(.param .align 99999999999999999999 .b8 a[3])", "-1"),
+        ("(.param .b8 a[4294967297])", "-1"),
+        ("(.param .b64 a[65536])", "-1"),
+        ("(.param .b8 a[65536][65536])", "-1"),
+        ("(.param .what a)", "-1"),
+        ("(.param .u32 a", "-1"),
+        ("(.param .u32 a,", "-1"),
+        ("(.reg .u32 a)", "-1"),
+        ("(" + ", ".join([".param .u8 a"] * 4097) + ")", "-1"),
+    ],
+)
+def test_parameters_of_ptx(measure: Path, parameters: str, layout: str) -> None:
+    text = (
+        f".version 8.0\n.visible .entry other(.param .u8 x) {{ .entry k }}\n.entry k{parameters} {{ ret; }}\n"
+    )
+    text = text if layout != "-1" or parameters.endswith(")") else text[: text.index("{ ret")]
+    assert ask(measure, text.encode() + b"\0", "kernel", "k") == layout
