@@ -63,6 +63,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     through: dict[str, Names]
     refused: dict[str, list[str]]
     roles: dict[str, str] = {}
+    read_only: list[str] = []
+    """Pointers, "function.parameter", that hooks get as const whether or not the header has it so."""
     header: _Header | None = None
     """Whose names these are; None: every release's. Headers of another release may lack some."""
     translated: _Translated | None = None
@@ -87,6 +89,8 @@ class Recording:
     after: str | None = None
     replace: str | None = None
     through: str | None = None
+    read_only: frozenset[str] = frozenset()
+    """Parameters that hooks get as const, though the header may not say so."""
     refused: str | None = None
     """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
 
@@ -191,7 +195,12 @@ class _Reader:
             words += (Word(returned, self._role(function, returned)),)
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
-        return Recording(function, group, words, after, replace, through, refused)
+        read_only = frozenset(
+            parameter.name
+            for parameter in function.parameters
+            if f"{function.base}.{parameter.name}" in self._file.read_only
+        )
+        return Recording(function, group, words, after, replace, through, read_only, refused)
 
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}
@@ -300,7 +309,7 @@ class _Reader:
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless the header is too old for the function."""
         listed = self._listed()
-        for where in self._file.parameters:
+        for where in (*self._file.parameters, *self._file.read_only):
             base, _, parameter = where.partition(".")
             if base not in listed:
                 raise self._error(f"{where}: {base} is in no group; correct the name, or add it to [groups]")
