@@ -67,8 +67,7 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
     }
 }
 
-/* ---- what HIP does not say of a function ----------------------------------------------------------------
- */
+/* ---- what HIP does not say of a function --------------------------------------------------------------- */
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {

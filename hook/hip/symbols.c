@@ -79,8 +79,7 @@ hipError_t nb_through_hip_copy_from_symbol_async(const struct nb_call *call,
     return result;
 }
 
-/* ---- the same in an executable graph --------------------------------------------------------------------
- */
+/* ---- the same in an executable graph ------------------------------------------------------------------- */
 
 /* Of a graph with a node that copies from nowhere known, nothing is known. */
 static void node_changed(hipGraphExec_t exec, hipGraphNode_t node, CUdeviceptr destination,

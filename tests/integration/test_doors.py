@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.apis import both_apis
 from tests.integration.support import PROGRAMS, Compiler, Observe, Observed
 
 SCALE = ("scale", (4, 1, 1), (256, 1, 1))
@@ -18,6 +19,7 @@ def check(observed: Observed) -> None:
     assert observed.launches == observed.driver_launches == {SCALE: 3}
 
 
+@both_apis
 def test_linked(observe: Observe, program: Callable[[str], Path]) -> None:
     """libcuda.so.1 is a NEEDED library, found through a RUNPATH to the real driver."""
     check(observe([program("linked")]))

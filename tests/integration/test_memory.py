@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.apis import Api, both_apis
 from tests.integration.recording import PAGE, Recording, read_recordings
 from tests.integration.support import Observe, Observed
 
@@ -35,6 +36,7 @@ def run(observe: Observe, program: Callable[[str], Path], folder: Path) -> Run:
     return run
 
 
+@both_apis
 def test_every_answer_is_the_drivers_own(run: Run) -> None:
     """Results, sizes and attributes of 140 good and bad calls; nothing but the addresses differs."""
     own, served = (run("memory_answers", recorded=recorded).stdout.splitlines() for recorded in (False, True))
@@ -47,6 +49,7 @@ def test_every_answer_is_the_drivers_own(run: Run) -> None:
     assert all(0 <= address - ARENA < 1 << 43 for address in addresses)
 
 
+@both_apis
 def test_two_processes_have_the_same_addresses(run: Run) -> None:
     assert run("memory_answers").stdout == run("memory_answers").stdout
 
@@ -59,6 +62,7 @@ def region(run: Run, folder: Path) -> tuple[Recording, dict[str, int]]:
     return recording, {name: int(address) for name, address in lines}
 
 
+@both_apis
 def test_a_region_knows_its_allocations(region: tuple[Recording, dict[str, int]]) -> None:
     """What lived before it, what it made, what it freed; not what was freed before."""
     recording, at = region
@@ -77,6 +81,7 @@ def test_a_region_knows_its_allocations(region: tuple[Recording, dict[str, int]]
     assert set(recording.limits) >= {0, 1, 2}
 
 
+@both_apis
 def test_a_region_holds_what_memory_held(region: tuple[Recording, dict[str, int]]) -> None:
     """Pages that are not zero, of what lives: before the region and after it."""
     recording, at = region
@@ -110,11 +115,13 @@ def test_a_region_holds_what_memory_held(region: tuple[Recording, dict[str, int]
     assert {address: raw for address, raw in after.items() if address not in shared} == expected
 
 
+@both_apis
 def test_threads_never_share_memory(run: Run) -> None:
     """Four threads fill and check what they hold, of all sizes, in stream order and without."""
     assert run("memory_threads", "4", "150").stdout == "right\n"
 
 
+@both_apis
 def test_memory_goes_to_another_stream_when_its_work_is_done(run: Run) -> None:
     """A kernel writes to memory that was freed behind it: its own stream may have it at once, no other may."""
     assert run("memory_ordered").stdout.split() == ["same", "1", "other", "1", "untouched", "1", "later", "1"]
@@ -124,17 +131,21 @@ def test_memory_goes_with_its_context(run: Run) -> None:
     assert run("memory_contexts").stdout.split() == ["gone", "1", "again", "1"]
 
 
-def test_memory_that_no_capture_holds_is_named(run: Run, folder: Path) -> None:
+@both_apis
+def test_memory_that_no_capture_holds_is_named(run: Run, folder: Path, api: Api) -> None:
     """Each kind refuses the region, as long as there is such memory."""
     run("memory_foreign")
     first, second = read_recordings(folder)
     kinds = ["managed memory", "host memory", "host memory that was registered"]
     kinds.append("memory of a pool with limits or handles of its own")
     reasons = [f"a kernel is given the address of {kind}, which no capture holds" for kind in kinds]
-    assert [refusal[1:] for refusal in first.refusals] == [("cuLaunchKernel", reason) for reason in reasons]
+    assert [refusal[1:] for refusal in first.refusals] == [
+        (api.call("cuLaunchKernel"), reason) for reason in reasons
+    ]
     assert second.refusals == []
 
 
+@both_apis
 def test_without_its_addresses_a_program_runs_and_is_refused(run: Run, folder: Path) -> None:
     observed = run("memory_taken")
     assert "cannot be served from a fixed address" in observed.stderr

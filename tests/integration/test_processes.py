@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.apis import both_apis
 from tests.integration.support import PROGRAMS, Observe
 
 SCALE = ("scale", (4, 1, 1), (256, 1, 1))
 Program = Callable[[str], Path]
 
 
+@both_apis
 @pytest.mark.parametrize(("threads", "launches"), [(4, 5), (64, 3)])
 def test_threads(observe: Observe, program: Program, threads: int, launches: int) -> None:
     """Each thread has a ring of its own and shows under its own number."""
@@ -24,6 +26,7 @@ def test_threads(observe: Observe, program: Program, threads: int, launches: int
     assert len({line["thread"] for line in observed.of_kind("launch")}) == threads
 
 
+@both_apis
 def test_fork_before_the_driver_is_used(observe: Observe, program: Program) -> None:
     """Parent and child are two processes of one log."""
     observed = observe([program("forks"), "before"])
@@ -32,6 +35,7 @@ def test_fork_before_the_driver_is_used(observe: Observe, program: Program) -> N
     assert len({line["process"] for line in observed.of_kind("launch")}) == 2
 
 
+@both_apis
 def test_fork_after_the_driver_is_used(observe: Observe, program: Program) -> None:
     """The child is refused by the driver and does not write to its parent's ring."""
     observed = observe([program("forks"), "after"])
@@ -40,6 +44,7 @@ def test_fork_after_the_driver_is_used(observe: Observe, program: Program) -> No
     assert len({line["process"] for line in observed.of_kind("launch")}) == 1
 
 
+@both_apis
 def test_exec(observe: Observe, program: Program) -> None:
     """What a process launched before it became another program is kept; the new one is seen too."""
     observed = observe([program("execs"), program("linked")])
@@ -47,6 +52,7 @@ def test_exec(observe: Observe, program: Program) -> None:
     assert observed.launches == observed.driver_launches == {SCALE: 5}
 
 
+@both_apis
 @pytest.mark.parametrize(
     ("how", "status"),
     [
@@ -66,6 +72,7 @@ def test_however_it_ends_the_launches_are_there(
     assert observed.launches == observed.driver_launches == {SCALE: 4}
 
 
+@both_apis
 def test_python_os_exit(observe: Observe, program: Program) -> None:
     """A Python program that runs launches in a child and leaves by os._exit."""
     code = (
@@ -76,11 +83,13 @@ def test_python_os_exit(observe: Observe, program: Program) -> None:
     assert observed.launches == observed.driver_launches == {SCALE: 2}
 
 
+@both_apis
 def test_errno_is_kept(observe: Observe, program: Program) -> None:
     observed = observe([program("errno_kept")])
     assert observed.status == 0, observed.stderr
 
 
+@both_apis
 def test_a_program_that_closes_every_descriptor(observe: Observe, program: Program, tmp_path: Path) -> None:
     """The shim holds no descriptor that could become somebody else's file."""
     observed = observe([program("closes_all"), tmp_path / "own-file"])
@@ -88,6 +97,7 @@ def test_a_program_that_closes_every_descriptor(observe: Observe, program: Progr
     assert observed.launches == observed.driver_launches == {SCALE: 3}
 
 
+@both_apis
 def test_a_process_that_never_calls_the_driver_leaves_no_trace(observe: Observe) -> None:
     """The preloads are inherited by every child; most of them never need a driver."""
     observed = observe([sys.executable, "-c", "print('hello')"])

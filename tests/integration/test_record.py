@@ -11,7 +11,7 @@ import pytest
 
 from benchguard.capture import Capture, CaptureError, pack
 from benchguard.capture.layout import OperationKind, Role
-from tests.integration.apis import Api
+from tests.integration.apis import Api, both_apis
 from tests.integration.support import PROGRAMS, Compiler, Record
 
 SHOWN = re.compile(
@@ -22,13 +22,16 @@ SHOWN = re.compile(
 
 @pytest.fixture
 def program(compile_c: Compiler, api: Api) -> Path:
-    return compile_c(f"{api.name}/region_program", PROGRAMS / "region_program.c", links=api.links())
+    return compile_c(
+        f"{api.name}/region_program", PROGRAMS / "region_program.c", *api.sources, links=api.links()
+    )
 
 
 LAUNCH, SET = OperationKind.LAUNCH, OperationKind.SET
 EVENT = OperationKind.EVENT_RECORD
 
 
+@both_apis
 def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Path) -> None:
     recorded = record([program, "twice"])
     assert (recorded.status, recorded.stdout) == (0, "done\n")
@@ -39,6 +42,7 @@ def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Pat
     assert (recorded.folder / "x.audit.jsonl").is_file()
 
 
+@both_apis
 @pytest.mark.parametrize(
     ("options", "kinds"),
     [
@@ -57,7 +61,8 @@ def test_an_option_chooses_the_region(
     assert [kind for kind in recorded.kinds() if kind in (LAUNCH, SET) or options[0] == "--window"] == kinds
 
 
-def test_a_capture_says_what_was_recorded(record: Record, program: Path) -> None:
+@both_apis
+def test_a_capture_says_what_was_recorded(record: Record, program: Path, api: Api) -> None:
     recorded = record([program, "timed"], "--launches", "2:3")
     with Capture.open(recorded.folder / "x.ncap") as capture:
         meta = capture.meta
@@ -67,14 +72,16 @@ def test_a_capture_says_what_was_recorded(record: Record, program: Path) -> None
     assert meta["region"] == "launches=2:3"
     assert meta["program"] == f"{program} timed"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", meta["started"])
-    assert int(meta["process"]) > 0 and meta["driver"].endswith("libcuda.so.1") and meta["shim"]
+    assert int(meta["process"]) > 0 and meta["driver"].endswith(api.soname) and meta["shim"]
 
 
+@both_apis
 def test_threads_that_launch_at_once_are_recorded_once(record: Record, program: Path) -> None:
     recorded = record([program, "threads"], "--launches", "5:25")
     assert recorded.kinds() == [LAUNCH] * 20
 
 
+@both_apis
 @pytest.mark.parametrize(
     ("what", "options", "reason"),
     [
@@ -102,6 +109,7 @@ def test_a_program_without_a_driver_call(record: Record) -> None:
     assert "the program made no driver call" in line
 
 
+@both_apis
 def test_a_region_that_is_too_long_is_said_and_its_recording_kept(record: Record, program: Path) -> None:
     recorded = record([program, "timed"], "--launches", "8:12")
     assert (recorded.status, recorded.captures) == (70, [])
@@ -112,6 +120,7 @@ def test_a_region_that_is_too_long_is_said_and_its_recording_kept(record: Record
         pack(recorded.unended, recorded.folder / "y.ncap")
 
 
+@both_apis
 def test_a_program_killed_in_its_region(record: Record, program: Path) -> None:
     recorded = record([program, "killed"])
     assert (recorded.status, recorded.captures) == (128 + 9, [])
@@ -119,10 +128,12 @@ def test_a_program_killed_in_its_region(record: Record, program: Path) -> None:
     assert b"region" + b"killed" in recorded.unended.read_bytes()
 
 
+@both_apis
 def test_a_program_that_fails_keeps_its_status(record: Record, program: Path) -> None:
     assert record([program, "fails"]).status == 3
 
 
+@both_apis
 def test_a_full_disk_does_not_disturb_the_program(record: Record, program: Path) -> None:
     """It computes what it always does, and is told when it ends the region."""
     recorded = record([program, "disk"])
@@ -132,21 +143,27 @@ def test_a_full_disk_does_not_disturb_the_program(record: Record, program: Path)
     assert "began and never ended" in recorded.said[-1] and "found no room" in recorded.said[-1]
 
 
+@both_apis
 def test_a_fork_inside_a_region_leaves_it_whole(record: Record, program: Path) -> None:
     recorded = record([program, "fork"])
     assert recorded.status == 0, recorded.stderr
     assert recorded.kinds() == [LAUNCH] * 3
 
 
-def test_a_capture_that_cannot_be_replayed_is_written_and_said(record: Record, program: Path) -> None:
+@both_apis
+def test_a_capture_that_cannot_be_replayed_is_written_and_said(
+    record: Record, program: Path, api: Api
+) -> None:
     recorded = record([program, "reads"])
     assert recorded.status == 0
     assert recorded.captures == ["x.ncap"]
     assert any(
-        line.startswith("neutrino-bench: cannot be replayed: cuMemcpyDtoH_v2: ") for line in recorded.said
+        line.startswith(f"neutrino-bench: cannot be replayed: {api.call('cuMemcpyDtoH_v2')}: ")
+        for line in recorded.said
     )
 
 
+@both_apis
 def test_recordings_are_kept_if_asked_for(record: Record, program: Path) -> None:
     recorded = record([program, "twice"], "--keep-recording", "--quiet")
     (line,) = recorded.said
@@ -154,6 +171,7 @@ def test_recordings_are_kept_if_asked_for(record: Record, program: Path) -> None
     assert len(list(recorded.folder.glob(".x.ncap.*/*.nrec"))) == 2
 
 
+@both_apis
 def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_path: Path) -> None:
     (tmp_path / "x.ncap").write_text("mine")
     recorded = record([program, "twice"])

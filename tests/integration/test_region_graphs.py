@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.apis import both_apis
 from tests.integration.recording import NOTHING, Recording, read_recordings
 from tests.integration.support import Observe
 
@@ -82,6 +83,7 @@ def test_nodes_are_those_of_a_graph_that_is_gone(record: Record) -> None:
     assert region.refusals == []
 
 
+@both_apis
 def test_a_graph_is_written_once_a_state(record: Record) -> None:
     """The second launch finds it as it was; at the third, the host's memory that it copies is another's."""
     (region, again), _ = record("region_graph_nodes")
@@ -92,6 +94,7 @@ def test_a_graph_is_written_once_a_state(record: Record) -> None:
     assert nodes_of(again, 1)[3]["content"] == b"\1\x14\3"
 
 
+@both_apis
 def test_graphs_in_graphs_are_laid_flat(record: Record) -> None:
     """Edges go from the last and to the first nodes of a contained graph; an empty one is a node without work."""
     (region,), _ = record("region_graph_children")

@@ -13,7 +13,7 @@ from benchguard.capture import Capture
 from benchguard.capture.layout import NO_FLAGS, ModuleKind, OperationFlag
 from benchguard.capture.model import Launch as LaunchOperation
 from benchguard.capture.model import Option, Parameter, Setting
-from tests.integration.apis import Api
+from tests.integration.apis import Api, both_apis
 from tests.integration.support import PROGRAMS, Compiler, Record
 
 COOPERATIVE = OperationFlag.COOPERATIVE
@@ -52,7 +52,7 @@ def launch(record: Record, compile_c: Compiler, api: Api) -> Iterator[Launch]:
         def run(*forms: str) -> Launched:
             flags = ("-Wno-deprecated-declarations",)  # CUDA 3's launches
             name, source = f"{api.name}/region_launches", PROGRAMS / "region_launches.c"
-            program = compile_c(name, source, flags=flags, links=api.links())
+            program = compile_c(name, source, *api.sources, flags=flags, links=api.links())
             recorded = record([program, *forms])
             assert recorded.status == 0, recorded.stderr
             capture = captures.enter_context(Capture.open(recorded.folder / "x.ncap"))
@@ -65,6 +65,7 @@ def parameters(memory: int, factor: float) -> bytes:
     return struct.pack("<QfI", memory, factor, 100)
 
 
+@both_apis
 def test_a_launch_is_recorded_with_its_shape_and_parameters(launch: Launch) -> None:
     launched = launch("plain", "plain")
     first, second = launched.launches
@@ -115,6 +116,7 @@ def test_a_kernel_with_other_attributes_is_another_element(launch: Launch) -> No
     assert [kernel.attributes for kernel in kernels] == [(), (shared,), (shared, carveout)]
 
 
+@both_apis
 def test_the_most_parameters_there_may_be_are_recorded_whole(launch: Launch) -> None:
     """The audit log keeps 4096 bytes of them."""
     launched = launch("large")
@@ -131,6 +133,7 @@ def test_a_launch_that_the_driver_refused_is_not_recorded(launch: Launch) -> Non
     assert launched.refusals == []
 
 
+@both_apis
 def test_a_launch_that_a_stream_capture_takes_is_no_operation(launch: Launch) -> None:
     launched = launch("graph", "plain")
     assert [one.parameters for one in launched.launches] == [parameters(launched.memory, 3.5)]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.integration.apis import Api, both_apis
 
 
 def bench(*words: object) -> subprocess.CompletedProcess[str]:
@@ -21,6 +22,7 @@ def bench(*words: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+@both_apis
 @pytest.mark.parametrize(
     "name",
     [
@@ -32,13 +34,13 @@ def bench(*words: object) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_memory_after_a_replay_is_as_recorded(
-    name: str, program: Callable[[str], Path], native: Path, tmp_path: Path
+    name: str, program: Callable[[str], Path], native: Path, tmp_path: Path, api: Api
 ) -> None:
     """Every graph as it was at each launch; variables restored, with their addresses in parameters."""
     assert (native / "replay").is_dir()
     capture = tmp_path / "x.ncap"
-    recorded = bench("record", "-o", capture, "--driver", "sim", "--", program(name))
+    recorded = bench("record", "-o", capture, "--driver", api.driver, "--", program(name))
     assert recorded.returncode == 0, recorded.stderr
-    replayed = bench("replay", capture, "--driver", "sim", "--samples", "8", "--verify")
+    replayed = bench("replay", capture, "--driver", api.driver, "--samples", "8", "--verify")
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
     assert "memory is as recorded, byte for byte" in replayed.stdout

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.apis import both_apis
 from tests.integration.recording import Recording, read_recordings
 from tests.integration.support import Observe
 
@@ -30,6 +31,7 @@ def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> 
     return run
 
 
+@both_apis
 def test_variables_before_and_after(record: Record) -> None:
     """Of every module that the region uses, whatever of it the region uses; as they were when it began."""
     (region, _), addresses = record("region_variables")
@@ -49,6 +51,7 @@ def test_variables_before_and_after(record: Record) -> None:
     }
 
 
+@both_apis
 def test_operations_on_variables(record: Record) -> None:
     """A memset and an upload to one, and a kernel that is given the address of another."""
     (region, _), addresses = record("region_variables")
@@ -65,6 +68,7 @@ def test_operations_on_variables(record: Record) -> None:
     assert region.kernels == [("count", modules["counter"])]
 
 
+@both_apis
 def test_the_next_region_begins_anew(record: Record) -> None:
     """What one region changed is what the next begins with."""
     (_, region), _ = record("region_variables")

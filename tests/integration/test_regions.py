@@ -13,7 +13,7 @@ import pytest
 
 from benchguard.capture import Capture, CaptureError, pack
 from tests.conftest import ROOT
-from tests.integration.apis import Api
+from tests.integration.apis import Api, both_apis
 from tests.integration.recording import NOTHING, Recording, read_recordings
 from tests.integration.support import PROGRAMS, Compiler, Observe
 
@@ -42,7 +42,7 @@ def record(observe: Observe, compile_c: Compiler, api: Api, tmp_path: Path) -> R
 
     def run(name: str, *flags: str) -> Recorded:
         output = "".join((f"{api.name}/{name}", *flags))
-        program = compile_c(output, PROGRAMS / f"{name}.c", flags=flags, links=api.links())
+        program = compile_c(output, PROGRAMS / f"{name}.c", *api.sources, flags=flags, links=api.links())
         folder = tmp_path / "recordings"
         folder.mkdir()
         observed = observe(
@@ -76,6 +76,7 @@ def test_every_memset_is_recorded_and_nothing_outside_the_region(record: Record)
     assert recorded.region.refusals == []
 
 
+@both_apis
 def test_an_upload_holds_what_the_host_had(record: Record) -> None:
     """Rows packed; a synchronous one is a point at which the host waited."""
     recorded = record("region_uploads")
@@ -106,6 +107,7 @@ def test_an_upload_holds_what_the_host_had(record: Record) -> None:
     assert recorded.region.refusals == []
 
 
+@both_apis
 def test_copies_between_device_addresses(record: Record) -> None:
     """The host does not wait for one, not even in its synchronous form."""
     recorded = record("region_copies")
@@ -144,6 +146,7 @@ def test_what_a_capture_does_not_hold_is_refused(record: Record) -> None:
     assert recorded.region.steps == [("set", 0), ("join", 0)]
 
 
+@both_apis
 def test_an_operation_is_recorded_where_a_capture_holds_all_of_it(record: Record) -> None:
     """Blocks that touch are one; what does nothing is nothing. A graph's node that does nothing is an empty one."""
     recorded = record("region_extents")
@@ -157,21 +160,24 @@ def test_an_operation_is_recorded_where_a_capture_holds_all_of_it(record: Record
     assert held.ranges == [(first, 2 * 512 + 100, 1), (table + 1, 15, 2), (0, 0, 1)]
 
 
-def test_an_operation_that_leaves_what_a_capture_holds_is_refused(record: Record, tmp_path: Path) -> None:
+@both_apis
+def test_an_operation_that_leaves_what_a_capture_holds_is_refused(
+    record: Record, tmp_path: Path, api: Api
+) -> None:
     """Instead of the operation, for which a reader would refuse the whole capture."""
     recorded = record("region_extents")
     _, outside = recorded.regions
     memory = "memory outside every allocation, which a capture does not hold"
     assert outside.refusals == [
-        (0, "cuMemsetD8_v2", f"sets {memory}"),
-        (0, "cuMemsetD32Async", f"sets {memory}"),
-        (0, "cuMemsetD2D8_v2", f"sets {memory}"),
-        (0, "cuMemcpyHtoD_v2", f"copies to {memory}"),
-        (0, "cuMemcpyDtoD_v2", f"copies to {memory}"),
-        (0, "cuMemcpyDtoDAsync_v2", f"copies from {memory}"),
-        (0, "cuMemcpy2D_v2", f"copies from {memory}"),
-        (0, "cuMemcpyDtoHAsync_v2", f"copies from {memory}"),
-        (0, "cuGraphLaunch", f"sets {memory}"),
+        (0, api.call("cuMemsetD8_v2"), f"sets {memory}"),
+        (0, api.call("cuMemsetD32Async"), f"sets {memory}"),
+        (0, api.call("cuMemsetD2D8_v2"), f"sets {memory}"),
+        (0, api.call("cuMemcpyHtoD_v2"), f"copies to {memory}"),
+        (0, api.call("cuMemcpyDtoD_v2"), f"copies to {memory}"),
+        (0, api.call("cuMemcpyDtoDAsync_v2"), f"copies from {memory}"),
+        (0, api.call("cuMemcpy2D_v2"), f"copies from {memory}"),
+        (0, api.call("cuMemcpyDtoHAsync_v2"), f"copies from {memory}"),
+        (0, api.call("cuGraphLaunch"), f"sets {memory}"),
     ]
     assert [operation["kind"] for operation in outside.operations] == ["empty", "graph"]
     assert recorded.values["named"] == 11111
@@ -180,14 +186,18 @@ def test_an_operation_that_leaves_what_a_capture_holds_is_refused(record: Record
         assert pack(path, tmp_path / f"{path.stem}.ncap").refusals == () or path.stem.endswith("-2")
 
 
-def test_a_read_at_the_end_harms_no_replay(record: Record, tmp_path: Path) -> None:
+@both_apis
+def test_a_read_at_the_end_harms_no_replay(record: Record, tmp_path: Path, api: Api) -> None:
     """With the waits around it, and whatever its form; but not where something follows, nor in a graph."""
     recorded = record("region_last_read")
     read = "copies {} bytes of device memory to the host; what the program does next may depend on them"
     assert [region.refusals for region in recorded.regions] == [
-        [(1, "cuMemcpyDtoH_v2", read.format(4)), (2, "cuMemcpyDtoHAsync_v2", read.format(4))],
-        [(1, "cuMemcpyDtoH_v2", read.format(4))],
-        [(1, "cuGraphLaunch", read.format(4))],
+        [
+            (1, api.call("cuMemcpyDtoH_v2"), read.format(4)),
+            (2, api.call("cuMemcpyDtoHAsync_v2"), read.format(4)),
+        ],
+        [(1, api.call("cuMemcpyDtoH_v2"), read.format(4))],
+        [(1, api.call("cuGraphLaunch"), read.format(4))],
     ]
     packed = [
         pack(path, tmp_path / f"{path.stem}.ncap")
@@ -249,6 +259,7 @@ def test_what_found_no_memory_is_no_silent_omission(
     assert [each for each in starved if each not in (None, whole)] == []
 
 
+@both_apis
 @pytest.mark.parametrize("name", ["region_variables", "region_last_read", "region_extents"])
 def test_a_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, name: str, api: Api) -> None:
     """Operations on variables; a read at the end; extents over two allocations."""
@@ -293,6 +304,7 @@ def test_streams_events_and_waits(record: Record, flags: tuple[str, ...]) -> Non
     assert recorded.region.refusals == []
 
 
+@both_apis
 def test_a_handle_that_is_used_again_is_another_stream_and_event(record: Record) -> None:
     recorded = record("region_handles")
     first, second = recorded.regions
@@ -353,6 +365,7 @@ def test_work_in_another_context_is_refused(record: Record) -> None:
     ]
 
 
+@both_apis
 def test_nothing_is_recorded_where_nobody_asked(observe: Observe, program: Callable[[str], Path]) -> None:
     """Control: without NEUTRINO_CAPTURE the program that asks for a region is told that there is no recording."""
     observed = observe([program("region_sets")])

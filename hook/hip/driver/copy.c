@@ -2,8 +2,7 @@
  * sizes before 6.0. */
 #include "hip.h"
 
-/* ---- CUDA_MEMCPY3D, from it and to it -------------------------------------------------------------------
- */
+/* ---- CUDA_MEMCPY3D, from it and to it ------------------------------------------------------------------ */
 
 static hipMemcpyKind kind_of(CUmemorytype from, CUmemorytype to)
 {
@@ -133,6 +132,12 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
         return CUDA_ERROR_INVALID_VALUE;
     const CUDA_MEMCPY3D copy = space_of(pCopy);
     return cuMemcpy3DAsync_v2(&copy, hStream);
+}
+
+/* HIP asks nothing of a pitch. */
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    return cuMemcpy2D_v2(pCopy);
 }
 
 /* ---- one row ------------------------------------------------------------------------------------------- */

@@ -16,6 +16,17 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
     return (CUresult)HIP(hipEventRecord)((hipEvent_t)hEvent, nb_hip_stream(hStream));
 }
 
+/* Since 6.4; without flags it is the plain call. */
+CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    hipError_t (*const record)(hipEvent_t, hipStream_t, unsigned int) =
+        HIP_LATER(hipEventRecordWithFlags, (hipEvent_t, hipStream_t, unsigned int));
+    if (flags == 0)
+        return cuEventRecord(hEvent, hStream);
+    return record != NULL ? (CUresult)record((hipEvent_t)hEvent, nb_hip_stream(hStream), flags)
+                          : CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult cuEventSynchronize(CUevent hEvent)
 {
     return (CUresult)HIP(hipEventSynchronize)((hipEvent_t)hEvent);
@@ -30,3 +41,11 @@ CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     return (CUresult)HIP(hipEventElapsedTime)(pMilliseconds, (hipEvent_t)hStart, (hipEvent_t)hEnd);
 }
+
+#if CUDA_VERSION >= 12080
+/* The newer ABI differs in what the driver may answer for events of other contexts. */
+CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return cuEventElapsedTime(pMilliseconds, hStart, hEnd);
+}
+#endif

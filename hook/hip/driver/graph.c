@@ -66,8 +66,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
     return (CUresult)HIP(hipGraphChildGraphNodeGetGraph)((hipGraphNode_t)hNode, (hipGraph_t *)phGraph);
 }
 
-/* ---- executable ones ------------------------------------------------------------------------------------
- */
+/* ---- executable ones ----------------------------------------------------------------------------------- */
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
 {

@@ -2,15 +2,14 @@
 #include "hip.h"
 #include "shapes.h"
 
-/* ---- kernels --------------------------------------------------------------------------------------------
- */
+/* ---- kernels ------------------------------------------------------------------------------------------- */
 
 /* `func` is a stub's address or a hipFunction_t: the library looks among the stubs first. Contexts of nodes
  * and kernels of libraries are not HIP's. */
-static hipKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS *from, void *list[NB_HIP_EXTRA_WORDS])
+static hipKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS *from, void *packed[NB_HIP_PACKED_MAX])
 {
     return (hipKernelNodeParams){.blockDim = {from->blockDimX, from->blockDimY, from->blockDimZ},
-                                 .extra = nb_hip_extra(from->extra, list),
+                                 .extra = nb_hip_packed(from->extra, packed),
                                  .func = from->func != NULL ? (void *)from->func : (void *)from->kern,
                                  .gridDim = {from->gridDimX, from->gridDimY, from->gridDimZ},
                                  .kernelParams = from->kernelParams,
@@ -22,8 +21,8 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const
 {
     if (nodeParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    void *list[NB_HIP_EXTRA_WORDS];
-    const hipKernelNodeParams kernel = kernel_of(nodeParams, list);
+    void *packed[NB_HIP_PACKED_MAX];
+    const hipKernelNodeParams kernel = kernel_of(nodeParams, packed);
     return (CUresult)HIP(hipGraphAddKernelNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
                                                 (const hipGraphNode_t *)dependencies, numDependencies,
                                                 &kernel);
@@ -43,8 +42,8 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode h
 {
     if (nodeParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    void *list[NB_HIP_EXTRA_WORDS];
-    const hipKernelNodeParams kernel = kernel_of(nodeParams, list);
+    void *packed[NB_HIP_PACKED_MAX];
+    const hipKernelNodeParams kernel = kernel_of(nodeParams, packed);
     return (CUresult)HIP(hipGraphExecKernelNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode,
                                                           &kernel);
 }
@@ -75,8 +74,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
                                               : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* ---- copies ---------------------------------------------------------------------------------------------
- */
+/* ---- copies -------------------------------------------------------------------------------------------- */
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
                               size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
@@ -118,8 +116,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNod
                                              : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* ---- sets -----------------------------------------------------------------------------------------------
- */
+/* ---- sets ---------------------------------------------------------------------------------------------- */
 
 static hipMemsetParams set_of(const CUDA_MEMSET_NODE_PARAMS *from)
 {
@@ -163,8 +160,7 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNod
                                                           &set);
 }
 
-/* ---- the others -----------------------------------------------------------------------------------------
- */
+/* ---- the others ---------------------------------------------------------------------------------------- */
 
 CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
                              size_t numDependencies)
@@ -205,4 +201,10 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const
     return (CUresult)HIP(hipGraphAddEventWaitNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
                                                    (const hipGraphNode_t *)dependencies, numDependencies,
                                                    (hipEvent_t)event);
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
+{
+    return (CUresult)HIP(hipGraphExecChildGraphNodeSetParams)((hipGraphExec_t)hGraphExec,
+                                                              (hipGraphNode_t)hNode, (hipGraph_t)childGraph);
 }

@@ -44,7 +44,7 @@
     X(hipStreamCreateWithFlags) X(hipStreamCreateWithPriority) X(hipStreamDestroy) X(hipStreamSynchronize) \
     X(hipStreamQuery) X(hipStreamWaitEvent) X(hipStreamGetFlags) X(hipStreamGetPriority) \
     X(hipGetStreamDeviceId) X(hipStreamBeginCapture) X(hipStreamEndCapture) X(hipStreamIsCapturing) \
-    X(hipThreadExchangeStreamCaptureMode) \
+    X(hipThreadExchangeStreamCaptureMode) X(hipStreamAddCallback) X(hipStreamWriteValue32) \
     X(hipEventCreateWithFlags) X(hipEventDestroy) X(hipEventRecord) X(hipEventSynchronize) X(hipEventQuery) \
     X(hipEventElapsedTime) \
     X(hipGraphCreate) X(hipGraphDestroy) X(hipGraphClone) X(hipGraphGetNodes) X(hipGraphGetEdges) \
@@ -53,7 +53,7 @@
     X(hipGraphAddEventRecordNode) X(hipGraphAddEventWaitNode) X(hipGraphKernelNodeGetParams) \
     X(hipGraphMemcpyNodeGetParams) X(hipGraphMemsetNodeGetParams) X(hipGraphChildGraphNodeGetGraph) \
     X(hipGraphExecKernelNodeSetParams) X(hipGraphExecMemcpyNodeSetParams) X(hipGraphExecMemsetNodeSetParams) \
-    X(hipGraphExecUpdate) X(hipGraphInstantiateWithFlags) X(hipGraphLaunch) X(hipGraphExecDestroy)
+    X(hipGraphExecUpdate) X(hipGraphExecChildGraphNodeSetParams) X(hipGraphInstantiateWithFlags) X(hipGraphLaunch) X(hipGraphExecDestroy)
 /* clang-format on */
 
 /* hipMemcpyHtoD.. take the host's side as `void *` before 6.0; a driver function has it const. */
@@ -120,7 +120,15 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
 bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
                                 CUresult *result) __attribute__((visibility("hidden")));
 
-/* ---- copy.c ------------------------------------------------------------------------------------------- */
+/* ---- launch.c ------------------------------------------------------------------------------------------ */
+
+enum { NB_HIP_PACKED_MAX = 9 };
+
+/* The driver's list of packed parameters in `into`, with HIP's end: it is 3, the driver's is 0. NULL for
+ * NULL. */
+void **nb_hip_packed(void **extra, void *into[NB_HIP_PACKED_MAX]) __attribute__((visibility("hidden")));
+
+/* ---- copy.c -------------------------------------------------------------------------------------------- */
 
 /* False: HIP has no words for it (arrays of another make, mipmaps). */
 bool nb_hip_copy_of(const CUDA_MEMCPY3D *from, hipMemcpy3DParms *into) __attribute__((visibility("hidden")));

@@ -1,17 +1,31 @@
 /* Launches. */
 #include "hip.h"
-#include "shapes.h"
 
 #include <stddef.h>
+
+void **nb_hip_packed(void **extra, void *into[NB_HIP_PACKED_MAX])
+{
+    int count = 0;
+    if (extra == NULL)
+        return NULL;
+    for (; count + 2 < NB_HIP_PACKED_MAX && extra[count] != CU_LAUNCH_PARAM_END &&
+           extra[count] != HIP_LAUNCH_PARAM_END;
+         count += 2) {
+        into[count] = extra[count];
+        into[count + 1] = extra[count + 1];
+    }
+    into[count] = HIP_LAUNCH_PARAM_END;
+    return into;
+}
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                         unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                         unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
-    void *list[NB_HIP_EXTRA_WORDS];
+    void *packed[NB_HIP_PACKED_MAX];
     return (CUresult)HIP(hipModuleLaunchKernel)((hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX,
                                                 blockDimY, blockDimZ, sharedMemBytes, nb_hip_stream(hStream),
-                                                kernelParams, nb_hip_extra(extra, list));
+                                                kernelParams, nb_hip_packed(extra, packed));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -36,11 +50,12 @@ static CUresult launch_by_library(const CUlaunchConfig *config, CUfunction f, vo
 {
     hipError_t (*const launch)(const CUlaunchConfig *, hipFunction_t, void **, void **) =
         HIP_LATER(hipDrvLaunchKernelEx, (const CUlaunchConfig *, hipFunction_t, void **, void **));
-    void *list[NB_HIP_EXTRA_WORDS];
     CUlaunchConfig copy = *config;
+    void *packed[NB_HIP_PACKED_MAX];
     copy.hStream = (CUstream)nb_hip_stream(config->hStream);
-    return launch != NULL ? (CUresult)launch(&copy, (hipFunction_t)f, kernelParams, nb_hip_extra(extra, list))
-                          : CUDA_ERROR_NOT_SUPPORTED;
+    return launch != NULL
+               ? (CUresult)launch(&copy, (hipFunction_t)f, kernelParams, nb_hip_packed(extra, packed))
+               : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)

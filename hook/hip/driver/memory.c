@@ -76,8 +76,7 @@ CUresult cuMemHostUnregister(void *p)
     return (CUresult)HIP(hipHostUnregister)(p);
 }
 
-/* ---- pools, in a stream's order (since 5.1) -------------------------------------------------------------
- */
+/* ---- pools, in a stream's order (since 5.1) ------------------------------------------------------------ */
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
@@ -111,4 +110,21 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPoo
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
     return (CUresult)HIP(hipFreeAsync)(nb_hip_address(dptr), nb_hip_stream(hStream));
+}
+
+/* hipMemPoolProps is the driver's structure of CUDA 11.2: what came later is zero there, and means "no". */
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+    _Static_assert(sizeof(hipMemPoolProps) == sizeof *poolProps, "as HIP took it from the driver");
+    return (CUresult)HIP(hipMemPoolCreate)((hipMemPool_t *)pool, (const void *)poolProps);
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool)
+{
+    return (CUresult)HIP(hipMemPoolDestroy)((hipMemPool_t)pool);
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
+{
+    return (CUresult)HIP(hipMemPoolTrimTo)((hipMemPool_t)pool, minBytesToKeep);
 }

@@ -57,3 +57,31 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
                    : CUDA_ERROR_NOT_SUPPORTED;
     }
 }
+
+static size_t attribute_bytes(CUpointer_attribute attribute)
+{
+    switch ((int)attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        return 8;
+    default:
+        return 4;
+    }
+}
+
+/* One by one; where there is none, the answer is 0, as the driver's is. */
+CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr ptr)
+{
+    if (attributes == NULL || data == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < numAttributes; i++)
+        if (cuPointerGetAttribute(data[i], attributes[i], ptr) != CUDA_SUCCESS && data[i] != NULL)
+            memset(data[i], 0, attribute_bytes(attributes[i]));
+    return CUDA_SUCCESS;
+}

@@ -1,7 +1,6 @@
 #include "shapes.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "hip.h"
 
@@ -123,16 +122,4 @@ CUDA_KERNEL_NODE_PARAMS nb_shape_of_kernel(const hipKernelNodeParams *from)
                                      .sharedMemBytes = from->sharedMemBytes,
                                      .kernelParams = from->kernelParams,
                                      .extra = from->extra};
-}
-
-void **nb_hip_extra(void **extra, void *list[NB_HIP_EXTRA_WORDS])
-{
-    if (extra == NULL)
-        return NULL;
-    void *const packed[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, NULL, HIP_LAUNCH_PARAM_BUFFER_SIZE, NULL,
-                            HIP_LAUNCH_PARAM_END};
-    memcpy(list, packed, sizeof packed);
-    for (; *extra == CU_LAUNCH_PARAM_BUFFER_POINTER || *extra == CU_LAUNCH_PARAM_BUFFER_SIZE; extra += 2)
-        list[*extra == CU_LAUNCH_PARAM_BUFFER_POINTER ? 1 : 3] = extra[1];
-    return list;
 }

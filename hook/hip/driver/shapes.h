@@ -23,9 +23,4 @@ bool nb_shape_of_driver_volume(const HIP_MEMCPY3D *from, CUDA_MEMCPY3D *into) NB
 CUDA_MEMSET_NODE_PARAMS nb_shape_of_set(const hipMemsetParams *from) NB_SHAPE;
 CUDA_KERNEL_NODE_PARAMS nb_shape_of_kernel(const hipKernelNodeParams *from) NB_SHAPE;
 
-/* A list of packed parameters the other way, NULL for NULL: CUDA's ends with 0, HIP's with 3, without which
- * the library refuses it. `list` holds it. */
-enum { NB_HIP_EXTRA_WORDS = 5 };
-void **nb_hip_extra(void **extra, void *list[NB_HIP_EXTRA_WORDS]) NB_SHAPE;
-
 #endif

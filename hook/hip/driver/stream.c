@@ -85,3 +85,14 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
         *mode = (CUstreamCaptureMode)exchanged;
     return result;
 }
+
+CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
+{
+    return (CUresult)HIP(hipStreamAddCallback)(
+        nb_hip_stream(hStream), (hipStreamCallback_t)(void (*)(void))callback, userData, flags);
+}
+
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return (CUresult)HIP(hipStreamWriteValue32)(nb_hip_stream(stream), nb_hip_address(addr), value, flags);
+}

@@ -123,7 +123,13 @@ def test_sizes_of_an_extended_launch_are_threads(hip: Hip, count: ctypes.c_void_
 
 
 @pytest.mark.parametrize(
-    "name", ["hipLaunchKernel", "hipLaunchKernel_spt", "hipLaunchCooperativeKernel", "hipLaunchCooperativeKernel_spt"]
+    "name",
+    [
+        "hipLaunchKernel",
+        "hipLaunchKernel_spt",
+        "hipLaunchCooperativeKernel",
+        "hipLaunchCooperativeKernel_spt",
+    ],
 )
 def test_a_linked_in_kernel_is_launched_by_its_address(hip: Hip, name: str) -> None:
     memory = hip.zeroed(1)
@@ -131,7 +137,9 @@ def test_a_linked_in_kernel_is_launched_by_its_address(hip: Hip, name: str) -> N
         parameters = pointers_to([memory, ctypes.c_uint32(1)])
         hip(name, kernel.stub, Dim3(2, 1, 1), Dim3(4, 1, 1), parameters, ctypes.c_size_t(0), None)
         assert hip.words(memory, 1) == [8]
-        too_many = hip.result(name, kernel.stub, Dim3(2, 1, 1), Dim3(4096, 1, 1), parameters, ctypes.c_size_t(0), None)
+        too_many = hip.result(
+            name, kernel.stub, Dim3(2, 1, 1), Dim3(4096, 1, 1), parameters, ctypes.c_size_t(0), None
+        )
         assert too_many == INVALID_CONFIGURATION
     assert hip.result(name, kernel.stub, Dim3(1, 1, 1), Dim3(1, 1, 1), None, ctypes.c_size_t(0), None) == (
         INVALID_DEVICE_FUNCTION
@@ -158,7 +166,9 @@ def test_a_launch_is_put_together_call_by_call(hip: Hip) -> None:
         assert hip.words(memory, 1) == [21]
         assert hip.result("hipLaunchByPtr", kernel.stub) == MISSING_CONFIGURATION
         hip("hipConfigureCall", Dim3(1, 1, 1), Dim3(1, 1, 1), ctypes.c_size_t(0), None)
-        beyond = hip.result("hipSetupArgument", ctypes.byref(memory), ctypes.c_size_t(8), ctypes.c_size_t(4090))
+        beyond = hip.result(
+            "hipSetupArgument", ctypes.byref(memory), ctypes.c_size_t(8), ctypes.c_size_t(4090)
+        )
         assert beyond == INVALID_VALUE
         hip("hipSetupArgument", ctypes.byref(memory), ctypes.c_size_t(8), ctypes.c_size_t(0))
         hip("hipSetupArgument", ctypes.byref(ctypes.c_uint32(1)), ctypes.c_size_t(4), ctypes.c_size_t(8))
@@ -192,16 +202,18 @@ def test_what_a_launch_was_configured_with_is_popped_in_reverse(hip: Hip) -> Non
 
 def test_a_managed_variable_is_one_memory_to_host_and_device(hip: Hip) -> None:
     """The program reads a pointer, and kernels a variable of that name that holds the same pointer."""
-    source = COUNT.replace(".visible .entry", ".visible .global .align 8 .u64 total;\n.visible .entry", 1).replace(
-        "ld.param.u64 %rd1, [to]", "ld.global.u64 %rd1, [total]"
-    )
+    source = COUNT.replace(
+        ".visible .entry", ".visible .global .align 8 .u64 total;\n.visible .entry", 1
+    ).replace("ld.param.u64 %rd1, [to]", "ld.global.u64 %rd1, [total]")
     pointer, initial = ctypes.c_void_p(), ctypes.c_uint32(100)
     with Registered(hip, sim_bundle(source)) as kernel:
         hip.library.__getattr__("__hipRegisterManagedVar")(
             kernel.modules, ctypes.byref(pointer), ctypes.byref(initial), b"total", ctypes.c_size_t(4), 4
         )
         parameters = pointers_to([ctypes.c_void_p(), ctypes.c_uint32(1)])
-        hip("hipLaunchKernel", kernel.stub, Dim3(1, 1, 1), Dim3(5, 1, 1), parameters, ctypes.c_size_t(0), None)
+        hip(
+            "hipLaunchKernel", kernel.stub, Dim3(1, 1, 1), Dim3(5, 1, 1), parameters, ctypes.c_size_t(0), None
+        )
         hip("hipDeviceSynchronize")
         assert ctypes.c_uint32.from_address(pointer.value or 0).value == 105
 

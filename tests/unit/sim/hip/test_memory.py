@@ -75,7 +75,12 @@ def test_device_memory_is_known_by_any_address_in_it(hip: Hip) -> None:
     found = attributes(hip, ctypes.c_void_p((memory.value or 0) + 8))
     assert (found.type, found.device, found.managed) == (DEVICE_TYPE, 0, 0)
     base, extent = ctypes.c_void_p(), ctypes.c_size_t()
-    hip("hipMemGetAddressRange", ctypes.byref(base), ctypes.byref(extent), ctypes.c_void_p((memory.value or 0) + 8))
+    hip(
+        "hipMemGetAddressRange",
+        ctypes.byref(base),
+        ctypes.byref(extent),
+        ctypes.c_void_p((memory.value or 0) + 8),
+    )
     assert (base.value, extent.value) == (memory.value, 64)
     assert hip.asked("hipMemPtrGetInfo", memory, ctypes.c_size_t) == 64
     hip("hipFree", memory)
@@ -98,7 +103,9 @@ def test_host_memory_is_the_devices_too(hip: Hip) -> None:
     hip("hipHostGetFlags", ctypes.byref(flags), memory)
     assert flags.value & MAPPED
     hip("hipFree", memory)  # takes either
-    assert hip.result("hipHostMalloc", ctypes.byref(memory), size(8), COHERENT | NON_COHERENT) == INVALID_VALUE
+    assert (
+        hip.result("hipHostMalloc", ctypes.byref(memory), size(8), COHERENT | NON_COHERENT) == INVALID_VALUE
+    )
     assert hip.result("hipHostMalloc", ctypes.byref(memory), size(8), 8) == INVALID_VALUE
 
 
@@ -119,7 +126,9 @@ def test_managed_memory_is_device_memory_that_the_host_reads(hip: Hip) -> None:
     assert (found.type, found.managed) == (DEVICE_TYPE, 1)
 
 
-@pytest.mark.parametrize(("flags", "count", "result"), [(0, 64, 0), (1, 64, 0), (2, 8, 0), (2, 64, 1), (4, 8, 1)])
+@pytest.mark.parametrize(
+    ("flags", "count", "result"), [(0, 64, 0), (1, 64, 0), (2, 8, 0), (2, 64, 1), (4, 8, 1)]
+)
 def test_memory_of_a_kind(hip: Hip, flags: int, count: int, result: int) -> None:
     """Fine grained (1), and of a signal (2), which has eight bytes."""
     assert hip.result("hipExtMallocWithFlags", ctypes.byref(ctypes.c_void_p()), size(count), flags) == result
@@ -258,11 +267,16 @@ def test_pitched_memory_has_room_for_each_row(hip: Hip) -> None:
     made = Pitched()
     hip("hipMalloc3D", ctypes.byref(made), Triple(100, 2, 2))
     assert (made.pitch, made.width, made.height) == (pitch.value, 100, 2)
-    assert hip.asked("hipMemPtrGetInfo", ctypes.c_void_p(made.address), ctypes.c_size_t) >= 3 * pitch.value + 100
+    assert (
+        hip.asked("hipMemPtrGetInfo", ctypes.c_void_p(made.address), ctypes.c_size_t) >= 3 * pitch.value + 100
+    )
 
 
 def test_an_address_that_is_no_variable_is_no_symbol(hip: Hip) -> None:
-    assert hip.result("hipGetSymbolAddress", ctypes.byref(ctypes.c_void_p()), ctypes.c_void_p(64)) == INVALID_SYMBOL
+    assert (
+        hip.result("hipGetSymbolAddress", ctypes.byref(ctypes.c_void_p()), ctypes.c_void_p(64))
+        == INVALID_SYMBOL
+    )
 
 
 def test_free_memory_is_told(hip: Hip) -> None:

@@ -120,7 +120,9 @@ def test_a_context_is_the_devices(hip: Hip) -> None:
     assert hip.handle("hipCtxGetCurrent").value == current.value
 
 
-@pytest.mark.parametrize(("rule", "calls"), [("hipMalloc:2=fail(2)", [0, 2, 0]), ("cuMemAlloc*=fail(2)", [2, 2, 2])])
+@pytest.mark.parametrize(
+    ("rule", "calls"), [("hipMalloc:2=fail(2)", [0, 2, 0]), ("cuMemAlloc*=fail(2)", [2, 2, 2])]
+)
 def test_calls_fail_on_request_by_either_name(hip_path: Path, rule: str, calls: list[int]) -> None:
     """SIM_INJECT, read by the first call of any function."""
     script = (
@@ -129,6 +131,11 @@ def test_calls_fail_on_request_by_either_name(hip_path: Path, rule: str, calls: 
     )
     environment = os.environ | {"SIM_INJECT": rule}
     ran = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert ran.stdout.strip() == f"{calls} {calls[-1]}"
