@@ -28,4 +28,6 @@ def _libraries(wheel: str) -> list[Path]:
         distribution = importlib.metadata.distribution(wheel)
     except importlib.metadata.PackageNotFoundError:
         return []
-    return [Path(str(distribution.locate_file(file))) for file in distribution.files or () if file.name in _NAMES]
+    return [
+        Path(str(distribution.locate_file(file))) for file in distribution.files or () if file.name in _NAMES
+    ]

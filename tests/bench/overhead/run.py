@@ -100,7 +100,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("driver", nargs="?", default="null", help="null, null-hip, sim, auto or a path (default: null)")
+    parser.add_argument(
+        "driver", nargs="?", default="null", help="null, null-hip, sim, auto or a path (default: null)"
+    )
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

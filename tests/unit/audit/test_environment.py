@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,10 @@ def test_the_shim_of_a_session_around_ours_is_left_out(session: Session) -> None
     inner = command_environment(interposer("hip"), session, None, outer)
     assert inner["LD_PRELOAD"] == "/ours/preload.so:/shim/libamdhip64.so.6:libm.so.6:mine.so"
     assert not {"NEUTRINO_SHIM", "NEUTRINO_DRIVER", "NEUTRINO_FILTER"} & set(inner)
+
+
+def test_what_the_driver_wants_to_be_told_the_users_own_word_overrules(session: Session) -> None:
+    telling = replace(interposer("hip"), variables={"NEUTRINO_NVRTC": "/wheel/libnvrtc.so.13"})
+    assert command_environment(telling, session, None, {})["NEUTRINO_NVRTC"] == "/wheel/libnvrtc.so.13"
+    theirs = {"NEUTRINO_NVRTC": "/mine/libnvrtc.so.13"}
+    assert command_environment(telling, session, None, theirs)["NEUTRINO_NVRTC"] == "/mine/libnvrtc.so.13"
