@@ -1,7 +1,6 @@
 #include "shapes.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "hip.h"
 
