@@ -391,9 +391,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"devices", devices},   {"contexts", contexts}, {"pointers", pointers},
-                 {"virtual", virtual_memory}, {"copies", copies},     {"sets", sets},
-                 {"launches", launches}, {"libraries", libraries}, {"streams", streams},
+    } parts[] = {{"devices", devices},        {"contexts", contexts},   {"pointers", pointers},
+                 {"virtual", virtual_memory}, {"copies", copies},       {"sets", sets},
+                 {"launches", launches},      {"libraries", libraries}, {"streams", streams},
                  {"graphs", graphs}};
     CUcontext context = NULL;
     const CUresult result = cuInit(0);
