@@ -58,6 +58,9 @@ class Interposer:
     variables: Mapping[str, str] = field(default_factory=dict)
     """What else the driver wants to be told, where the command's environment does not say it."""
 
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What a process must be told for this driver's sake, unless it is told otherwise."""
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -127,6 +130,8 @@ def command_environment(
     environment["LD_PRELOAD"] = ":".join(dict.fromkeys(preloads))
     api = interposer.surface.api
     environment.update(zip(VARIABLES[api], (str(interposer.shim), str(interposer.driver)), strict=True))
+    for name, value in interposer.environment.items():
+        environment.setdefault(name, value)
     if recorded is not None:
         environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     if callers:
