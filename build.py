@@ -224,7 +224,7 @@ def bench(here: bool, arguments: list[str]) -> None:
 
 
 def fuzz(here: bool, arguments: list[str]) -> None:
-    """feed mutated input to a reader: ptx, run, link, fatbin or capture; options go to tests/fuzz/run.py"""
+    """feed mutated input to a reader: ptx, run, link, fatbin, globals, kernels, capture; options: tests/fuzz/run.py"""
     place = workshop("test", here)
     place.run("tests/fuzz/run.py", *arguments, then="the lines above say what was found and how to repeat it")
 
