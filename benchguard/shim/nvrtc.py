@@ -1,33 +1,47 @@
-"""NVRTC for the CPU driver as HIP's: its hiprtc compiles with it."""
+"""Where NVRTC is: as a toolkit or the package nvidia-cuda-nvrtc has it, which the loader does not look into."""
 
 from __future__ import annotations
 
-import importlib.metadata
-from collections.abc import Mapping
+import importlib.util
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
-from .driver import Driver
+from .paths import HIP_SIM
 
+NAMES = ("libnvrtc.so.13", "libnvrtc.so.12")
 VARIABLE = "NEUTRINO_NVRTC"
-"""Says to the CPU driver (sim/hip/nvrtc.h) where NVRTC is, where the loader does not find it by its name."""
+"""Names the file to the CPU driver's hiprtc (sim/hip/nvrtc.c)."""
 
-_WHEELS = ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12")
-_NAMES = ("libnvrtc.so.13", "libnvrtc.so.12")
+_HOMES = ("CUDA_HOME", "CUDA_PATH")
 
 
-def nvrtc_environment(driver: Driver) -> Mapping[str, str]:
-    """What a process on `driver` is told: the installed wheel's, if it is the CPU driver as HIP's and there is one."""
-    if driver.api != "hip" or not driver.is_sim:
+def nvrtc_files() -> Iterator[Path]:
+    """Those that are there, toolkits' first."""
+    folders = [home / name for home in toolkits() for name in ("lib64", "lib")]
+    folders += [folder / "lib" for folder in packages()]
+    return (file for folder in folders for name in NAMES if (file := folder / name).is_file())
+
+
+def hiprtc_environment(driver: Path) -> dict[str, str]:
+    """What a process must be told so that `driver` compiles in it: nothing, unless it is the CPU driver.
+
+    What our own environment says comes first.
+    """
+    if driver != HIP_SIM.resolve():
         return {}
-    found = next((path for wheel in _WHEELS for path in _libraries(wheel)), None)
-    return {} if found is None else {VARIABLE: str(found)}
+    named = os.environ.get(VARIABLE)
+    file = Path(named) if named else next(nvrtc_files(), None)
+    return {} if file is None else {VARIABLE: str(file)}
 
 
-def _libraries(wheel: str) -> list[Path]:
-    try:
-        distribution = importlib.metadata.distribution(wheel)
-    except importlib.metadata.PackageNotFoundError:
-        return []
-    return [
-        Path(str(distribution.locate_file(file))) for file in distribution.files or () if file.name in _NAMES
-    ]
+def toolkits() -> list[Path]:
+    homes = [Path(os.environ[name]) for name in _HOMES if os.environ.get(name)]
+    return [*homes, Path("/usr/local/cuda")]
+
+
+def packages() -> Iterator[Path]:
+    spec = importlib.util.find_spec("nvidia")
+    for place in (spec.submodule_search_locations or ()) if spec is not None else ():
+        yield from sorted(Path(place).glob("cu1?"), reverse=True)
+        yield from (Path(place) / name for name in ("cuda_nvrtc", "cuda_runtime"))

@@ -1,5 +1,5 @@
-"""hip_names.h, hip_stubs.c, hip_calls.c and hip.map: the parts of the CPU driver's HIP face that follow from the header,
-from sim/hip/calls.toml and from what Debian's library exports."""
+"""hip_names.h, hip_stubs.c, hip_calls.c and hip.map: what of the CPU driver's HIP face follows from the header, from
+sim/hip/calls.toml and from what Debian's library exports."""
 
 from __future__ import annotations
 

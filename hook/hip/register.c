@@ -143,9 +143,9 @@ bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_
     const struct nb_registered *variable = nb_handle_map_find(&variables, is_sought, &sought);
     *result = CUDA_ERROR_NOT_FOUND;
     if (variable != NULL)
-        *result = (CUresult)HIP(hipGetSymbolAddress)(address, variable->address);
+        *result = nb_hip_result(HIP(hipGetSymbolAddress)(address, variable->address));
     if (variable != NULL && *result == CUDA_SUCCESS)
-        *result = (CUresult)HIP(hipGetSymbolSize)(bytes, variable->address);
+        *result = nb_hip_result(HIP(hipGetSymbolSize)(bytes, variable->address));
     return true;
 }
 

@@ -4,7 +4,7 @@
 #include "kernel.h"
 
 static hipError_t to_driver(const hipKernelNodeParams *from, CUDA_KERNEL_NODE_PARAMS *to,
-                            void *extra[HIP_EXTRA_WORDS])
+                            struct hip_extra *extra)
 {
     CUfunction function;
     if (from == NULL)
@@ -12,7 +12,7 @@ static hipError_t to_driver(const hipKernelNodeParams *from, CUDA_KERNEL_NODE_PA
     const bool listed = from->kernelParams != NULL || from->extra == NULL;
     hipError_t error = hip_kernel(from->func, &function);
     if (error == hipSuccess && !listed)
-        error = hip_extra(from->extra, extra);
+        error = hip_extra(function, from->extra, extra);
     if (error != hipSuccess)
         return error;
     *to = (CUDA_KERNEL_NODE_PARAMS){.func = function,
@@ -24,25 +24,25 @@ static hipError_t to_driver(const hipKernelNodeParams *from, CUDA_KERNEL_NODE_PA
                                     .blockDimZ = from->blockDim.z,
                                     .sharedMemBytes = from->sharedMemBytes,
                                     .kernelParams = from->kernelParams,
-                                    .extra = listed ? NULL : extra};
+                                    .extra = listed ? NULL : extra->words};
     return hipSuccess;
 }
 
 hipError_t hipGraphAddKernelNode(HIP_ADD_PARAMETERS, const hipKernelNodeParams *pNodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS parameters;
-    void *extra[HIP_EXTRA_WORDS];
+    struct hip_extra extra;
     HIP_READY();
-    const hipError_t error = to_driver(pNodeParams, &parameters, extra);
+    const hipError_t error = to_driver(pNodeParams, &parameters, &extra);
     return error == hipSuccess ? hip_result(cuGraphAddKernelNode(HIP_ADD_ARGUMENTS, &parameters)) : error;
 }
 
 hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams *pNodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS parameters;
-    void *extra[HIP_EXTRA_WORDS];
+    struct hip_extra extra;
     HIP_READY();
-    const hipError_t error = to_driver(pNodeParams, &parameters, extra);
+    const hipError_t error = to_driver(pNodeParams, &parameters, &extra);
     return error == hipSuccess ? hip_result(cuGraphKernelNodeSetParams((CUgraphNode)node, &parameters))
                                : error;
 }
@@ -51,9 +51,9 @@ hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNo
                                            const hipKernelNodeParams *pNodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS parameters;
-    void *extra[HIP_EXTRA_WORDS];
+    struct hip_extra extra;
     HIP_READY();
-    const hipError_t error = to_driver(pNodeParams, &parameters, extra);
+    const hipError_t error = to_driver(pNodeParams, &parameters, &extra);
     return error == hipSuccess ? hip_result(cuGraphExecKernelNodeSetParams((CUgraphExec)hGraphExec,
                                                                            (CUgraphNode)node, &parameters))
                                : error;

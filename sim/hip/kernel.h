@@ -7,9 +7,14 @@
 /* `kernel` is the host address that a kernel was registered under, or a hipFunction_t. */
 hipError_t hip_kernel(const void *kernel, CUfunction *function);
 
-#define HIP_EXTRA_WORDS 5 /* pointer, its value, size, its value, end */
+/* A buffer of arguments in the driver's words. */
+struct hip_extra {
+    size_t bytes;
+    void *words[5]; /* one of them is the address of `bytes` */
+};
 
-/* HIP's list of a buffer and its size in CUDA's words. */
-hipError_t hip_extra(void **given, void *extra[HIP_EXTRA_WORDS]);
+/* As HIP does it: the buffer may be longer than the arguments, as a C struct of them is. hipErrorInvalidValue
+ * for a list in other words, and for a buffer that is too short. */
+hipError_t hip_extra(CUfunction function, void *const *given, struct hip_extra *extra);
 
 #endif

@@ -8,16 +8,16 @@
 static hipError_t launch(hipFunction_t f, dim3 grid, dim3 block, unsigned shared, hipStream_t stream,
                          void **parameters, void **given)
 {
-    void *extra[HIP_EXTRA_WORDS];
+    struct hip_extra extra;
     HIP_READY();
     if (parameters == NULL && given != NULL) {
-        const hipError_t error = hip_extra(given, extra);
+        const hipError_t error = hip_extra((CUfunction)f, given, &extra);
         if (error != hipSuccess)
             return error;
     }
     return hip_result(cuLaunchKernel((CUfunction)f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared,
                                      (CUstream)stream, parameters,
-                                     parameters == NULL && given != NULL ? extra : NULL));
+                                     parameters == NULL && given != NULL ? extra.words : NULL));
 }
 
 hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,

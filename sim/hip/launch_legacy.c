@@ -1,7 +1,7 @@
 /* Launches from before hipLaunchKernel: the shape, then each argument, then the kernel. */
 #include "hip.h"
 
-#include "registry.h"
+#include "kernel.h"
 
 #include <limits.h>
 #include <string.h>
@@ -44,20 +44,19 @@ hipError_t hipSetupArgument(const void *arg, size_t size, size_t offset)
 
 hipError_t hipLaunchByPtr(const void *func)
 {
-    CUkernel kernel;
+    CUfunction function;
     if (depth == 0)
         return hipErrorMissingConfiguration;
     const unsigned at = --depth;
-    const hipError_t error = hip_result(runtime_kernel(func, &kernel));
+    const hipError_t error = hip_kernel(func, &function);
     if (error != hipSuccess)
         return error;
     const dim3 grid = launches[at].grid;
     const dim3 block = launches[at].block;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, launches[at].arguments, CU_LAUNCH_PARAM_BUFFER_SIZE,
-                     &launches[at].bytes, CU_LAUNCH_PARAM_END};
+    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, launches[at].arguments, HIP_LAUNCH_PARAM_BUFFER_SIZE,
+                     &launches[at].bytes, HIP_LAUNCH_PARAM_END};
     if (launches[at].shared > UINT_MAX)
         return hipErrorInvalidConfiguration;
-    return hip_result(cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                     (unsigned)launches[at].shared, (CUstream)launches[at].stream, NULL,
-                                     extra));
+    return hipModuleLaunchKernel((hipFunction_t)function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                 (unsigned)launches[at].shared, launches[at].stream, NULL, extra);
 }

@@ -7,16 +7,22 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from benchguard.capture.layout import Compression
 from tests.altered import Altered, compressed
 from tests.captures import CAPTURES
+from tests.code_objects import code_object, sim_bundle
+from tests.code_objects import compressed as packed
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROGRAMS = HERE / "programs"
 ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "capture_mutate.c", "corpus.c", "tokens.c")
 HASH = ("benchguard/replay/engine/sha256.c", "benchguard/replay/engine/sha256_x86.c")
+VERSIONS: tuple[Literal[1, 2, 3], ...] = (1, 2, 3)
+"""Of compressed bundles."""
+
 FORMATS = ("benchguard/replay/engine", "hook/core")
 """The engine of inputs makes captures too: of these it has their hashes and their structs."""
 
@@ -58,6 +64,19 @@ def make_captures(folder: Path) -> Sequence[Path]:
     return [*made, altered.write(folder / "compressed.ncap")]
 
 
+def make_hip_images(folder: Path) -> Sequence[Path]:
+    """PTX in everything that HIP's images come in."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = (ROOT / "tests/unit/ptx/kernels/kernels_75.ptx").read_text()
+    bundled = sim_bundle(text)
+    images = {"object": code_object(text), "bundle": bundled}
+    images |= {f"zlib{version}": packed(bundled, "zlib", version) for version in VERSIONS}
+    images |= {f"zstd{version}": packed(bundled, "zstd", version) for version in VERSIONS}
+    for name, image in images.items():
+        (folder / f"{name}.co").write_bytes(image)
+    return [folder / f"{name}.co" for name in images]
+
+
 _PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx")
 _IMAGE_READERS = tuple(
     f"hook/core/{name}.c"
@@ -70,7 +89,6 @@ _IMAGE_READERS = tuple(
         "layout",
         "msgpack",
         "ptx_*",
-        "target_id",
         "unpack",
     )
 )
@@ -86,6 +104,14 @@ TARGETS = {
         ("sim/driver/fatbin.c", "sim/driver/decompress.c"),
         ("tests/unit/sim/data/*.fatbin", "tests/unit/hook/images/*.fatbin"),
         ("sim/driver",),
+    ),
+    "hip": Target(
+        "hip_code.c",
+        "the CPU driver's reader of HIP's code objects and bundles",
+        ("sim/hip/code.c", "sim/hip/code_object.c", "sim/hip/bundle.c", "sim/driver/decompress.c"),
+        (),
+        ("sim/hip", "sim/driver"),
+        make_hip_images,
     ),
     "globals": Target(
         "globals.c",

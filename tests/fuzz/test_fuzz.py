@@ -58,7 +58,7 @@ def test_a_campaign_keeps_what_it_found_and_says_how_to_see_it_again(folder: Pat
     assert fuzz(folder, *again[2:]).returncode == 1
 
 
-@pytest.mark.parametrize("target", ["ptx", "run", "link", "fatbin", "globals", "kernels", "capture"])
+@pytest.mark.parametrize("target", ["ptx", "run", "link", "fatbin", "hip", "globals", "kernels", "capture"])
 def test_nothing_is_found_in_the_readers(folder: Path, target: str) -> None:
     done = fuzz(folder, target, "--count", "1500", "--seed", "2026")
     assert done.returncode == 0, done.stdout + done.stderr

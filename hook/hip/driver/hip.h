@@ -24,6 +24,7 @@
 /* clang-format off */
 #define NB_HIP_FUNCTIONS(X) \
     X(hipInit) X(hipDriverGetVersion) X(hipRuntimeGetVersion) X(hipGetErrorName) X(hipGetErrorString) \
+    X(hipGetLastError) \
     X(hipGetDeviceCount) X(hipDeviceGet) X(hipDeviceGetName) X(hipDeviceGetAttribute) X(hipDeviceTotalMem) \
     X(hipDeviceGetUuid) X(hipDeviceGetPCIBusId) X(hipGetDevice) X(hipSetDevice) X(hipDeviceSynchronize) \
     X(hipDeviceGetLimit) X(hipDeviceGetStreamPriorityRange) X(hipDevicePrimaryCtxRetain) \
@@ -88,6 +89,15 @@ void *nb_hip_find(const char *name) __attribute__((visibility("hidden")));
 /* The version of the library, 502 for 5.2, not that of the header: numbers of some enums and the order of
  * some structures changed in between. */
 unsigned nb_hip_version(void) __attribute__((visibility("hidden")));
+
+/* What a driver function answers. A call that the shim makes for itself, and that fails, must not be what
+ * hipGetLastError tells the program. */
+static inline CUresult nb_hip_result(hipError_t result)
+{
+    if (result != hipSuccess)
+        (void)HIP(hipGetLastError)();
+    return (CUresult)result;
+}
 
 /* The driver's number 1 for the default stream is newer than 5.2 in HIP, where NULL always says it. */
 static inline hipStream_t nb_hip_stream(CUstream stream)

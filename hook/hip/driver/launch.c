@@ -23,9 +23,9 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
                         unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
     void *packed[NB_HIP_PACKED_MAX];
-    return (CUresult)HIP(hipModuleLaunchKernel)((hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX,
-                                                blockDimY, blockDimZ, sharedMemBytes, nb_hip_stream(hStream),
-                                                kernelParams, nb_hip_packed(extra, packed));
+    return nb_hip_result(HIP(hipModuleLaunchKernel)(
+        (hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+        nb_hip_stream(hStream), kernelParams, nb_hip_packed(extra, packed)));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -39,8 +39,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
                   (hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    hipStream_t, void **)); /* since 5.5 */
     return launch != NULL
-               ? (CUresult)launch((hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
-                                  blockDimZ, sharedMemBytes, nb_hip_stream(hStream), kernelParams)
+               ? nb_hip_result(launch((hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
+                                      blockDimZ, sharedMemBytes, nb_hip_stream(hStream), kernelParams))
                : CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -54,7 +54,7 @@ static CUresult launch_by_library(const CUlaunchConfig *config, CUfunction f, vo
     void *packed[NB_HIP_PACKED_MAX];
     copy.hStream = (CUstream)nb_hip_stream(config->hStream);
     return launch != NULL
-               ? (CUresult)launch(&copy, (hipFunction_t)f, kernelParams, nb_hip_packed(extra, packed))
+               ? nb_hip_result(launch(&copy, (hipFunction_t)f, kernelParams, nb_hip_packed(extra, packed)))
                : CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -82,5 +82,5 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **ker
 
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
-    return (CUresult)HIP(hipLaunchHostFunc)(nb_hip_stream(hStream), fn, userData);
+    return nb_hip_result(HIP(hipLaunchHostFunc)(nb_hip_stream(hStream), fn, userData));
 }

@@ -1,6 +1,6 @@
-/* A program as hipcc makes it: code, a kernel and a variable registered by a constructor, and a kernel's launches
- * in every form that HIP has. Each form that is named as an argument is launched once, within a region if there is
- * one. CODE is a file with the bundle. */
+/* A program as hipcc makes it: code, a kernel and a variable registered by a constructor, and a kernel's
+ * launches in every form that HIP has. Each form that is named as an argument is launched once, within a
+ * region if there is one. CODE is a file with the bundle. */
 #include <hip/hip_runtime_api.h>
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* What a HIP program is told of its memory: the same whether it is recorded or not, but for the addresses. With an
- * argument these are printed, too. */
+/* What a HIP program is told of its memory: the same whether it is recorded or not, but for the addresses.
+ * With an argument these are printed, too. */
 #include "hip_region.h"
 
 static void *known[16];

@@ -54,8 +54,8 @@ def test_the_shim_of_a_session_around_ours_is_left_out(session: Session) -> None
     assert not {"NEUTRINO_SHIM", "NEUTRINO_DRIVER", "NEUTRINO_FILTER"} & set(inner)
 
 
-def test_what_the_driver_wants_to_be_told_the_users_own_word_overrules(session: Session) -> None:
-    telling = replace(interposer("hip"), variables={"NEUTRINO_NVRTC": "/wheel/libnvrtc.so.13"})
-    assert command_environment(telling, session, None, {})["NEUTRINO_NVRTC"] == "/wheel/libnvrtc.so.13"
-    theirs = {"NEUTRINO_NVRTC": "/mine/libnvrtc.so.13"}
-    assert command_environment(telling, session, None, theirs)["NEUTRINO_NVRTC"] == "/mine/libnvrtc.so.13"
+def test_what_the_driver_needs_is_told_unless_the_user_says_otherwise(session: Session) -> None:
+    between = replace(interposer("hip"), environment={"NEUTRINO_NVRTC": "/found"})
+    assert command_environment(between, session, None, {})["NEUTRINO_NVRTC"] == "/found"
+    said = command_environment(between, session, None, {"NEUTRINO_NVRTC": "/said"})
+    assert said["NEUTRINO_NVRTC"] == "/said"

@@ -17,7 +17,18 @@ from tests.conftest import ROOT
 PROGRAM = Path(__file__).parent / "programs" / "over_hip.c"
 REAL = Path(sys.prefix) / "hip" / "usr" / "lib" / "x86_64-linux-gnu" / "libamdhip64.so.5"
 HOW = "`python build.py test` fetches Debian's libamdhip64"
-PARTS = "devices contexts pointers virtual copies sets launches libraries streams graphs".split()
+PARTS = [
+    "devices",
+    "contexts",
+    "pointers",
+    "virtual",
+    "copies",
+    "sets",
+    "launches",
+    "libraries",
+    "streams",
+    "graphs",
+]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -73,9 +73,10 @@ class Hip:
         return list(buffer)
 
     def zeroed(self, count: int) -> ctypes.c_void_p:
-        """Device memory of `count` words."""
+        """Device memory of `count` words. A fill does not wait for itself, nor do other streams for it."""
         memory = self.allocate(4 * count)
         self("hipMemset", memory, 0, ctypes.c_size_t(4 * count))
+        self("hipStreamSynchronize", None)
         return memory
 
     def function(self, image: bytes, name: str) -> ctypes.c_void_p:

@@ -60,11 +60,11 @@ class Registered:
         self.image = ctypes.create_string_buffer(image)
         self.wrapper = wrapper(self.image)
         self.stub = ctypes.create_string_buffer(1)
-        hip.library.__getattr__("__hipRegisterFatBinary").restype = ctypes.c_void_p
+        getattr(hip.library, "__hipRegisterFatBinary").restype = ctypes.c_void_p
         self.modules = ctypes.c_void_p(
-            hip.library.__getattr__("__hipRegisterFatBinary")(ctypes.byref(self.wrapper))
+            getattr(hip.library, "__hipRegisterFatBinary")(ctypes.byref(self.wrapper))
         )
-        hip.library.__getattr__("__hipRegisterFunction")(
+        getattr(hip.library, "__hipRegisterFunction")(
             self.modules, self.stub, b"count", b"count", -1, None, None, None, None, None
         )
 
@@ -72,7 +72,7 @@ class Registered:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.hip.library.__getattr__("__hipUnregisterFatBinary")(self.modules)
+        getattr(self.hip.library, "__hipUnregisterFatBinary")(self.modules)
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +102,16 @@ def test_arguments_are_a_buffer(hip: Hip, count: ctypes.c_void_p) -> None:
     assert hip.words(memory, 1) == [10]
     wrong, _ = buffer_of(arguments, end=0)
     assert hip.result("hipModuleLaunchKernel", count, *shape, wrong) == INVALID_VALUE
+    short, size = buffer_of(arguments)
+    size.value = 11
+    assert hip.result("hipModuleLaunchKernel", count, *shape, short) == INVALID_VALUE
 
 
 @pytest.mark.parametrize("name", [EXT, HCC])
 def test_sizes_of_an_extended_launch_are_threads(hip: Hip, count: ctypes.c_void_p, name: str) -> None:
     """And its events are recorded around it."""
-    memory, arguments = hip.zeroed(1), [ctypes.c_void_p(), ctypes.c_uint32(1)]
-    arguments[0] = memory
+    memory = hip.zeroed(1)
+    arguments = [memory, ctypes.c_uint32(1)]
     start, stop = hip.handle("hipEventCreate"), hip.handle("hipEventCreate")
     last = (0,) if name == EXT else ()
     shape = (12, 2, 1, 4, 2, 1, ctypes.c_size_t(0), None)
@@ -134,7 +137,8 @@ def test_sizes_of_an_extended_launch_are_threads(hip: Hip, count: ctypes.c_void_
 def test_a_linked_in_kernel_is_launched_by_its_address(hip: Hip, name: str) -> None:
     memory = hip.zeroed(1)
     with Registered(hip) as kernel:
-        parameters = pointers_to([memory, ctypes.c_uint32(1)])
+        arguments = [memory, ctypes.c_uint32(1)]
+        parameters = pointers_to(arguments)
         hip(name, kernel.stub, Dim3(2, 1, 1), Dim3(4, 1, 1), parameters, ctypes.c_size_t(0), None)
         assert hip.words(memory, 1) == [8]
         too_many = hip.result(
@@ -149,7 +153,8 @@ def test_a_linked_in_kernel_is_launched_by_its_address(hip: Hip, name: str) -> N
 def test_events_stand_around_a_linked_in_kernel(hip: Hip) -> None:
     memory, stop = hip.zeroed(1), hip.handle("hipEventCreate")
     with Registered(hip) as kernel:
-        parameters = pointers_to([memory, ctypes.c_uint32(3)])
+        arguments = [memory, ctypes.c_uint32(3)]
+        parameters = pointers_to(arguments)
         shape = (Dim3(1, 1, 1), Dim3(2, 1, 1))
         hip("hipExtLaunchKernel", kernel.stub, *shape, parameters, ctypes.c_size_t(0), None, None, stop, 0)
         hip("hipEventSynchronize", stop)
@@ -178,10 +183,11 @@ def test_a_launch_is_put_together_call_by_call(hip: Hip) -> None:
 
 def test_a_launch_of_hip_impl(hip: Hip) -> None:
     memory = hip.zeroed(1)
-    extra, _ = buffer_of(Arguments(memory.value, 9))
+    arguments = Arguments(memory.value, 9)
+    extra, _ = buffer_of(arguments)
     with Registered(hip) as kernel:
         grid, block = Dim3(1, 1, 1), Dim3(2, 1, 1)
-        hip.library.__getattr__(GGL)(kernel.stub, ctypes.byref(grid), ctypes.byref(block), 0, None, extra)
+        getattr(hip.library, GGL)(kernel.stub, ctypes.byref(grid), ctypes.byref(block), 0, None, extra)
         assert hip.result("hipGetLastError") == 0
         assert hip.words(memory, 1) == [18]
 
@@ -207,10 +213,11 @@ def test_a_managed_variable_is_one_memory_to_host_and_device(hip: Hip) -> None:
     ).replace("ld.param.u64 %rd1, [to]", "ld.global.u64 %rd1, [total]")
     pointer, initial = ctypes.c_void_p(), ctypes.c_uint32(100)
     with Registered(hip, sim_bundle(source)) as kernel:
-        hip.library.__getattr__("__hipRegisterManagedVar")(
+        getattr(hip.library, "__hipRegisterManagedVar")(
             kernel.modules, ctypes.byref(pointer), ctypes.byref(initial), b"total", ctypes.c_size_t(4), 4
         )
-        parameters = pointers_to([ctypes.c_void_p(), ctypes.c_uint32(1)])
+        arguments = [ctypes.c_void_p(), ctypes.c_uint32(1)]
+        parameters = pointers_to(arguments)
         hip(
             "hipLaunchKernel", kernel.stub, Dim3(1, 1, 1), Dim3(5, 1, 1), parameters, ctypes.c_size_t(0), None
         )
@@ -230,7 +237,7 @@ def test_a_wrapper_that_is_none_is_said_at_the_first_launch(hip: Hip, damage: st
 
 def test_a_kernel_says_its_name_and_attributes(hip: Hip, count: ctypes.c_void_p) -> None:
     for name, argument in (("hipKernelNameRef", count), ("hipKernelNameRefByPtr", None)):
-        function = hip.library.__getattr__(name)
+        function = getattr(hip.library, name)
         function.restype = ctypes.c_char_p
         with Registered(hip) as kernel:
             assert function(argument or kernel.stub, None) == b"count"

@@ -283,3 +283,22 @@ def test_free_memory_is_told(hip: Hip) -> None:
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     hip("hipMemGetInfo", ctypes.byref(free), ctypes.byref(total))
     assert 0 < free.value < total.value == 8 << 30
+
+
+def test_hints_about_managed_memory_are_remembered(hip: Hip) -> None:
+    """Devices are numbers, the host is -1; the grain of caches (100, 101) is AMD's own."""
+    memory = hip.handle("hipMallocManaged", size(4096), 1)
+    hip("hipMemAdvise", memory, size(4096), 3, -1)
+    hip("hipMemAdvise", memory, size(4096), 100, 0)
+    hip("hipMemPrefetchAsync", memory, size(4096), 0, None)
+    hip("hipDeviceSynchronize")
+    for attribute, expected in ((1, 0), (2, -1), (4, 0), (100, 0)):
+        told = ctypes.c_int(77)
+        hip("hipMemRangeGetAttribute", ctypes.byref(told), size(4), attribute, memory, size(4096))
+        assert told.value == expected
+    preferred, last = ctypes.c_int(), ctypes.c_int()
+    values = (ctypes.c_void_p * 2)(ctypes.addressof(preferred), ctypes.addressof(last))
+    hip("hipMemRangeGetAttributes", values, (ctypes.c_size_t * 2)(4, 4), (ctypes.c_int * 2)(2, 4), size(2), memory,
+        size(4096))  # fmt: skip
+    assert (preferred.value, last.value) == (-1, 0)
+    assert hip.result("hipMemAdvise", hip.allocate(8), size(8), 1, 0) == INVALID_VALUE
