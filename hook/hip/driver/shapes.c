@@ -1,6 +1,7 @@
 #include "shapes.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "hip.h"
 

@@ -31,7 +31,7 @@ def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "benchguard", *arguments]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
     return subprocess.run(
-        words, capture_output=True, text=True, timeout=60, check=False, cwd=cwd, env=environment
+        words, capture_output=True, text=True, timeout=240, check=False, cwd=cwd, env=environment
     )
 
 
