@@ -119,6 +119,10 @@ void nb_capture_kernel_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_module_reset(void) __attribute__((visibility("hidden")));
 void nb_capture_launch_reset(void) __attribute__((visibility("hidden")));
 
+/* hook/<vendor>: why a replay cannot make a stream like this one, for what only that vendor has; else NULL.
+ */
+const char *nb_vendor_stream_refused(CUstream stream) __attribute__((visibility("hidden")));
+
 /* capture_stream.c: one that was given work in this region, else NB_NOTHING; a number that tells it from
  * others. */
 uint32_t nb_capture_stream_used(const struct nb_call *call, CUstream stream)

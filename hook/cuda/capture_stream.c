@@ -69,6 +69,7 @@ static uint32_t add(struct nb_capture_stream element, uint64_t key)
 static struct nb_capture_stream describe(const struct nb_call *call, CUstream stream, uint64_t key)
 {
     struct nb_capture_stream element = {.handle = key, .kind = NB_CAPTURE_STREAM_CREATED};
+    const char *refused = nb_vendor_stream_refused(stream);
     CUstreamAttrValue value = {0};
     unsigned int flags = 0;
     int priority = 0;
@@ -82,6 +83,8 @@ static struct nb_capture_stream describe(const struct nb_call *call, CUstream st
             CUDA_SUCCESS &&
         value.accessPolicyWindow.num_bytes != 0)
         nb_capture_refuse(call, "uses a stream with an access policy window, which is not recorded");
+    if (refused != NULL)
+        nb_capture_refuse(call, refused);
     return element;
 }
 

@@ -3,10 +3,33 @@
 #include <hip/hip_runtime_api.h>
 
 #include "call.h"
+#include "capture.h"
+#include "handle.h"
+#include "handle_map.h"
 #include "real.h"
 #include "same.h"
 #include "special.h"
 #include "surface.h"
+
+/* Streams of some of the device's compute units. */
+static struct nb_handle_map partial = NB_HANDLE_MAP_INITIALIZER;
+
+void nb_after_hip_stream_of_units(const struct nb_call *call, hipError_t result, hipStream_t *stream,
+                                  uint32_t cuMaskSize, const uint32_t *cuMask)
+{
+    static char is_partial;
+    (void)call, (void)cuMaskSize, (void)cuMask;
+    if (nb_region_wanted() && result == hipSuccess && stream != NULL &&
+        !nb_handle_map_set(&partial, nb_handle(*stream), &is_partial))
+        nb_capture_lost_for_good();
+}
+
+const char *nb_vendor_stream_refused(CUstream stream)
+{
+    return nb_handle_map_get(&partial, nb_handle(stream)) != NULL
+               ? "uses a stream of some of the device's compute units, which is not recorded"
+               : NULL;
+}
 
 hipError_t nb_through_hip_device_wait(const struct nb_call *call, nb_hipDeviceSynchronize_t real)
 {
@@ -29,6 +52,7 @@ hipError_t nb_through_hip_stream_wait_event(const struct nb_call *call, nb_hipSt
 hipError_t nb_through_hip_stream_destroy(const struct nb_call *call, nb_hipStreamDestroy_t real,
                                          hipStream_t stream)
 {
+    nb_handle_map_set(&partial, nb_handle(stream), NULL);
     return (hipError_t)nb_through_stream_destroy(call, NB_SAME(cuStreamDestroy, real), (CUstream)stream);
 }
 

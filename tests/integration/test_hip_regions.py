@@ -214,6 +214,21 @@ def test_copies_to_a_linked_in_variable_are_copies_to_its_module(
     assert recorded.region.refusals == []
 
 
+def test_what_hip_alone_has_is_refused(record: Callable[..., Recorded]) -> None:
+    """A stream of some compute units also where it was made before the region."""
+    recorded = record("hip_refused")
+    assert recorded.region.refusals == [
+        (1, "hipMemsetAsync", "uses a stream of some of the device's compute units, which is not recorded"),
+        (2, "hipMemset", "sets fine-grained memory, which a capture does not hold"),
+        (2, "hipMemcpyPeer", "copies between contexts or devices; a replay has one of each"),
+        (
+            2,
+            "hipStreamAddCallback",
+            "runs a function of the program between operations; a replay runs nothing of the program",
+        ),
+    ]
+
+
 def run(command: Sequence[str | Path]) -> str:
     return subprocess.run(
         command, capture_output=True, text=True, timeout=60, check=True, env=dict(os.environ)
