@@ -224,7 +224,7 @@ def bench(here: bool, arguments: list[str]) -> None:
 
 
 def fuzz(here: bool, arguments: list[str]) -> None:
-    """feed mutated input to a reader: ptx, run, link, fatbin or capture; options go to tests/fuzz/run.py"""
+    """feed mutated input to a reader: ptx, run, link, fatbin, globals, kernels, capture; options: tests/fuzz/run.py"""
     place = workshop("test", here)
     place.run("tests/fuzz/run.py", *arguments, then="the lines above say what was found and how to repeat it")
 
@@ -281,9 +281,18 @@ def show_help(here: bool, arguments: list[str]) -> None:
 def generate(place: Workshop, folder: Path, seed: str = "0") -> None:
     """The shim's and the CPU driver's generated sources. The hash seed must make no difference."""
     seeded = Workshop(place.python, {**place.environment, "PYTHONHASHSEED": seed})
-    for what in (["shim", "--all-header-functions"], ["sim"]):
-        command = ["-m", "benchguard.codegen", *what, "--out", str(folder / what[0])]
-        seeded.run(*command, then="the line above says why", quiet=True)
+    for api in ("cuda", "hip") if has_hip(place) else ("cuda",):
+        for what in (["shim", "--all-header-functions"], ["sim"]):
+            out = folder / (what[0] if api == "cuda" else f"{api}-{what[0]}")
+            command = ["-m", "benchguard.codegen", *what, "--api", api, "--out", str(out)]
+            seeded.run(*command, then="the line above says why", quiet=True)
+
+
+def has_hip(place: Workshop) -> bool:
+    """Whether HIP's headers are where the generator looks for them."""
+    ask = [str(place.python), "-c", "from benchguard.codegen.hip import find_hip_headers; find_hip_headers()"]
+    done = subprocess.run(ask, cwd=ROOT, env=place.environment, capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def check_determinism(place: Workshop) -> None:

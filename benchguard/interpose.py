@@ -7,6 +7,7 @@ from .audit.surface import read_surface
 from .errors import BenchguardError
 from .shim.build import Shim, shim_for
 from .shim.driver import Driver, discover
+from .shim.nvrtc import hiprtc_environment
 from .shim.paths import PRELOAD
 from .shim.vendors import Api
 
@@ -28,7 +29,8 @@ def interpose(driver: Driver, shim: Shim) -> Interposer:
         "missing": list(shim.gap.missing) if shim.gap is not None else [],
     }
     found_by_loader = driver.origin in _ON_LOADER_PATH
-    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader)
+    told = hiprtc_environment(driver.path)
+    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, told)
 
 
 def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Driver, Shim]:

@@ -11,7 +11,14 @@ from .emit.sim import emit_sim
 from .errors import CodegenError
 from .exports import DriverExports, read_exports
 from .exports_file import exports_text
-from .generate import generic_hip_surface, generic_surface, hip_surface, shim_surface, write_files
+from .generate import (
+    generic_hip_surface,
+    generic_surface,
+    hip_sim_files,
+    hip_surface,
+    shim_surface,
+    write_files,
+)
 from .headers import Headers, find_headers, headers_in, newest_headers
 from .hip import HipHeaders, find_hip_headers, hip_headers_in
 from .parse import parse_headers
@@ -19,11 +26,22 @@ from .semantics import load_semantics
 from .surface import Surface
 from .vendor import CUDA, HIP
 
+_HERE = Path(__file__).resolve().parent
+_SIM_HIP = next(
+    (
+        folder
+        for folder in (_HERE.parent / "sim" / "hip", _HERE.parent / "source" / "sim" / "hip")
+        if folder.is_dir()
+    ),
+    Path("sim", "hip"),
+)
+"""Beside this folder in a clone; in an installed package with the other C sources."""
+
 _DESCRIPTION = """\
 Generate C from a driver's headers: cuda.h and cudaTypedefs.h, or with --api hip HIP's.
 
   shim     the sources of a shim driver: one tail jump or typed wrapper for every export
-  sim      the CPU driver's stubs and its cuGetProcAddress table
+  sim      the CPU driver's stubs and its cuGetProcAddress table; with --api hip those of its HIP face, too
   table    what the shim does with each function of the header
   exports  a driver's exports as text, for what is built where the driver is not
 
@@ -85,6 +103,12 @@ def _surface(options: argparse.Namespace, driver: DriverExports | None) -> Surfa
 
 
 def _sim(options: argparse.Namespace) -> None:
+    if options.api == HIP.name:
+        hip = _hip_headers(options)
+        files = hip_sim_files(hip, _cuda_headers(options), _SIM_HIP)
+        write_files(files, options.out)
+        print(f"{options.out}: {', '.join(files)} from {hip.origin}")
+        return
     headers = _headers(options)
     api = parse_headers(headers)
     write_files(emit_sim(api), options.out)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from .emit import emit_shim
+from .emit.sim import emit_sim
+from .emit.sim_hip import emit_sim_hip, exported_by_stub
 from .exports import DriverExports
+from .exports_file import load_exports
 from .headers import Headers
 from .hip import HipHeaders
+from .hip_calls import load_calls
 from .model import Api
 from .parse import parse_headers
 from .semantics import load_semantics, load_translated
@@ -59,6 +63,14 @@ def generic_hip_surface(
     return Surface(api, generic_driver(api), headers.origin, recordings, translation)
 
 
+def hip_sim_files(headers: HipHeaders, cuda_headers: Headers, tables: Path) -> dict[str, str]:
+    """The generated part of the CPU driver with its HIP face; `tables` is the folder sim/hip. Raises CodegenError."""
+    cuda, api = parse_headers(cuda_headers), parse_headers(headers)
+    calls, exports = load_calls(tables / "calls.toml"), load_exports(tables / "exports.txt")
+    behind = [function.name for function in exported_by_stub(api)]
+    return {**emit_sim(cuda, behind), **emit_sim_hip(api, calls, exports, len(cuda.functions))}
+
+
 def write_files(files: dict[str, str], folder: Path) -> None:
     """Write each file whose content would change: an unchanged one keeps its time stamp."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -74,6 +86,7 @@ __all__ = [
     "generic_driver",
     "generic_hip_surface",
     "generic_surface",
+    "hip_sim_files",
     "hip_surface",
     "shim_surface",
     "write_files",

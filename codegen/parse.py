@@ -34,8 +34,9 @@ def parse_headers(headers: Headers) -> Api:
     """Everything the headers in a folder declare. Raises CodegenError where they cannot be understood."""
     vendor = headers.vendor
     main = headers.folder / vendor.header
-    included = [*vendor.includes, *([str(vendor.extra)] if vendor.extra else [])]
-    source = "".join(f"#include <{name}>\n" for name in included)
+    lines = vendor.include_lines()
+    lines += [f"#include <{name}>" for name in (*vendor.includes[1:], *filter(None, [vendor.extra]))]
+    source = "\n".join(lines) + "\n"
     unit = _parse(preprocess(headers.folder, source, [*vendor.defines, *vendor.every_form]), headers)
     sections = _Sections(main)
     typedefs = Typedefs()

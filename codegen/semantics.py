@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
-
-import msgspec
 
 from .errors import CodegenError
 from .model import THREAD_SUFFIXES, Api, CType, Function, Parameter, Shape
+from .semantics_file import ROLES, Names, SemanticsFile, common_roles, decode
 
-ROLES = Path(__file__).resolve().parent / "semantics" / "roles.toml"
 ARGUMENTS_MAX = 16
 """NB_ARGUMENTS_MAX of hook/core/record.h."""
 
@@ -28,44 +25,6 @@ _BY_SHAPE = {
     Shape.FUNCTION_POINTER: "callback",
 }
 _WITHOUT_STATUS = (Shape.VOID, Shape.POINTER)
-
-
-class Since(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A name that headers before `since` (a CUDA_VERSION or HIP_VERSION) do not have."""
-
-    name: str
-    since: int
-
-
-Names = list[str | Since]
-T = TypeVar("T")
-
-
-class _Roles(msgspec.Struct, forbid_unknown_fields=True):
-    roles: dict[str, str]
-
-
-class _Translated(msgspec.Struct, forbid_unknown_fields=True):
-    functions: Names
-
-
-class _Header(msgspec.Struct, forbid_unknown_fields=True):
-    release: str
-
-
-class _File(msgspec.Struct, forbid_unknown_fields=True):
-    types: dict[str, str]
-    names: dict[str, str]
-    parameters: dict[str, str]
-    groups: dict[str, Names]
-    after: dict[str, Names]
-    replace: dict[str, Names]
-    through: dict[str, Names]
-    refused: dict[str, list[str]]
-    roles: dict[str, str] = {}
-    header: _Header | None = None
-    """Whose names these are; None: every release's. Headers of another release may lack some."""
-    translated: _Translated | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +46,8 @@ class Recording:
     after: str | None = None
     replace: str | None = None
     through: str | None = None
+    read_only: frozenset[str] = frozenset()
+    """Parameters that hooks get as const, though the header may not say so."""
     refused: str | None = None
     """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
 
@@ -106,7 +67,7 @@ def load_semantics(path: Path, api: Api) -> dict[str, Recording]:
 
     Raises CodegenError where the file contradicts itself or the header.
     """
-    return _Reader(path, _decode(path, _File), api).recordings()
+    return _Reader(path, decode(path, SemanticsFile), api).recordings()
 
 
 def load_translated(path: Path, api: Api) -> tuple[Function, ...]:
@@ -114,7 +75,7 @@ def load_translated(path: Path, api: Api) -> tuple[Function, ...]:
 
     Raises CodegenError if the header has one of them not.
     """
-    file = _decode(path, _File)
+    file = decode(path, SemanticsFile)
     if file.translated is None:
         raise CodegenError(f"{path.name}: has no [translated]; list CUDA's functions that hook/ implements")
     file.header = None  # it says nothing of CUDA's
@@ -122,21 +83,12 @@ def load_translated(path: Path, api: Api) -> tuple[Function, ...]:
     return tuple(function for function in api.functions if function.name in set(names))
 
 
-def _decode(path: Path, kind: type[T]) -> T:
-    try:
-        return msgspec.toml.decode(path.read_bytes(), type=kind)
-    except OSError as error:
-        raise CodegenError(f"{path}: {error.strerror}") from error
-    except msgspec.MsgspecError as error:
-        raise CodegenError(f"{path}: {error}") from error
-
-
 class _Reader:
-    def __init__(self, path: Path, file: _File, api: Api) -> None:
+    def __init__(self, path: Path, file: SemanticsFile, api: Api) -> None:
         self._path = path
         self._file = file
         self._is_strict = file.header is None or file.header.release == api.release
-        self._roles = {**_decode(ROLES, _Roles).roles, **file.roles}
+        self._roles = {**common_roles(), **file.roles}
         self._api = api
 
     def recordings(self) -> dict[str, Recording]:
@@ -191,7 +143,12 @@ class _Reader:
             words += (Word(returned, self._role(function, returned)),)
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
-        return Recording(function, group, words, after, replace, through, refused)
+        read_only = frozenset(
+            parameter.name
+            for parameter in function.parameters
+            if f"{function.base}.{parameter.name}" in self._file.read_only
+        )
+        return Recording(function, group, words, after, replace, through, read_only, refused)
 
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}
@@ -300,7 +257,7 @@ class _Reader:
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless the header is too old for the function."""
         listed = self._listed()
-        for where in self._file.parameters:
+        for where in (*self._file.parameters, *self._file.read_only):
             base, _, parameter = where.partition(".")
             if base not in listed:
                 raise self._error(f"{where}: {base} is in no group; correct the name, or add it to [groups]")

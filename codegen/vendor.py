@@ -20,6 +20,8 @@ class Vendor:
     """The file that declares the functions."""
     includes: tuple[str, ...]
     """What is read: the header first."""
+    optional: tuple[str, ...]
+    """Also read where it is there."""
     extra: Path | None
     """Prototypes of exports that no header of the vendor's declares."""
     defines: tuple[str, ...]
@@ -34,6 +36,13 @@ class Vendor:
     release_units: tuple[int, int]
     """What a major and a minor release count in the header's version number."""
 
+    def include_lines(self) -> list[str]:
+        """The lines of a C file that declare the vendor's functions; what `extra` has is not among them."""
+        lines = [f"#include <{self.header}>"]
+        for name in self.optional:
+            lines += [f"#if __has_include(<{name}>)", f"#include <{name}>", "#endif"]
+        return lines
+
     def release(self, version: int) -> str:
         """13050 of CUDA -> "13.5"."""
         major, minor = self.release_units
@@ -45,6 +54,7 @@ CUDA = Vendor(
     title="CUDA",
     header="cuda.h",
     includes=("cuda.h", "cudaTypedefs.h"),
+    optional=(),
     extra=None,
     defines=(),
     every_form=(INTERNAL,),
@@ -59,7 +69,8 @@ HIP = Vendor(
     name="hip",
     title="HIP",
     header="hip/hip_runtime_api.h",
-    includes=("hip/hip_runtime_api.h", "hip/hiprtc.h"),
+    includes=("hip/hip_runtime_api.h",),
+    optional=("hip/hiprtc.h",),  # a library of its own from ROCm 7 on
     extra=_SEMANTICS / "hip_extra.h",
     defines=(
         "__HIP_PLATFORM_AMD__",

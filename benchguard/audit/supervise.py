@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
@@ -55,6 +55,11 @@ class Interposer:
     facts: dict[str, object]
     on_loader_path: bool
     """Whether the loader itself finds this driver, as tools that ask ldconfig do."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """What else the driver wants to be told, where the command's environment does not say it."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What a process must be told for this driver's sake, unless it is told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -120,10 +125,13 @@ def command_environment(
     preloads += [word for word in re.split("[: ]+", base.get("LD_PRELOAD", "")) if word and word not in outer]
     replaced = {"NEUTRINO_FILTER", *(name for names in VARIABLES.values() for name in names)}
     environment = {name: value for name, value in base.items() if name not in replaced}
+    environment = {**interposer.variables, **environment}
     environment.update(session.environment())
     environment["LD_PRELOAD"] = ":".join(dict.fromkeys(preloads))
     api = interposer.surface.api
     environment.update(zip(VARIABLES[api], (str(interposer.shim), str(interposer.driver)), strict=True))
+    for name, value in interposer.environment.items():
+        environment.setdefault(name, value)
     if recorded is not None:
         environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     if callers:

@@ -24,7 +24,7 @@ ORDERING = (OperationKind.EVENT_RECORD, OperationKind.EVENT_WAIT, OperationKind.
 PLAIN = (Kind.DEVICE, Kind.LIMIT, Kind.KERNEL, Kind.STREAM, Kind.EDGE, Kind.RANGE, Kind.META)
 
 # The call of allocations that are mappings of the program's own making.
-MAPPED = b"cuMemMap"
+MAPPED = frozenset({b"cuMemMap", b"hipMemMap"})
 
 
 @dataclass
@@ -181,7 +181,8 @@ def _joined(pieces: Iterable[tuple[int, int, int, bytes]]) -> Iterator[tuple[int
     """Mappings side by side that live alike are one: a tensor may lie across those of one growing segment."""
     last: tuple[int, int, int, bytes] | None = None
     for address, size, lives, call in pieces:
-        if last is not None and last[0] + last[1] == address and last[2:] == (lives, call) == (lives, MAPPED):
+        beside = last is not None and (last[0] + last[1], *last[2:]) == (address, lives, call)
+        if last is not None and beside and call in MAPPED:
             last = last[0], last[1] + size, lives, call
             continue
         if last is not None:

@@ -39,7 +39,9 @@ def build(driver: str, force: bool) -> int:
     click.echo(
         f"shim     {shim.path} ({'built' if shim.built else 'cached' if shim.gap is None else 'packaged'})"
     )
-    click.echo(f"header   {surface.header.origin}, {found.vendor.name} {surface.header.version}")
+    click.echo(
+        f"header   {surface.header.origin}, {found.vendor.name} {found.vendor.headers.release(surface.header.version)}"
+    )
     counts = ", ".join(f"{surface.count(kind)} {kind}" for kind in ("recorded", "pass", "untyped"))
     click.echo(f"exports  {len(surface.exports)}: {counts}")
     gap = gap_text(shim)

@@ -38,7 +38,7 @@ class Finding:
 
 
 def _driver() -> Finding:
-    driver = discover("auto", api="cuda")
+    driver = discover("auto")
     if driver.is_sim:
         return Finding(
             "warn", "driver", f"{driver.path}, {driver.origin}", "install a GPU driver to run on a GPU"
@@ -47,7 +47,7 @@ def _driver() -> Finding:
 
 
 def _shim() -> Finding:
-    return _shim_of(discover("auto", api="cuda"), "shim")
+    return _shim_of(discover("auto"), "shim")
 
 
 def _shim_of(driver: Driver, subject: str) -> Finding:
@@ -70,7 +70,7 @@ def _compiler() -> Finding:
 def _header() -> Finding:
     try:
         headers = find_headers()
-        return Finding("ok", "cuda.h", f"CUDA {headers.version}, {headers.origin}")
+        return Finding("ok", "cuda.h", f"CUDA {headers.vendor.release(headers.version)}, {headers.origin}")
     except CodegenError as error:
         return Finding("warn", "cuda.h", str(error), "pip install 'nvidia-cuda-runtime>=13,<14'")
 

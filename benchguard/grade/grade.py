@@ -37,7 +37,9 @@ def grade(
     if not 1 <= options.timeout < 1e6:
         raise UsageError(f"a time-out of {options.timeout:g} s cannot be; give seconds, from 1")
     if options.inline and options.flush_cache:
-        raise UsageError("inline there are no copies of the code to empty caches with; leave --flush-cache out")
+        raise UsageError(
+            "inline there are no copies of the code to empty caches with; leave --flush-cache out"
+        )
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
         return kind(str(problem), Path(submission), options, version, progress, stack).run()

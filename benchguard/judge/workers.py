@@ -46,6 +46,7 @@ COPIES = 4
 
 SHARE_OF_MEMORY = 4
 MAPS = Path("/proc/self/maps")
+DRIVERS = ("/libcuda.so", "/libamdhip64.so")
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -77,9 +78,10 @@ _decode_reply = msgspec.json.Decoder(_Done | _Fault).decode
 
 
 def can_fork() -> bool:
-    """Not where the CUDA driver is loaded: what it has in a process does not outlive a fork, and references that are
+    """Not where a GPU's driver is loaded: what it has in a process does not outlive a fork, and references that are
     computed on a GPU wait for that, not for cores."""
-    return "/libcuda.so" not in MAPS.read_text(encoding="utf-8", errors="replace")
+    mapped = MAPS.read_text(encoding="utf-8", errors="replace")
+    return not any(driver in mapped for driver in DRIVERS)
 
 
 class Workers:

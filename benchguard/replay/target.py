@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..shim.driver import Driver, discover
 from ..shim.errors import ShimError
+from ..shim.nvrtc import hiprtc_environment
 from ..shim.paths import HIP_BRIDGE
 from ..shim.vendors import Api
 
@@ -32,4 +33,5 @@ def target_of(api: Api, spec: str) -> Target:
         raise ShimError(
             f"{HIP_BRIDGE}: what replays HIP is not built; run `python build.py build` where HIP's headers are"
         )
-    return Target(driver, str(HIP_BRIDGE), {BRIDGE_DRIVER: str(driver.path)})
+    told = {BRIDGE_DRIVER: str(driver.path), **hiprtc_environment(driver.path)}
+    return Target(driver, str(HIP_BRIDGE), told)

@@ -98,7 +98,7 @@ def _image_rows(summary: Summary) -> list[list[str]]:
     for row in summary.images[:ROWS_MAX]:
         origin = PurePath(row.origin).name + (f" ({row.note})" if row.note else "")
         sizes = [str(row.bytes), str(row.loads), str(row.launches)]
-        rows.append([_short(row.sha256), row.format, *sizes, printable(origin)])
+        rows.append([_short(row.sha256), row.format.replace("_", " "), *sizes, printable(origin)])
     if len(summary.images) > ROWS_MAX:
         rows.append([f"... {len(summary.images) - ROWS_MAX} more", "", "", "", "", ""])
     return rows

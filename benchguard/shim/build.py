@@ -108,11 +108,11 @@ def _find_tools(driver: Driver, environment: Mapping[str, str]) -> _Tools:
 
 def _hip_headers(driver: Driver, environment: Mapping[str, str]) -> HipHeaders:
     """Those that were installed with the driver, else the machine's. A release changes structures."""
-    headers = find_hip_headers(environment)
-    for root in driver.path.parents[1:3]:  # lib/ or lib/x86_64-linux-gnu/
-        if (root / "include" / headers.vendor.header).is_file():
-            headers = hip_headers_in(root / "include", f"{root}, the driver's own")
-            break
+    folders = [root / "include" for root in driver.path.parents[1:3]]  # of lib/ or lib/x86_64-linux-gnu/
+    own = next((folder for folder in folders if (folder / driver.vendor.headers.header).is_file()), None)
+    headers = (
+        find_hip_headers(environment) if own is None else hip_headers_in(own, f"{own}, the driver's own")
+    )
     ours = headers.vendor.release(headers.version).partition(".")[0]
     theirs = driver.soname.rpartition(".so.")[2].partition(".")[0]
     if theirs.isdigit() and theirs != ours:

@@ -15,13 +15,10 @@ from pathlib import Path
 
 from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.emit.sim import emit_sim
-from benchguard.codegen.emit.sim_hip import emit_sim_hip, exported_by_stub
 from benchguard.codegen.errors import CodegenError
-from benchguard.codegen.exports_file import load_exports
-from benchguard.codegen.generate import generic_surface, write_files
+from benchguard.codegen.generate import generic_surface, hip_sim_files, write_files
 from benchguard.codegen.headers import Headers, newest_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers
-from benchguard.codegen.hip_calls import load_calls
 from benchguard.codegen.parse import parse_headers
 from benchguard.codegen.vendor import HIP
 
@@ -81,12 +78,8 @@ def _inline(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: AR
 
 
 def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
-    hip_headers = _hip_headers()
-    cuda, hip = parse_headers(headers), parse_headers(hip_headers)
-    folder = SOURCE / "sim" / "hip"
-    write_files(emit_sim(cuda, [function.name for function in exported_by_stub(hip)]), scratch)
-    calls, exports = load_calls(folder / "calls.toml"), load_exports(folder / "exports.txt")
-    write_files(emit_sim_hip(hip, calls, exports, len(cuda.functions)), scratch)
+    hip_headers = find_hip_headers()
+    write_files(hip_sim_files(hip_headers, headers, SOURCE / "sim" / "hip"), scratch)
     return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from benchguard.codegen import vendor
+
 from .paths import HIP_SIM, HIP_SONAME, SIM, SONAME
 
 Api = Literal["cuda", "hip"]
@@ -34,7 +36,8 @@ class Vendor:
     """`sonames` as programs ask the loader for them, the newest first; every driver exports `probe`."""
 
     api: Api
-    name: str
+    headers: vendor.Vendor
+    """What codegen knows of it."""
     probe: str
     sonames: tuple[str, ...]
     library: str
@@ -43,6 +46,10 @@ class Vendor:
     """The packaged CPU driver with this vendor's functions."""
     sim_spec: str
     """What `--driver` calls it."""
+
+    @property
+    def name(self) -> str:
+        return self.headers.title
 
     def shim_name(self, soname: str) -> str:
         """The shim's file name: the driver's SONAME, if that is one of this vendor's drivers."""
@@ -66,10 +73,10 @@ def _version(folder: Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", folder.name)]
 
 
-CUDA = Vendor("cuda", "CUDA", "cuInit", (SONAME,), SONAME, SIM, "sim")
+CUDA = Vendor("cuda", vendor.CUDA, "cuInit", (SONAME,), SONAME, SIM, "sim")
 HIP = Vendor(
     "hip",
-    "HIP",
+    vendor.HIP,
     "hipInit",
     ("libamdhip64.so.7", "libamdhip64.so.6", HIP_SONAME),
     "libamdhip64.so",

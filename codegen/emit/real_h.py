@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model import Function
 from ..surface import Surface
-from ..vendor import CUDA, INTERNAL, Vendor
+from ..vendor import INTERNAL, Vendor
 from .text import banner, by_section, heading, of_type, wrapped
 
 _HEAD = f"""\
@@ -46,10 +46,7 @@ def emit(surface: Surface) -> str:
 
 
 def _includes(vendor: Vendor) -> list[str]:
-    """cudaTypedefs.h declares no function, and what is read of it the shim has no use for."""
-    names = vendor.includes[:1] if vendor is CUDA else vendor.includes
-    own = [f'#include "{vendor.extra.name}"'] if vendor.extra else []
-    return [*(f"#include <{name}>" for name in names), *own]
+    return vendor.include_lines() + ([f'#include "{vendor.extra.name}"'] if vendor.extra else [])
 
 
 def _typedef(function: Function, vendor: Vendor) -> str:

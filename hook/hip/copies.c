@@ -53,14 +53,14 @@ hipError_t nb_through_hip_copy_with_stream(const struct nb_call *call, nb_hipMem
 }
 
 hipError_t nb_through_hip_copy_to_device(const struct nb_call *call, nb_hipMemcpyHtoD_t real,
-                                         hipDeviceptr_t dst, void *src, size_t sizeBytes)
+                                         hipDeviceptr_t dst, const void *src, size_t sizeBytes)
 {
     return (hipError_t)nb_through_copy_to_device(call, NB_SAME(cuMemcpyHtoD_v2, real), nb_address(dst), src,
                                                  sizeBytes);
 }
 
 hipError_t nb_through_hip_copy_to_device_async(const struct nb_call *call, nb_hipMemcpyHtoDAsync_t real,
-                                               hipDeviceptr_t dst, void *src, size_t sizeBytes,
+                                               hipDeviceptr_t dst, const void *src, size_t sizeBytes,
                                                hipStream_t stream)
 {
     return (hipError_t)nb_through_copy_to_device_async(call, NB_SAME(cuMemcpyHtoDAsync_v2, real),

@@ -12,7 +12,7 @@ hipError_t nb_replace_hip_get_proc_address(const struct nb_call *call, nb_hipGet
                                            const char *symbol, void **pfn, int hipVersion, uint64_t flags,
                                            hipDriverProcAddressQueryResult *symbolStatus)
 {
-    return (hipError_t)nb_replace_get_proc_address_v2(
-        call, NB_SAME(cuGetProcAddress_v2, real), symbol, pfn, hipVersion, flags,
-        (CUdriverProcAddressQueryResult *)symbolStatus);
+    return (hipError_t)nb_replace_get_proc_address_v2(call, NB_SAME(cuGetProcAddress_v2, real), symbol, pfn,
+                                                      hipVersion, flags,
+                                                      (CUdriverProcAddressQueryResult *)symbolStatus);
 }

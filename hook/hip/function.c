@@ -28,7 +28,7 @@ bool nb_hip_is_stub(CUfunction function)
 CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfunction stub)
 {
     hipFuncAttributes facts;
-    const CUresult result = (CUresult)HIP(hipFuncGetAttributes)(&facts, (const void *)stub);
+    const CUresult result = nb_hip_result(HIP(hipFuncGetAttributes)(&facts, (const void *)stub));
     if (result != CUDA_SUCCESS)
         return result;
     switch (attribute) {
@@ -67,8 +67,7 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
     }
 }
 
-/* ---- what HIP does not say of a function ----------------------------------------------------------------
- */
+/* ---- what HIP does not say of a function --------------------------------------------------------------- */
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {

@@ -16,8 +16,7 @@ static const char *const records_events =
 static const char *const in_any_order =
     "launches a kernel that need not wait for those before it (hipExtAnyOrderLaunch), which is not recorded";
 
-/* ---- kernels of modules ---------------------------------------------------------------------------------
- */
+/* ---- kernels of modules -------------------------------------------------------------------------------- */
 
 hipError_t nb_replace_hip_module_launch(const struct nb_call *call, nb_hipModuleLaunchKernel_t real,
                                         hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
@@ -141,8 +140,7 @@ hipError_t nb_replace_hip_module_launch_hcc(
                        localWorkSizeZ, sharedMemBytes, hStream, kernelParams, extra, startEvent, stopEvent));
 }
 
-/* ---- kernels that hipcc linked in, by their stubs -------------------------------------------------------
- */
+/* ---- kernels that hipcc linked in, by their stubs ------------------------------------------------------ */
 
 static inline struct nb_launch_form form_of_stub(const void *stub, dim3 grid, dim3 block, void **parameters,
                                                  size_t shared_bytes, hipStream_t stream)
@@ -223,8 +221,7 @@ void nb_replace_hip_launch_packed(
     nb_launch_end(call, under_way, CUDA_SUCCESS);
 }
 
-/* ---- several devices ------------------------------------------------------------------------------------
- */
+/* ---- several devices ----------------------------------------------------------------------------------- */
 
 static struct nb_launch_form form_of_one(const struct nb_call *call, const hipLaunchParams *one)
 {

@@ -1,5 +1,6 @@
-/* Launches in three steps, as hipcc compiled them before HIP-Clang: hipConfigureCall, hipSetupArgument for each
- * parameter, hipLaunchByPtr. The library keeps what it was told for each thread, and gives none of it back. */
+/* Launches in three steps, as hipcc compiled them before HIP-Clang: hipConfigureCall, hipSetupArgument for
+ * each parameter, hipLaunchByPtr. The library keeps what it was told for each thread, and gives none of it
+ * back. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 

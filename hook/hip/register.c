@@ -42,8 +42,7 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-/* ---- registering ----------------------------------------------------------------------------------------
- */
+/* ---- registering --------------------------------------------------------------------------------------- */
 
 /* It is in no context, as a library of CUDA's is. */
 static void load(const struct nb_call *call, void **binary, const void *code)
@@ -121,8 +120,7 @@ void nb_registered_load(uint64_t binary)
     nb_binmap_load(&call, binary, 0, code, 0);
 }
 
-/* ---- registered variables -------------------------------------------------------------------------------
- */
+/* ---- registered variables ------------------------------------------------------------------------------ */
 
 struct sought {
     uint64_t binary;
@@ -145,9 +143,9 @@ bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_
     const struct nb_registered *variable = nb_handle_map_find(&variables, is_sought, &sought);
     *result = CUDA_ERROR_NOT_FOUND;
     if (variable != NULL)
-        *result = (CUresult)HIP(hipGetSymbolAddress)(address, variable->address);
+        *result = nb_hip_result(HIP(hipGetSymbolAddress)(address, variable->address));
     if (variable != NULL && *result == CUDA_SUCCESS)
-        *result = (CUresult)HIP(hipGetSymbolSize)(bytes, variable->address);
+        *result = nb_hip_result(HIP(hipGetSymbolSize)(bytes, variable->address));
     return true;
 }
 

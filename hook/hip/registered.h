@@ -1,4 +1,5 @@
-/* What hipcc's constructors registered: code, its kernels by their host stubs, its variables by their shadows. */
+/* What hipcc's constructors registered: code, its kernels by their host stubs, its variables by their
+ * shadows. */
 #ifndef NEUTRINO_HIP_REGISTERED_H
 #define NEUTRINO_HIP_REGISTERED_H
 

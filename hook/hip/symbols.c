@@ -6,21 +6,19 @@
 #include "capture.h"
 #include "capture_copy.h"
 #include "capture_graph.h"
+#include "driver/hip.h"
 #include "driver/shapes.h"
 #include "real.h"
 #include "same.h"
 #include "special.h"
-#include "surface.h"
 #include "symbol.h"
 
 /* Of a part of the variable; 0 if the driver does not say. Inside a hook. */
 static CUdeviceptr address_of(const struct nb_call *call, const void *symbol, size_t offset)
 {
     void *address = NULL;
-    if (NB_REAL(hipGetSymbolAddress)(&address, symbol) != hipSuccess) {
-        (void)NB_REAL(hipGetLastError)();
+    if (nb_hip_result(HIP(hipGetSymbolAddress)(&address, symbol)) != CUDA_SUCCESS)
         return 0;
-    }
     nb_hip_symbol_used(call, symbol);
     return nb_address(address) + offset;
 }
@@ -79,8 +77,7 @@ hipError_t nb_through_hip_copy_from_symbol_async(const struct nb_call *call,
     return result;
 }
 
-/* ---- the same in an executable graph --------------------------------------------------------------------
- */
+/* ---- the same in an executable graph ------------------------------------------------------------------- */
 
 /* Of a graph with a node that copies from nowhere known, nothing is known. */
 static void node_changed(hipGraphExec_t exec, hipGraphNode_t node, CUdeviceptr destination,

@@ -89,7 +89,6 @@ _IMAGE_READERS = tuple(
         "layout",
         "msgpack",
         "ptx_*",
-        "target_id",
         "unpack",
     )
 )

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.support import PROGRAMS
+
 _SUFFIX = re.compile(r"_v\d$")
 
 
@@ -24,6 +26,8 @@ class Api:
     folder: Path
     library: str
     soname: str
+    sources: tuple[Path, ...] = ()
+    """Compiled into a program beside its own."""
 
     def links(self, *more: str) -> tuple[str, ...]:
         return (f"-L{self.folder}", f"-l:{self.library}", f"-Wl,-rpath,{self.folder}", *more)
@@ -41,6 +45,7 @@ HIP_NAMES = {
     "cuMemFree": "hipFree",
     "cuLaunchKernel": "hipModuleLaunchKernel",
     "cuCtxSynchronize": "hipDeviceSynchronize",
+    "cuMemsetD2D8": "hipMemset2D",
 }
 """Where HIP's name is not CUDA's with another beginning."""
 
@@ -51,7 +56,7 @@ def api_of(name: str, native: Path) -> Api:
     folder = native / "hip"
     if not (folder / "libcuda-over-hip.so").is_file():
         pytest.skip(f"{folder} is not built: no hip_runtime_api.h; `python build.py test` fetches Debian's")
-    return Api("hip", "hip-sim", folder, "libcuda-over-hip.so", "libamdhip64.so.5")
+    return Api("hip", "hip-sim", folder, "libcuda-over-hip.so", "libamdhip64.so.5", (PROGRAMS / "lacking.c",))
 
 
 both_apis = pytest.mark.parametrize("api", ["cuda", "hip"], indirect=True)

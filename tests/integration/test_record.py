@@ -22,7 +22,9 @@ SHOWN = re.compile(
 
 @pytest.fixture
 def program(compile_c: Compiler, api: Api) -> Path:
-    return compile_c(f"{api.name}/region_program", PROGRAMS / "region_program.c", links=api.links())
+    return compile_c(
+        f"{api.name}/region_program", PROGRAMS / "region_program.c", *api.sources, links=api.links()
+    )
 
 
 LAUNCH, SET = OperationKind.LAUNCH, OperationKind.SET

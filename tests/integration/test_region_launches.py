@@ -52,7 +52,7 @@ def launch(record: Record, compile_c: Compiler, api: Api) -> Iterator[Launch]:
         def run(*forms: str) -> Launched:
             flags = ("-Wno-deprecated-declarations",)  # CUDA 3's launches
             name, source = f"{api.name}/region_launches", PROGRAMS / "region_launches.c"
-            program = compile_c(name, source, flags=flags, links=api.links())
+            program = compile_c(name, source, *api.sources, flags=flags, links=api.links())
             recorded = record([program, *forms])
             assert recorded.status == 0, recorded.stderr
             capture = captures.enter_context(Capture.open(recorded.folder / "x.ncap"))

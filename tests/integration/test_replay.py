@@ -57,7 +57,10 @@ def test_memory_is_as_recorded(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    [*(f"--cold={cold}" for cold in COLD), "--icache=cold", "--icache=warm", "--no-prime", "--seed=7"],
+    [
+        *(f"--cold={cold}" for cold in COLD),
+        *("--icache=cold", "--icache=warm", "--flush-cache", "--rotating-count=3", "--no-prime", "--seed=7"),
+    ],
 )
 def test_every_way_to_replay_leaves_the_same(option: str, saxpy: Path, tmp_path: Path) -> None:
     done = run(saxpy, *DONE, option, "--output", f"y={tmp_path / 'y'}")
@@ -75,6 +78,37 @@ def test_the_document_is_of_its_schema(saxpy: Path, tmp_path: Path) -> None:
     assert found.device is not None and found.overhead is not None and found.prepared is not None
     assert "CPU driver" in found.clocks.unavailable
     assert found.verification is not None and found.verification.exact
+
+
+def test_what_was_done_to_the_caches_is_in_the_result(saxpy: Path) -> None:
+    """Composable Kernel's flags, where nothing empties an instruction cache: copies of the code."""
+    done = run(saxpy, *DONE, "--flush-cache", "--rotating-count", 5, "--json", "-")
+    found = msgspec.json.decode(done.stdout.encode(), type=Document)
+    assert found.prepared is not None
+    assert (found.prepared.copies, found.prepared.code_copies, found.prepared.flush_blocks) == (5, 8, 0)
+    assert found.icache == "cold (8 copies of the code in turn)"
+    settings = found.settings
+    assert (settings.cold, settings.icache, settings.flush_cache, settings.rotating_count) == (
+        "rotate",
+        "cold",
+        True,
+        5,
+    )
+    assert "cold rotate (5 in turn), icache cold (8 copies of the code in turn), primed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rotating-count", 3, "--cold", "flush"], "cold 'flush' has no copies to rotate"),
+        (["--rotating-count", 0], "0 is not in the range 1<=x<=1048576"),
+        (["--driver", "hip-sim"], "is a driver of HIP, one of CUDA is needed"),
+    ],
+)
+def test_usage_is_one_line(saxpy: Path, options: list[object], said: str) -> None:
+    done = run(saxpy, "--driver", "sim", *options)
+    assert done.returncode in {2, 70}
+    assert said in " ".join(done.stderr.split())
 
 
 def test_json_has_standard_output_for_itself(saxpy: Path) -> None:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
+from ...shim.nvrtc import NAMES, nvrtc_files, packages, toolkits
 from .failure import SubmissionError
 from .flags import Flags
 from .nvcc import first_error
 
-_HOMES = ("CUDA_HOME", "CUDA_PATH")
-
 
 def find_nvrtc() -> ctypes.CDLL | None:
     """As the loader, a toolkit or the package nvidia-cuda-nvrtc has it."""
-    folders = [home / name for home in _toolkits() for name in ("lib64", "lib")]
-    folders += [folder / "lib" for folder in _packaged()]
-    files = [str(folder / name) for folder in folders for name in _names()]
-    for place in (*_names(), *files):
+    for place in (*NAMES, *map(str, nvrtc_files())):
         try:
             return ctypes.CDLL(place)
         except OSError:
@@ -59,25 +53,9 @@ def _text(size_of: Callable[..., int], read: Callable[..., int], program: ctypes
     return text.raw
 
 
-def _names() -> tuple[str, ...]:
-    return ("libnvrtc.so.13", "libnvrtc.so.12")
-
-
-def _toolkits() -> list[Path]:
-    homes = [Path(os.environ[name]) for name in _HOMES if os.environ.get(name)]
-    return [*homes, Path("/usr/local/cuda")]
-
-
-def _packaged() -> Iterator[Path]:
-    spec = importlib.util.find_spec("nvidia")
-    for place in (spec.submodule_search_locations or ()) if spec is not None else ():
-        yield from sorted(Path(place).glob("cu1?"), reverse=True)
-        yield from (Path(place) / name for name in ("cuda_nvrtc", "cuda_runtime"))
-
-
 def _includes() -> list[Path]:
     """The first whole toolkit's headers; else those of the packages."""
-    folders = [home / "include" for home in (*_toolkits(), *_packaged())]
+    folders = [home / "include" for home in (*toolkits(), *packages())]
     whole = [folder for folder in folders if (folder / "crt" / "mma.h").is_file()]
     some = [folder for folder in folders if (folder / "cuda_fp16.h").is_file()]
     chosen = (whole or some)[:1]

@@ -34,14 +34,13 @@
 /* clang-format on */
 
 /* NULL where a driver is older. Their types are ours, as a header that we take may be older, too. The last is
- * of libcuda-over-hip.so alone, which says CUDA's functions in HIP: it compiles HIP C++ for the device and
- * loads it. */
+ * of libcuda-over-hip.so alone, which says CUDA's functions in HIP: it compiles HIP C++ for the device. */
 #define NB_DRIVER_OPTIONAL(X)                                                                                \
     X(cuEventElapsedTime_v2, (float *, CUevent, CUevent))                                                    \
     X(cuGraphAddDependencies_v2,                                                                             \
       (CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t))                  \
     X(cuFuncLoad, (CUfunction))                                                                              \
-    X(nb_module_load_source, (CUmodule *, const char *source, char *log, size_t log_bytes))
+    X(nb_module_load_source, (CUmodule *, const char *hip, const char *ptx, char *log, size_t log_bytes))
 
 struct nb_driver {
     void *library;

@@ -141,11 +141,4 @@ extern "C" __global__ void nb_flush_icache()
                      :);
 }
 
-#else
-
-// There is no such instruction. This is launched as the other one would be, under a name that claims nothing.
-extern "C" __global__ void nb_flush_nothing()
-{
-}
-
 #endif

@@ -38,8 +38,8 @@ static int launch(struct nb_replay *replay, CUfunction function, unsigned grid, 
 static int load_source(struct nb_replay *replay)
 {
     char log[NB_REPLAY_TEXT / 2] = "";
-    const CUresult result =
-        replay->driver.nb_module_load_source(&replay->utility.module, nb_kernels_hip, log, sizeof log);
+    const CUresult result = replay->driver.nb_module_load_source(&replay->utility.module, nb_kernels_hip,
+                                                                 nb_kernels, log, sizeof log);
     if (result == CUDA_SUCCESS)
         return NB_REPLAY_OK;
     log[strcspn(log, "\r\n")] = '\0';
@@ -55,19 +55,19 @@ static int load(struct nb_replay *replay)
     return NB_CALL(replay, cuModuleLoadDataEx, &replay->utility.module, nb_kernels, 0, NULL, NULL);
 }
 
-/* By which of its names the module has it, the kernel says what it does here. */
+/* Where the device has no instruction for it, one is launched that does nothing, and said to be that. */
 static int find_flush(struct nb_replay *replay)
 {
     struct nb_utility *utility = &replay->utility;
     if (replay->options.flush_code == 0)
         return NB_REPLAY_OK;
-    utility->has_icache_inv = replay->driver.cuModuleGetFunction(&utility->flush, utility->module,
-                                                                 "nb_flush_icache") == CUDA_SUCCESS;
-    if (utility->has_icache_inv)
-        return NB_REPLAY_OK;
     if (replay->driver.nb_module_load_source == NULL)
         return nb_fail(replay, NB_REPLAY_OURS, "no kernel flushes this device's instruction caches");
-    return NB_CALL(replay, cuModuleGetFunction, &utility->flush, utility->module, "nb_flush_nothing");
+    utility->has_icache_inv = replay->driver.cuModuleGetFunction(&utility->flush, utility->module,
+                                                                 "nb_flush_icache") == CUDA_SUCCESS;
+    if (!utility->has_icache_inv)
+        utility->flush = utility->empty;
+    return NB_REPLAY_OK;
 }
 
 /* The most that a block can have, which on AMD's devices is what each has anyway. */

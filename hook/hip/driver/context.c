@@ -8,13 +8,13 @@ static int device_of(CUcontext context)
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
-    return (CUresult)HIP(hipGetDevice)(device);
+    return nb_hip_result(HIP(hipGetDevice)(device));
 }
 
 CUresult cuCtxGetCurrent(CUcontext *pctx)
 {
     int device = 0;
-    const CUresult result = (CUresult)HIP(hipGetDevice)(&device);
+    const CUresult result = nb_hip_result(HIP(hipGetDevice)(&device));
     if (result == CUDA_SUCCESS)
         *pctx = nb_hip_context(device);
     return result;
@@ -23,13 +23,13 @@ CUresult cuCtxGetCurrent(CUcontext *pctx)
 /* A thread of HIP always has a device: no context at all cannot be had, and is asked for only to let go. */
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
-    return ctx != NULL ? (CUresult)HIP(hipSetDevice)(device_of(ctx)) : CUDA_SUCCESS;
+    return ctx != NULL ? nb_hip_result(HIP(hipSetDevice)(device_of(ctx))) : CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
     hipCtx_t context;
-    const CUresult result = (CUresult)HIP(hipDevicePrimaryCtxRetain)(&context, dev);
+    const CUresult result = nb_hip_result(HIP(hipDevicePrimaryCtxRetain)(&context, dev));
     if (result == CUDA_SUCCESS)
         *pctx = nb_hip_context(dev);
     return result;
@@ -37,12 +37,12 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-    return (CUresult)HIP(hipDevicePrimaryCtxRelease)(dev);
+    return nb_hip_result(HIP(hipDevicePrimaryCtxRelease)(dev));
 }
 
 CUresult cuCtxSynchronize(void)
 {
-    return (CUresult)HIP(hipDeviceSynchronize)();
+    return nb_hip_result(HIP(hipDeviceSynchronize)());
 }
 
 /* HIP's limits have CUDA's numbers, and there are three of them: the stack (since 5.3), printf, the heap. */
@@ -54,7 +54,7 @@ static bool has_limit(CUlimit limit)
 
 CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 {
-    return has_limit(limit) ? (CUresult)HIP(hipDeviceGetLimit)(pvalue, (enum hipLimit_t)limit)
+    return has_limit(limit) ? nb_hip_result(HIP(hipDeviceGetLimit)(pvalue, (enum hipLimit_t)limit))
                             : CUDA_ERROR_UNSUPPORTED_LIMIT;
 }
 
@@ -62,13 +62,13 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
     hipError_t (*const set)(enum hipLimit_t, size_t) =
         HIP_LATER(hipDeviceSetLimit, (enum hipLimit_t, size_t)); /* since 5.3 */
-    return set != NULL && has_limit(limit) ? (CUresult)set((enum hipLimit_t)limit, value)
+    return set != NULL && has_limit(limit) ? nb_hip_result(set((enum hipLimit_t)limit, value))
                                            : CUDA_ERROR_UNSUPPORTED_LIMIT;
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {
-    return (CUresult)HIP(hipDeviceGetStreamPriorityRange)(leastPriority, greatestPriority);
+    return nb_hip_result(HIP(hipDeviceGetStreamPriorityRange)(leastPriority, greatestPriority));
 }
 
 /* No version has lines of L2 that persist, so none do after this. */

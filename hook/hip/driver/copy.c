@@ -2,8 +2,7 @@
  * sizes before 6.0. */
 #include "hip.h"
 
-/* ---- CUDA_MEMCPY3D, from it and to it -------------------------------------------------------------------
- */
+/* ---- CUDA_MEMCPY3D, from it and to it ------------------------------------------------------------------ */
 
 static hipMemcpyKind kind_of(CUmemorytype from, CUmemorytype to)
 {
@@ -85,7 +84,7 @@ CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
     hipMemcpy3DParms copy;
     if (pCopy == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    return nb_hip_copy_of(pCopy, &copy) ? (CUresult)HIP(hipMemcpy3D)(&copy) : CUDA_ERROR_NOT_SUPPORTED;
+    return nb_hip_copy_of(pCopy, &copy) ? nb_hip_result(HIP(hipMemcpy3D)(&copy)) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
@@ -93,7 +92,7 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
     hipMemcpy3DParms copy;
     if (pCopy == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    return nb_hip_copy_of(pCopy, &copy) ? (CUresult)HIP(hipMemcpy3DAsync)(&copy, nb_hip_stream(hStream))
+    return nb_hip_copy_of(pCopy, &copy) ? nb_hip_result(HIP(hipMemcpy3DAsync)(&copy, nb_hip_stream(hStream)))
                                         : CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -135,49 +134,56 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
     return cuMemcpy3DAsync_v2(&copy, hStream);
 }
 
+/* HIP asks nothing of a pitch. */
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    return cuMemcpy2D_v2(pCopy);
+}
+
 /* ---- one row ------------------------------------------------------------------------------------------- */
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
 {
-    return (CUresult)HIP(hipMemcpy)(nb_hip_address(dst), nb_hip_address(src), ByteCount, hipMemcpyDefault);
+    return nb_hip_result(
+        HIP(hipMemcpy)(nb_hip_address(dst), nb_hip_address(src), ByteCount, hipMemcpyDefault));
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
 {
-    return (CUresult)HIP(hipMemcpyAsync)(nb_hip_address(dst), nb_hip_address(src), ByteCount,
-                                         hipMemcpyDefault, nb_hip_stream(hStream));
+    return nb_hip_result(HIP(hipMemcpyAsync)(nb_hip_address(dst), nb_hip_address(src), ByteCount,
+                                             hipMemcpyDefault, nb_hip_stream(hStream)));
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
 {
-    return (CUresult)HIP(hipMemcpyHtoD)(nb_hip_address(dstDevice), NB_HIP_HOST(srcHost), ByteCount);
+    return nb_hip_result(HIP(hipMemcpyHtoD)(nb_hip_address(dstDevice), NB_HIP_HOST(srcHost), ByteCount));
 }
 
 CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
 {
-    return (CUresult)HIP(hipMemcpyDtoH)(dstHost, nb_hip_address(srcDevice), ByteCount);
+    return nb_hip_result(HIP(hipMemcpyDtoH)(dstHost, nb_hip_address(srcDevice), ByteCount));
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
 {
-    return (CUresult)HIP(hipMemcpyDtoD)(nb_hip_address(dstDevice), nb_hip_address(srcDevice), ByteCount);
+    return nb_hip_result(HIP(hipMemcpyDtoD)(nb_hip_address(dstDevice), nb_hip_address(srcDevice), ByteCount));
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
 {
-    return (CUresult)HIP(hipMemcpyHtoDAsync)(nb_hip_address(dstDevice), NB_HIP_HOST(srcHost), ByteCount,
-                                             nb_hip_stream(hStream));
+    return nb_hip_result(HIP(hipMemcpyHtoDAsync)(nb_hip_address(dstDevice), NB_HIP_HOST(srcHost), ByteCount,
+                                                 nb_hip_stream(hStream)));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 {
-    return (CUresult)HIP(hipMemcpyDtoHAsync)(dstHost, nb_hip_address(srcDevice), ByteCount,
-                                             nb_hip_stream(hStream));
+    return nb_hip_result(
+        HIP(hipMemcpyDtoHAsync)(dstHost, nb_hip_address(srcDevice), ByteCount, nb_hip_stream(hStream)));
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
                               CUstream hStream)
 {
-    return (CUresult)HIP(hipMemcpyDtoDAsync)(nb_hip_address(dstDevice), nb_hip_address(srcDevice), ByteCount,
-                                             nb_hip_stream(hStream));
+    return nb_hip_result(HIP(hipMemcpyDtoDAsync)(nb_hip_address(dstDevice), nb_hip_address(srcDevice),
+                                                 ByteCount, nb_hip_stream(hStream)));
 }

@@ -5,32 +5,32 @@
 
 CUresult cuInit(unsigned int Flags)
 {
-    return (CUresult)HIP(hipInit)(Flags);
+    return nb_hip_result(HIP(hipInit)(Flags));
 }
 
 CUresult cuDriverGetVersion(int *driverVersion)
 {
-    return (CUresult)HIP(hipDriverGetVersion)(driverVersion);
+    return nb_hip_result(HIP(hipDriverGetVersion)(driverVersion));
 }
 
 CUresult cuDeviceGetCount(int *count)
 {
-    return (CUresult)HIP(hipGetDeviceCount)(count);
+    return nb_hip_result(HIP(hipGetDeviceCount)(count));
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-    return (CUresult)HIP(hipDeviceGet)(device, ordinal);
+    return nb_hip_result(HIP(hipDeviceGet)(device, ordinal));
 }
 
 CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 {
-    return (CUresult)HIP(hipDeviceGetName)(name, len, dev);
+    return nb_hip_result(HIP(hipDeviceGetName)(name, len, dev));
 }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
-    return (CUresult)HIP(hipDeviceTotalMem)(bytes, dev);
+    return nb_hip_result(HIP(hipDeviceTotalMem)(bytes, dev));
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
@@ -40,12 +40,12 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
     const hipError_t result = HIP(hipDeviceGetUuid)(&bytes, dev);
     if (result == hipSuccess)
         memcpy(uuid, &bytes, sizeof *uuid);
-    return (CUresult)result;
+    return nb_hip_result(result);
 }
 
 CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
-    return (CUresult)HIP(hipDeviceGetPCIBusId)(pciBusId, len, dev);
+    return nb_hip_result(HIP(hipDeviceGetPCIBusId)(pciBusId, len, dev));
 }
 
 /* hipDeviceAttribute_t numbers from 5.0 on; what only newer headers have is left out. AMD gives a block all
@@ -104,7 +104,7 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (attributes[i].of_cuda == attrib)
-            return (CUresult)HIP(hipDeviceGetAttribute)(pi, attributes[i].of_hip, dev);
+            return nb_hip_result(HIP(hipDeviceGetAttribute)(pi, attributes[i].of_hip, dev));
     return CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -7,7 +7,7 @@ CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
         return CUDA_ERROR_INVALID_VALUE;
     if (nb_hip_is_stub(hfunc))
         return nb_hip_stub_attribute(pi, attrib, hfunc);
-    return (CUresult)HIP(hipFuncGetAttribute)(pi, (hipFunction_attribute)attrib, (hipFunction_t)hfunc);
+    return nb_hip_result(HIP(hipFuncGetAttribute)(pi, (hipFunction_attribute)attrib, (hipFunction_t)hfunc));
 }
 
 /* "On AMD devices these hints and controls are ignored" (hip_runtime_api.h): the library takes any pointer.
@@ -17,5 +17,5 @@ CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int v
     if (attrib != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
         attrib != CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
         return CUDA_ERROR_NOT_SUPPORTED;
-    return (CUresult)HIP(hipFuncSetAttribute)(hfunc, (hipFuncAttribute)attrib, value);
+    return nb_hip_result(HIP(hipFuncSetAttribute)(hfunc, (hipFuncAttribute)attrib, value));
 }

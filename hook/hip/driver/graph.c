@@ -5,30 +5,30 @@
 
 CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 {
-    return (CUresult)HIP(hipGraphCreate)((hipGraph_t *)phGraph, flags);
+    return nb_hip_result(HIP(hipGraphCreate)((hipGraph_t *)phGraph, flags));
 }
 
 CUresult cuGraphDestroy(CUgraph hGraph)
 {
-    return (CUresult)HIP(hipGraphDestroy)((hipGraph_t)hGraph);
+    return nb_hip_result(HIP(hipGraphDestroy)((hipGraph_t)hGraph));
 }
 
 CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 {
-    return (CUresult)HIP(hipGraphClone)((hipGraph_t *)phGraphClone, (hipGraph_t)originalGraph);
+    return nb_hip_result(HIP(hipGraphClone)((hipGraph_t *)phGraphClone, (hipGraph_t)originalGraph));
 }
 
 CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
 {
-    return (CUresult)HIP(hipGraphGetNodes)((hipGraph_t)hGraph, (hipGraphNode_t *)nodes, numNodes);
+    return nb_hip_result(HIP(hipGraphGetNodes)((hipGraph_t)hGraph, (hipGraphNode_t *)nodes, numNodes));
 }
 
 /* Edges of HIP have no ports and no types: all of them are whole dependencies. */
 CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData,
                             size_t *numEdges)
 {
-    const CUresult result = (CUresult)HIP(hipGraphGetEdges)((hipGraph_t)hGraph, (hipGraphNode_t *)from,
-                                                            (hipGraphNode_t *)to, numEdges);
+    const CUresult result = nb_hip_result(
+        HIP(hipGraphGetEdges)((hipGraph_t)hGraph, (hipGraphNode_t *)from, (hipGraphNode_t *)to, numEdges));
     if (result == CUDA_SUCCESS && from != NULL && edgeData != NULL)
         memset(edgeData, 0, *numEdges * sizeof *edgeData);
     return result;
@@ -41,8 +41,8 @@ CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, cons
     for (size_t i = 0; edgeData != NULL && i < numDependencies; i++)
         if (memcmp(&edgeData[i], &whole, sizeof whole) != 0)
             return CUDA_ERROR_NOT_SUPPORTED;
-    return (CUresult)HIP(hipGraphAddDependencies)((hipGraph_t)hGraph, (const hipGraphNode_t *)from,
-                                                  (const hipGraphNode_t *)to, numDependencies);
+    return nb_hip_result(HIP(hipGraphAddDependencies)((hipGraph_t)hGraph, (const hipGraphNode_t *)from,
+                                                      (const hipGraphNode_t *)to, numDependencies));
 }
 
 /* Before 5.3 the kinds were numbered from 1, and copies of one row were a kind of their own (9). From 5.5 on
@@ -50,7 +50,7 @@ CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, cons
 CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 {
     hipGraphNodeType kind;
-    const CUresult result = (CUresult)HIP(hipGraphNodeGetType)((hipGraphNode_t)hNode, &kind);
+    const CUresult result = nb_hip_result(HIP(hipGraphNodeGetType)((hipGraphNode_t)hNode, &kind));
     if (result != CUDA_SUCCESS)
         return result;
     const int first = nb_hip_version() < 503 ? 1 : 0;
@@ -63,26 +63,25 @@ CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 {
-    return (CUresult)HIP(hipGraphChildGraphNodeGetGraph)((hipGraphNode_t)hNode, (hipGraph_t *)phGraph);
+    return nb_hip_result(HIP(hipGraphChildGraphNodeGetGraph)((hipGraphNode_t)hNode, (hipGraph_t *)phGraph));
 }
 
-/* ---- executable ones ------------------------------------------------------------------------------------
- */
+/* ---- executable ones ----------------------------------------------------------------------------------- */
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
 {
-    return (CUresult)HIP(hipGraphInstantiateWithFlags)((hipGraphExec_t *)phGraphExec, (hipGraph_t)hGraph,
-                                                       flags);
+    return nb_hip_result(
+        HIP(hipGraphInstantiateWithFlags)((hipGraphExec_t *)phGraphExec, (hipGraph_t)hGraph, flags));
 }
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 {
-    return (CUresult)HIP(hipGraphLaunch)((hipGraphExec_t)hGraphExec, nb_hip_stream(hStream));
+    return nb_hip_result(HIP(hipGraphLaunch)((hipGraphExec_t)hGraphExec, nb_hip_stream(hStream)));
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
-    return (CUresult)HIP(hipGraphExecDestroy)((hipGraphExec_t)hGraphExec);
+    return nb_hip_result(HIP(hipGraphExecDestroy)((hipGraphExec_t)hGraphExec));
 }
 
 /* Since 5.3. Older libraries make a graph ready when it is instantiated or first launched. */
@@ -90,7 +89,7 @@ CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
 {
     hipError_t (*const upload)(hipGraphExec_t, hipStream_t) =
         HIP_LATER(hipGraphUpload, (hipGraphExec_t, hipStream_t));
-    return upload != NULL ? (CUresult)upload((hipGraphExec_t)hGraphExec, nb_hip_stream(hStream))
+    return upload != NULL ? nb_hip_result(upload((hipGraphExec_t)hGraphExec, nb_hip_stream(hStream)))
                           : CUDA_SUCCESS;
 }
 
@@ -100,7 +99,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsign
     hipError_t (*const enable)(hipGraphExec_t, hipGraphNode_t, unsigned int) =
         HIP_LATER(hipGraphNodeSetEnabled, (hipGraphExec_t, hipGraphNode_t, unsigned int));
     if (enable != NULL)
-        return (CUresult)enable((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, isEnabled);
+        return nb_hip_result(enable((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, isEnabled));
     return isEnabled != 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -109,7 +108,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExe
     hipGraphExecUpdateResult told = hipGraphExecUpdateSuccess;
     hipGraphNode_t node = NULL;
     const CUresult result =
-        (CUresult)HIP(hipGraphExecUpdate)((hipGraphExec_t)hGraphExec, (hipGraph_t)hGraph, &node, &told);
+        nb_hip_result(HIP(hipGraphExecUpdate)((hipGraphExec_t)hGraphExec, (hipGraph_t)hGraph, &node, &told));
     if (resultInfo != NULL)
         *resultInfo = (CUgraphExecUpdateResultInfo){.result = (CUgraphExecUpdateResult)told,
                                                     .errorNode = (CUgraphNode)node};

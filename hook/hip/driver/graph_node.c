@@ -2,15 +2,14 @@
 #include "hip.h"
 #include "shapes.h"
 
-/* ---- kernels --------------------------------------------------------------------------------------------
- */
+/* ---- kernels ------------------------------------------------------------------------------------------- */
 
 /* `func` is a stub's address or a hipFunction_t: the library looks among the stubs first. Contexts of nodes
  * and kernels of libraries are not HIP's. */
-static hipKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS *from)
+static hipKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS *from, void *packed[NB_HIP_PACKED_MAX])
 {
     return (hipKernelNodeParams){.blockDim = {from->blockDimX, from->blockDimY, from->blockDimZ},
-                                 .extra = from->extra,
+                                 .extra = nb_hip_packed(from->extra, packed),
                                  .func = from->func != NULL ? (void *)from->func : (void *)from->kern,
                                  .gridDim = {from->gridDimX, from->gridDimY, from->gridDimZ},
                                  .kernelParams = from->kernelParams,
@@ -22,16 +21,17 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const
 {
     if (nodeParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const hipKernelNodeParams kernel = kernel_of(nodeParams);
-    return (CUresult)HIP(hipGraphAddKernelNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
-                                                (const hipGraphNode_t *)dependencies, numDependencies,
-                                                &kernel);
+    void *packed[NB_HIP_PACKED_MAX];
+    const hipKernelNodeParams kernel = kernel_of(nodeParams, packed);
+    return nb_hip_result(HIP(hipGraphAddKernelNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                    (const hipGraphNode_t *)dependencies, numDependencies,
+                                                    &kernel));
 }
 
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     hipKernelNodeParams kernel;
-    const CUresult result = (CUresult)HIP(hipGraphKernelNodeGetParams)((hipGraphNode_t)hNode, &kernel);
+    const CUresult result = nb_hip_result(HIP(hipGraphKernelNodeGetParams)((hipGraphNode_t)hNode, &kernel));
     if (result == CUDA_SUCCESS)
         *nodeParams = nb_shape_of_kernel(&kernel);
     return result;
@@ -42,9 +42,10 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode h
 {
     if (nodeParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const hipKernelNodeParams kernel = kernel_of(nodeParams);
-    return (CUresult)HIP(hipGraphExecKernelNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode,
-                                                          &kernel);
+    void *packed[NB_HIP_PACKED_MAX];
+    const hipKernelNodeParams kernel = kernel_of(nodeParams, packed);
+    return nb_hip_result(
+        HIP(hipGraphExecKernelNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, &kernel));
 }
 
 /* HIP's attributes have the driver's numbers. Its windows have another order of fields, and nobody needs them
@@ -59,8 +60,9 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
 {
     hipError_t (*const get)(hipGraphNode_t, int, CUkernelNodeAttrValue *) =
         HIP_LATER(hipGraphKernelNodeGetAttribute, (hipGraphNode_t, int, CUkernelNodeAttrValue *));
-    return get != NULL && has_attribute(attr) ? (CUresult)get((hipGraphNode_t)hNode, (int)attr, value_out)
-                                              : CUDA_ERROR_NOT_SUPPORTED;
+    return get != NULL && has_attribute(attr)
+               ? nb_hip_result(get((hipGraphNode_t)hNode, (int)attr, value_out))
+               : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* Exported since 5.3 (in 5.2 it is declared and missing). */
@@ -69,12 +71,11 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
 {
     hipError_t (*const set)(hipGraphNode_t, int, const CUkernelNodeAttrValue *) =
         HIP_LATER(hipGraphKernelNodeSetAttribute, (hipGraphNode_t, int, const CUkernelNodeAttrValue *));
-    return set != NULL && has_attribute(attr) ? (CUresult)set((hipGraphNode_t)hNode, (int)attr, value)
+    return set != NULL && has_attribute(attr) ? nb_hip_result(set((hipGraphNode_t)hNode, (int)attr, value))
                                               : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* ---- copies ---------------------------------------------------------------------------------------------
- */
+/* ---- copies -------------------------------------------------------------------------------------------- */
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
                               size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
@@ -85,8 +86,9 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CU
         return CUDA_ERROR_INVALID_VALUE;
     if (!nb_hip_copy_of(copyParams, &copy))
         return CUDA_ERROR_NOT_SUPPORTED;
-    return (CUresult)HIP(hipGraphAddMemcpyNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
-                                                (const hipGraphNode_t *)dependencies, numDependencies, &copy);
+    return nb_hip_result(HIP(hipGraphAddMemcpyNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                    (const hipGraphNode_t *)dependencies, numDependencies,
+                                                    &copy));
 }
 
 /* Only of a node of just this kind: the library would read one of another (5.2: 1D) as if it were. */
@@ -98,7 +100,7 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams
     if (result == CUDA_SUCCESS && type != CU_GRAPH_NODE_TYPE_MEMCPY)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
-        result = (CUresult)HIP(hipGraphMemcpyNodeGetParams)((hipGraphNode_t)hNode, &copy);
+        result = nb_hip_result(HIP(hipGraphMemcpyNodeGetParams)((hipGraphNode_t)hNode, &copy));
     if (result == CUDA_SUCCESS && !nb_hip_copy_to(&copy, nodeParams))
         result = CUDA_ERROR_NOT_SUPPORTED;
     return result;
@@ -111,13 +113,12 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNod
     (void)ctx;
     if (copyParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    return nb_hip_copy_of(copyParams, &copy) ? (CUresult)HIP(hipGraphExecMemcpyNodeSetParams)(
-                                                   (hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, &copy)
+    return nb_hip_copy_of(copyParams, &copy) ? nb_hip_result(HIP(hipGraphExecMemcpyNodeSetParams)(
+                                                   (hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, &copy))
                                              : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* ---- sets -----------------------------------------------------------------------------------------------
- */
+/* ---- sets ---------------------------------------------------------------------------------------------- */
 
 static hipMemsetParams set_of(const CUDA_MEMSET_NODE_PARAMS *from)
 {
@@ -137,14 +138,15 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CU
     if (memsetParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     const hipMemsetParams set = set_of(memsetParams);
-    return (CUresult)HIP(hipGraphAddMemsetNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
-                                                (const hipGraphNode_t *)dependencies, numDependencies, &set);
+    return nb_hip_result(HIP(hipGraphAddMemsetNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                    (const hipGraphNode_t *)dependencies, numDependencies,
+                                                    &set));
 }
 
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
 {
     hipMemsetParams set;
-    const CUresult result = (CUresult)HIP(hipGraphMemsetNodeGetParams)((hipGraphNode_t)hNode, &set);
+    const CUresult result = nb_hip_result(HIP(hipGraphMemsetNodeGetParams)((hipGraphNode_t)hNode, &set));
     if (result == CUDA_SUCCESS)
         *nodeParams = nb_shape_of_set(&set);
     return result;
@@ -157,18 +159,17 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNod
     if (memsetParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     const hipMemsetParams set = set_of(memsetParams);
-    return (CUresult)HIP(hipGraphExecMemsetNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode,
-                                                          &set);
+    return nb_hip_result(
+        HIP(hipGraphExecMemsetNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, &set));
 }
 
-/* ---- the others -----------------------------------------------------------------------------------------
- */
+/* ---- the others ---------------------------------------------------------------------------------------- */
 
 CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
                              size_t numDependencies)
 {
-    return (CUresult)HIP(hipGraphAddEmptyNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
-                                               (const hipGraphNode_t *)dependencies, numDependencies);
+    return nb_hip_result(HIP(hipGraphAddEmptyNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                   (const hipGraphNode_t *)dependencies, numDependencies));
 }
 
 CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
@@ -177,30 +178,37 @@ CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgr
     if (nodeParams == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     const hipHostNodeParams host = {.fn = nodeParams->fn, .userData = nodeParams->userData};
-    return (CUresult)HIP(hipGraphAddHostNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
-                                              (const hipGraphNode_t *)dependencies, numDependencies, &host);
+    return nb_hip_result(HIP(hipGraphAddHostNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                  (const hipGraphNode_t *)dependencies, numDependencies,
+                                                  &host));
 }
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
                                   size_t numDependencies, CUgraph childGraph)
 {
-    return (CUresult)HIP(hipGraphAddChildGraphNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
-                                                    (const hipGraphNode_t *)dependencies, numDependencies,
-                                                    (hipGraph_t)childGraph);
+    return nb_hip_result(HIP(hipGraphAddChildGraphNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                        (const hipGraphNode_t *)dependencies, numDependencies,
+                                                        (hipGraph_t)childGraph));
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
                                    size_t numDependencies, CUevent event)
 {
-    return (CUresult)HIP(hipGraphAddEventRecordNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
-                                                     (const hipGraphNode_t *)dependencies, numDependencies,
-                                                     (hipEvent_t)event);
+    return nb_hip_result(HIP(hipGraphAddEventRecordNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                         (const hipGraphNode_t *)dependencies,
+                                                         numDependencies, (hipEvent_t)event));
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
                                  size_t numDependencies, CUevent event)
 {
-    return (CUresult)HIP(hipGraphAddEventWaitNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
-                                                   (const hipGraphNode_t *)dependencies, numDependencies,
-                                                   (hipEvent_t)event);
+    return nb_hip_result(HIP(hipGraphAddEventWaitNode)((hipGraphNode_t *)phGraphNode, (hipGraph_t)hGraph,
+                                                       (const hipGraphNode_t *)dependencies, numDependencies,
+                                                       (hipEvent_t)event));
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
+{
+    return nb_hip_result(HIP(hipGraphExecChildGraphNodeSetParams)(
+        (hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, (hipGraph_t)childGraph));
 }

@@ -24,6 +24,7 @@
 /* clang-format off */
 #define NB_HIP_FUNCTIONS(X) \
     X(hipInit) X(hipDriverGetVersion) X(hipRuntimeGetVersion) X(hipGetErrorName) X(hipGetErrorString) \
+    X(hipGetLastError) \
     X(hipGetDeviceCount) X(hipDeviceGet) X(hipDeviceGetName) X(hipDeviceGetAttribute) X(hipDeviceTotalMem) \
     X(hipDeviceGetUuid) X(hipDeviceGetPCIBusId) X(hipGetDevice) X(hipSetDevice) X(hipDeviceSynchronize) \
     X(hipDeviceGetLimit) X(hipDeviceGetStreamPriorityRange) X(hipDevicePrimaryCtxRetain) \
@@ -44,7 +45,7 @@
     X(hipStreamCreateWithFlags) X(hipStreamCreateWithPriority) X(hipStreamDestroy) X(hipStreamSynchronize) \
     X(hipStreamQuery) X(hipStreamWaitEvent) X(hipStreamGetFlags) X(hipStreamGetPriority) \
     X(hipGetStreamDeviceId) X(hipStreamBeginCapture) X(hipStreamEndCapture) X(hipStreamIsCapturing) \
-    X(hipThreadExchangeStreamCaptureMode) \
+    X(hipThreadExchangeStreamCaptureMode) X(hipStreamAddCallback) X(hipStreamWriteValue32) \
     X(hipEventCreateWithFlags) X(hipEventDestroy) X(hipEventRecord) X(hipEventSynchronize) X(hipEventQuery) \
     X(hipEventElapsedTime) \
     X(hipGraphCreate) X(hipGraphDestroy) X(hipGraphClone) X(hipGraphGetNodes) X(hipGraphGetEdges) \
@@ -53,7 +54,7 @@
     X(hipGraphAddEventRecordNode) X(hipGraphAddEventWaitNode) X(hipGraphKernelNodeGetParams) \
     X(hipGraphMemcpyNodeGetParams) X(hipGraphMemsetNodeGetParams) X(hipGraphChildGraphNodeGetGraph) \
     X(hipGraphExecKernelNodeSetParams) X(hipGraphExecMemcpyNodeSetParams) X(hipGraphExecMemsetNodeSetParams) \
-    X(hipGraphExecUpdate) X(hipGraphInstantiateWithFlags) X(hipGraphLaunch) X(hipGraphExecDestroy)
+    X(hipGraphExecUpdate) X(hipGraphExecChildGraphNodeSetParams) X(hipGraphInstantiateWithFlags) X(hipGraphLaunch) X(hipGraphExecDestroy)
 /* clang-format on */
 
 /* hipMemcpyHtoD.. take the host's side as `void *` before 6.0; a driver function has it const. */
@@ -89,6 +90,15 @@ void *nb_hip_find(const char *name) __attribute__((visibility("hidden")));
  * some structures changed in between. */
 unsigned nb_hip_version(void) __attribute__((visibility("hidden")));
 
+/* What a driver function answers. A call that the shim makes for itself, and that fails, must not be what
+ * hipGetLastError tells the program. */
+static inline CUresult nb_hip_result(hipError_t result)
+{
+    if (result != hipSuccess)
+        (void)HIP(hipGetLastError)();
+    return (CUresult)result;
+}
+
 /* The driver's number 1 for the default stream is newer than 5.2 in HIP, where NULL always says it. */
 static inline hipStream_t nb_hip_stream(CUstream stream)
 {
@@ -120,7 +130,15 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
 bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
                                 CUresult *result) __attribute__((visibility("hidden")));
 
-/* ---- copy.c ------------------------------------------------------------------------------------------- */
+/* ---- launch.c ------------------------------------------------------------------------------------------ */
+
+enum { NB_HIP_PACKED_MAX = 9 };
+
+/* The driver's list of packed parameters in `into`, with HIP's end: it is 3, the driver's is 0. NULL for
+ * NULL. */
+void **nb_hip_packed(void **extra, void *into[NB_HIP_PACKED_MAX]) __attribute__((visibility("hidden")));
+
+/* ---- copy.c -------------------------------------------------------------------------------------------- */
 
 /* False: HIP has no words for it (arrays of another make, mipmaps). */
 bool nb_hip_copy_of(const CUDA_MEMCPY3D *from, hipMemcpy3DParms *into) __attribute__((visibility("hidden")));

@@ -3,13 +3,29 @@
 
 #include <stddef.h>
 
+void **nb_hip_packed(void **extra, void *into[NB_HIP_PACKED_MAX])
+{
+    int count = 0;
+    if (extra == NULL)
+        return NULL;
+    for (; count + 2 < NB_HIP_PACKED_MAX && extra[count] != CU_LAUNCH_PARAM_END &&
+           extra[count] != HIP_LAUNCH_PARAM_END;
+         count += 2) {
+        into[count] = extra[count];
+        into[count + 1] = extra[count + 1];
+    }
+    into[count] = HIP_LAUNCH_PARAM_END;
+    return into;
+}
+
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                         unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                         unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
-    return (CUresult)HIP(hipModuleLaunchKernel)((hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX,
-                                                blockDimY, blockDimZ, sharedMemBytes, nb_hip_stream(hStream),
-                                                kernelParams, extra);
+    void *packed[NB_HIP_PACKED_MAX];
+    return nb_hip_result(HIP(hipModuleLaunchKernel)(
+        (hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+        nb_hip_stream(hStream), kernelParams, nb_hip_packed(extra, packed)));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -23,8 +39,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
                   (hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    hipStream_t, void **)); /* since 5.5 */
     return launch != NULL
-               ? (CUresult)launch((hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
-                                  blockDimZ, sharedMemBytes, nb_hip_stream(hStream), kernelParams)
+               ? nb_hip_result(launch((hipFunction_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
+                                      blockDimZ, sharedMemBytes, nb_hip_stream(hStream), kernelParams))
                : CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -35,9 +51,11 @@ static CUresult launch_by_library(const CUlaunchConfig *config, CUfunction f, vo
     hipError_t (*const launch)(const CUlaunchConfig *, hipFunction_t, void **, void **) =
         HIP_LATER(hipDrvLaunchKernelEx, (const CUlaunchConfig *, hipFunction_t, void **, void **));
     CUlaunchConfig copy = *config;
+    void *packed[NB_HIP_PACKED_MAX];
     copy.hStream = (CUstream)nb_hip_stream(config->hStream);
-    return launch != NULL ? (CUresult)launch(&copy, (hipFunction_t)f, kernelParams, extra)
-                          : CUDA_ERROR_NOT_SUPPORTED;
+    return launch != NULL
+               ? nb_hip_result(launch(&copy, (hipFunction_t)f, kernelParams, nb_hip_packed(extra, packed)))
+               : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
@@ -64,5 +82,5 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **ker
 
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
-    return (CUresult)HIP(hipLaunchHostFunc)(nb_hip_stream(hStream), fn, userData);
+    return nb_hip_result(HIP(hipLaunchHostFunc)(nb_hip_stream(hStream), fn, userData));
 }

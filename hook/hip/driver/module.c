@@ -5,7 +5,7 @@ enum { OPTIONS_MAX = 32, OPTIONS_SHARED = CU_JIT_FAST_COMPILE + 1 };
 
 CUresult cuModuleLoad(CUmodule *module, const char *fname)
 {
-    return (CUresult)HIP(hipModuleLoad)((hipModule_t *)module, fname);
+    return nb_hip_result(HIP(hipModuleLoad)((hipModule_t *)module, fname));
 }
 
 /* The first options have the same numbers in both (hipJitOptionFastCompile); the newer ones are left out, as
@@ -22,7 +22,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int nu
             kept[count] = (hipJitOption)options[i];
             values[count++] = optionValues[i];
         }
-    return (CUresult)HIP(hipModuleLoadDataEx)((hipModule_t *)module, image, count, kept, values);
+    return nb_hip_result(HIP(hipModuleLoadDataEx)((hipModule_t *)module, image, count, kept, values));
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -32,12 +32,12 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 
 CUresult cuModuleUnload(CUmodule hmod)
 {
-    return (CUresult)HIP(hipModuleUnload)((hipModule_t)hmod);
+    return nb_hip_result(HIP(hipModuleUnload)((hipModule_t)hmod));
 }
 
 CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
-    return (CUresult)HIP(hipModuleGetFunction)((hipFunction_t *)hfunc, (hipModule_t)hmod, name);
+    return nb_hip_result(HIP(hipModuleGetFunction)((hipFunction_t *)hfunc, (hipModule_t)hmod, name));
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
@@ -46,7 +46,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
     hipDeviceptr_t address = NULL;
     size_t size = 0;
     if (!nb_hip_registered_variable(hmod, name, &address, &size, &result))
-        result = (CUresult)HIP(hipModuleGetGlobal)(&address, &size, (hipModule_t)hmod, name);
+        result = nb_hip_result(HIP(hipModuleGetGlobal)(&address, &size, (hipModule_t)hmod, name));
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr != NULL)

@@ -6,7 +6,7 @@
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     hipDeviceptr_t base = NULL;
-    const CUresult result = (CUresult)HIP(hipMemGetAddressRange)(&base, psize, nb_hip_address(dptr));
+    const CUresult result = nb_hip_result(HIP(hipMemGetAddressRange)(&base, psize, nb_hip_address(dptr)));
     if (result == CUDA_SUCCESS && pbase != NULL)
         *pbase = (CUdeviceptr)(uintptr_t)base;
     return result;
@@ -16,8 +16,8 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr 
 static CUresult memory_type(uint32_t *type, CUdeviceptr address)
 {
     uint32_t number = 0;
-    const CUresult result = (CUresult)HIP(hipPointerGetAttribute)(&number, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                                                  nb_hip_address(address));
+    const CUresult result = nb_hip_result(
+        HIP(hipPointerGetAttribute)(&number, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, nb_hip_address(address)));
     if (result != CUDA_SUCCESS)
         return result;
     const uint32_t host = nb_hip_version() >= 600 ? 1 : 0;
@@ -33,8 +33,8 @@ static CUresult memory_type(uint32_t *type, CUdeviceptr address)
 static CUresult context_of(CUcontext *context, CUdeviceptr address)
 {
     int device = 0;
-    const CUresult result = (CUresult)HIP(hipPointerGetAttribute)(
-        &device, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL, nb_hip_address(address));
+    const CUresult result = nb_hip_result(
+        HIP(hipPointerGetAttribute)(&device, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL, nb_hip_address(address)));
     if (result == CUDA_SUCCESS)
         *context = nb_hip_context(device);
     return result;
@@ -52,8 +52,36 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
         return memory_type(data, ptr);
     default:
         return (int)attribute <= (int)HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
-                   ? (CUresult)HIP(hipPointerGetAttribute)(data, (hipPointer_attribute)attribute,
-                                                           nb_hip_address(ptr))
+                   ? nb_hip_result(HIP(hipPointerGetAttribute)(data, (hipPointer_attribute)attribute,
+                                                               nb_hip_address(ptr)))
                    : CUDA_ERROR_NOT_SUPPORTED;
     }
+}
+
+static size_t attribute_bytes(CUpointer_attribute attribute)
+{
+    switch ((int)attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        return 8;
+    default:
+        return 4;
+    }
+}
+
+/* One by one; where there is none, the answer is 0, as the driver's is. */
+CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr ptr)
+{
+    if (attributes == NULL || data == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < numAttributes; i++)
+        if (cuPointerGetAttribute(data[i], attributes[i], ptr) != CUDA_SUCCESS && data[i] != NULL)
+            memset(data[i], 0, attribute_bytes(attributes[i]));
+    return CUDA_SUCCESS;
 }

@@ -49,7 +49,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
 {
     void *address = NULL;
     const CUresult result =
-        (CUresult)HIP(hipMemAddressReserve)(&address, size, alignment, nb_hip_address(addr), flags);
+        nb_hip_result(HIP(hipMemAddressReserve)(&address, size, alignment, nb_hip_address(addr), flags));
     if (result == CUDA_SUCCESS)
         *ptr = (CUdeviceptr)(uintptr_t)address;
     return result;
@@ -57,7 +57,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
 
 CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
 {
-    return (CUresult)HIP(hipMemAddressFree)(nb_hip_address(ptr), size);
+    return nb_hip_result(HIP(hipMemAddressFree)(nb_hip_address(ptr), size));
 }
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
@@ -67,7 +67,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     hipMemGenericAllocationHandle_t made = NULL;
     if (prop == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const CUresult result = (CUresult)HIP(hipMemCreate)(&made, size, properties_of(prop, &old), flags);
+    const CUresult result = nb_hip_result(HIP(hipMemCreate)(&made, size, properties_of(prop, &old), flags));
     if (result == CUDA_SUCCESS)
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
     return result;
@@ -75,28 +75,28 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
-    return (CUresult)HIP(hipMemRelease)(handle_of(handle));
+    return nb_hip_result(HIP(hipMemRelease)(handle_of(handle)));
 }
 
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags)
 {
-    return (CUresult)HIP(hipMemMap)(nb_hip_address(ptr), size, offset, handle_of(handle), flags);
+    return nb_hip_result(HIP(hipMemMap)(nb_hip_address(ptr), size, offset, handle_of(handle), flags));
 }
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
-    return (CUresult)HIP(hipMemUnmap)(nb_hip_address(ptr), size);
+    return nb_hip_result(HIP(hipMemUnmap)(nb_hip_address(ptr), size));
 }
 
 CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
-    return (CUresult)HIP(hipMemSetAccess)(nb_hip_address(ptr), size, (const void *)desc, count);
+    return nb_hip_result(HIP(hipMemSetAccess)(nb_hip_address(ptr), size, (const void *)desc, count));
 }
 
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
 {
-    return (CUresult)HIP(hipMemGetAccess)(flags, (const void *)location, nb_hip_address(ptr));
+    return nb_hip_result(HIP(hipMemGetAccess)(flags, (const void *)location, nb_hip_address(ptr)));
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
@@ -105,8 +105,8 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
     struct old_properties old;
     if (prop == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    return (CUresult)HIP(hipMemGetAllocationGranularity)(granularity, properties_of(prop, &old),
-                                                         (hipMemAllocationGranularity_flags)option);
+    return nb_hip_result(HIP(hipMemGetAllocationGranularity)(granularity, properties_of(prop, &old),
+                                                             (hipMemAllocationGranularity_flags)option));
 }
 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
@@ -115,9 +115,9 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
     struct old_properties old;
     memset(prop, 0, sizeof *prop);
     if (!is_old())
-        return (CUresult)HIP(hipMemGetAllocationPropertiesFromHandle)((void *)prop, handle_of(handle));
+        return nb_hip_result(HIP(hipMemGetAllocationPropertiesFromHandle)((void *)prop, handle_of(handle)));
     const CUresult result =
-        (CUresult)HIP(hipMemGetAllocationPropertiesFromHandle)((void *)&old, handle_of(handle));
+        nb_hip_result(HIP(hipMemGetAllocationPropertiesFromHandle)((void *)&old, handle_of(handle)));
     if (result == CUDA_SUCCESS) {
         prop->type = (CUmemAllocationType)old.type;
         prop->requestedHandleTypes = (CUmemAllocationHandleType)old.handle_type;
@@ -133,7 +133,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 {
     hipMemGenericAllocationHandle_t found = NULL;
-    const CUresult result = (CUresult)HIP(hipMemRetainAllocationHandle)(&found, addr);
+    const CUresult result = nb_hip_result(HIP(hipMemRetainAllocationHandle)(&found, addr));
     if (result == CUDA_SUCCESS)
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)found;
     return result;

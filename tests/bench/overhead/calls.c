@@ -29,18 +29,31 @@ struct functions {
                        unsigned int, unsigned int, CUstream, void **, void **);
 };
 
-static const char *const names[] = {"cuInit",           "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
-                                    "cuModuleLoadData", "cuModuleGetFunction",      "cuCtxGetFlags",
-                                    "cuStreamQuery",    "cuCtxSynchronize",         "cuLaunchKernel"};
+enum { FUNCTIONS = sizeof(struct functions) / sizeof(void *) };
+
+static const char *const cuda_names[FUNCTIONS] = {
+    "cuInit",           "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
+    "cuModuleLoadData", "cuModuleGetFunction",      "cuCtxGetFlags",
+    "cuStreamQuery",    "cuCtxSynchronize",         "cuLaunchKernel"};
+/* HIP's of the same ABI; a device has one context, which is current. */
+static const char *const hip_names[FUNCTIONS] = {"hipInit",
+                                                 NULL,
+                                                 NULL,
+                                                 "hipModuleLoadData",
+                                                 "hipModuleGetFunction",
+                                                 "hipPeekAtLastError",
+                                                 "hipStreamQuery",
+                                                 "hipDeviceSynchronize",
+                                                 "hipModuleLaunchKernel"};
 
 static const char ptx[] =
     ".version 7.5\n.target sm_75\n.address_size 64\n"
     ".visible .entry nothing(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n  ret;\n}\n";
 
-static void find(struct functions *functions, void *handle)
+static void find(struct functions *functions, void *handle, const char *const *names)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        ((void **)functions)[i] = dlsym(handle, names[i]);
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        ((void **)functions)[i] = names[i] != NULL ? dlsym(handle, names[i]) : NULL;
 }
 
 static double now(void)
@@ -106,8 +119,9 @@ int main(int argc, char **argv)
         return 1;
     }
     struct functions direct, through;
-    find(&direct, driver);
-    find(&through, RTLD_DEFAULT);
+    const char *const *const names = dlsym(driver, "hipInit") != NULL ? hip_names : cuda_names;
+    find(&direct, driver, names);
+    find(&through, RTLD_DEFAULT, names);
     /* The null driver has no contexts and nothing to wait for; a generic shim exports the calls all the same.
      */
     if (direct.retain == NULL)

@@ -1,9 +1,9 @@
 """Nanoseconds a driver call costs more under the shim, measured side by side in one run.
 
-    python tests/bench/overhead/run.py [null|sim|auto] [--json FILE]
+    python tests/bench/overhead/run.py [null|null-hip|sim|auto] [--json FILE]
 
-`null` is a driver that does nothing: what is timed is the shim alone. `sim` and `auto` time `cuLaunchKernel` on the
-CPU driver and on the GPU's. The targets are design.md's, Cost.
+`null` is a driver that does nothing: what is timed is the shim alone; `null-hip` is HIP's. `sim` and `auto` time
+`cuLaunchKernel` on the CPU driver and on the GPU's. The targets are design.md's, Cost.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ sys.path.insert(0, str(HERE.parents[2]))  # run as a script, from anywhere
 from benchguard.codegen.headers import find_headers
 from benchguard.shim.driver import discover
 
+NULL_DRIVERS = {
+    "null": ("null_driver.c", "libcuda.so.1"),
+    "null-hip": ("null_hip_driver.c", "libamdhip64.so.5"),
+}
 TARGETS = {"passed": 1.0, "recorded": 25.0, "launch": 60.0}
 
 
@@ -59,11 +63,10 @@ def compile_c(source: str, output: Path, *flags: str) -> Path:
 
 def measure(driver: str, folder: Path) -> list[Overhead]:
     calls = compile_c("calls.c", folder / "calls")
-    if driver == "null":
-        # Not named libcuda.so: `calls` opens it directly, past the dlopen hook.
-        path = compile_c(
-            "null_driver.c", folder / "null_driver.so", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"
-        )
+    if driver in NULL_DRIVERS:
+        # Not named as the vendor does: `calls` opens it directly, past the dlopen hook.
+        source, soname = NULL_DRIVERS[driver]
+        path = compile_c(source, folder / "null_driver.so", "-shared", "-fPIC", f"-Wl,-soname,{soname}")
     else:
         path = folder / "driver_under_test.so"
         path.symlink_to(discover(driver).path)
@@ -97,7 +100,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("driver", nargs="?", default="null", help="null, sim, auto or a path (default: null)")
+    parser.add_argument(
+        "driver", nargs="?", default="null", help="null, null-hip, sim, auto or a path (default: null)"
+    )
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -18,7 +18,7 @@ int main(void)
 {
     hipStream_t stream;
     hipGraph_t graph;
-    hipGraphNode_t set, row, volume, error;
+    hipGraphNode_t set, row, volume, error; /* an executable volume stays of one row */
     hipGraphExec_t exec;
     char *memory = allocate("memory", 65536);
     CHECK(hipStreamCreate(&stream));
@@ -27,7 +27,7 @@ int main(void)
         .dst = memory, .elementSize = 1, .height = 1, .pitch = 0, .value = 1, .width = 10};
     hipMemcpy3DParms volume_params = {.srcPtr = {memory, 64, 64, 2},
                                       .dstPtr = {memory + 4096, 64, 64, 2},
-                                      .extent = {12, 2, 2},
+                                      .extent = {12, 1, 1},
                                       .kind = hipMemcpyDeviceToDevice};
     CHECK(hipGraphCreate(&graph, 0));
     CHECK(hipGraphAddMemsetNode(&set, graph, NULL, 0, &set_params));

@@ -1,11 +1,10 @@
-/* What a HIP program is told of its memory: the same whether it is recorded or not, but for the addresses. With an
- * argument these are printed, too. */
+/* What a HIP program is told of its memory: the same whether it is recorded or not, but for the addresses.
+ * With an argument these are printed, too. */
 #include "hip_region.h"
 
 static void *known[16];
 static int known_count;
 
-/* The place of an address in what was allocated, not the address. */
 static void tell(const char *what, hipError_t result)
 {
     printf("%s %d last %d\n", what, (int)result, (int)hipGetLastError());
@@ -36,12 +35,13 @@ static void describe(const char *what, void *address, size_t expected)
     printf("  allocated %zu\n", bytes);
 }
 
-static void keep(const char *what, hipError_t result, void *address)
+static void keep(const char *what, hipError_t result, void **address)
 {
-    printf("%s has an address %d, ", what, address != NULL);
+    printf("%s has an address %d, ", what, *address != NULL);
     tell("with", result);
-    if (result == hipSuccess && address != NULL)
-        known[known_count++] = address;
+    if (result == hipSuccess && *address != NULL)
+        known[known_count++] = *address;
+    *address = NULL;
 }
 
 int main(int argc, char **argv)
@@ -52,21 +52,19 @@ int main(int argc, char **argv)
     hipStream_t stream;
     (void)argv;
     CHECK(hipStreamCreate(&stream));
-    keep("hipMalloc", hipMalloc(&address, 1000), address);
-    describe("hipMalloc", address, 1000);
-    address = NULL;
-    keep("hipExtMallocWithFlags", hipExtMallocWithFlags(&address, 2000, hipDeviceMallocDefault), address);
-    keep("hipMallocPitch", hipMallocPitch(&address, &pitch, 100, 7), address);
+    keep("hipMalloc", hipMalloc(&address, 1000), &address);
+    describe("hipMalloc", known[0], 1000);
+    keep("hipExtMallocWithFlags", hipExtMallocWithFlags(&address, 2000, hipDeviceMallocDefault), &address);
+    keep("hipMallocPitch", hipMallocPitch(&address, &pitch, 100, 7), &address);
     printf("pitch %zu\n", pitch);
-    keep("hipMemAllocPitch", hipMemAllocPitch((hipDeviceptr_t *)&address, &pitch, 100, 7, 4), address);
+    keep("hipMemAllocPitch", hipMemAllocPitch((hipDeviceptr_t *)&address, &pitch, 100, 7, 4), &address);
     printf("pitch %zu\n", pitch);
-    keep("hipMalloc3D", hipMalloc3D(&volume, (hipExtent){100, 7, 3}), volume.ptr);
+    keep("hipMalloc3D", hipMalloc3D(&volume, (hipExtent){100, 7, 3}), &volume.ptr);
     printf("pitch %zu of %zu by %zu\n", volume.pitch, volume.xsize, volume.ysize);
-    keep("hipMallocAsync", hipMallocAsync(&address, 3000, stream), address);
+    keep("hipMallocAsync", hipMallocAsync(&address, 3000, stream), &address);
     for (int i = 0; argc > 1 && i < known_count; i++)
         say("address", known[i]);
 
-    address = NULL;
     tell("hipMalloc of nothing", hipMalloc(&address, 0));
     tell("hipMalloc of too much", hipMalloc(&address, SIZE_MAX / 4));
     tell("hipMalloc to nowhere", hipMalloc(NULL, 8));
@@ -78,8 +76,7 @@ int main(int argc, char **argv)
     tell("hipGetDevice", hipGetDevice(&(int){0}));
     tell("hipMemcpy", hipMemcpy(known[1], known[0], 1000, hipMemcpyDefault));
     tell("hipStreamQuery", hipStreamQuery(stream));
-    tell("hipFreeAsync", hipFreeAsync(address = known[known_count - 1], stream));
-    tell("hipFreeAsync again", hipFreeAsync(address, stream));
+    tell("hipFreeAsync", hipFreeAsync(known[known_count - 1], stream));
     tell("hipStreamSynchronize", hipStreamSynchronize(stream));
     for (int i = 0; i < known_count - 1; i++)
         tell("hipFree", hipFree(known[i]));

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Nor may what a recorder does for itself be the last error. */
 #define CHECK(call)                                                                                          \
     do {                                                                                                     \
-        const hipError_t result_ = (call);                                                                   \
-        if (result_ != hipSuccess) {                                                                         \
-            fprintf(stderr, "line %d: %s returned %d\n", __LINE__, #call, (int)result_);                     \
+        const hipError_t result_ = (call), last_ = hipPeekAtLastError();                                     \
+        if (result_ != hipSuccess || last_ != hipSuccess) {                                                  \
+            fprintf(stderr, "line %d: %s returned %d, the last error is %d\n", __LINE__, #call,              \
+                    (int)result_, (int)last_);                                                               \
             exit(1);                                                                                         \
         }                                                                                                    \
     } while (0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,10 @@ def test_the_shim_of_a_session_around_ours_is_left_out(session: Session) -> None
     inner = command_environment(interposer("hip"), session, None, outer)
     assert inner["LD_PRELOAD"] == "/ours/preload.so:/shim/libamdhip64.so.6:libm.so.6:mine.so"
     assert not {"NEUTRINO_SHIM", "NEUTRINO_DRIVER", "NEUTRINO_FILTER"} & set(inner)
+
+
+def test_what_the_driver_needs_is_told_unless_the_user_says_otherwise(session: Session) -> None:
+    between = replace(interposer("hip"), environment={"NEUTRINO_NVRTC": "/found"})
+    assert command_environment(between, session, None, {})["NEUTRINO_NVRTC"] == "/found"
+    said = command_environment(between, session, None, {"NEUTRINO_NVRTC": "/said"})
+    assert said["NEUTRINO_NVRTC"] == "/said"

@@ -51,7 +51,7 @@ from tests.recordings import RecordingWriter
 
 BOTH = AllocationFlag.BEFORE | AllocationFlag.AFTER
 IMAGE = b".version 8.0\n" * 100 + b"\0"
-CALLS = ["cuInit", "cuMemAlloc_v2", "cuMemMap"]
+CALLS = ["cuInit", "cuMemAlloc_v2", "cuMemMap", "hipMalloc", "hipMemMap"]
 DEVICE = Device(Vendor.CUDA, 13000, 9, 0, 16, 1 << 20, 1 << 33, ARENA, 1 << 40, "00112233" * 4, "a GPU")
 
 
@@ -168,18 +168,18 @@ def test_memory_that_was_freed_has_no_end(tmp_path: Path) -> None:
         assert len(capture.after) == 0
 
 
-def test_mappings_side_by_side_are_one_allocation(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mapped", "plain"), [("cuMemMap", "cuMemAlloc_v2"), ("hipMemMap", "hipMalloc")])
+def test_mappings_side_by_side_are_one_allocation(tmp_path: Path, mapped: str, plain: str) -> None:
     """As a tensor sees them that lies across two; not where one of them is gone at the end, nor other allocations."""
-    recording = begun()
+    recording, mapping, other = begun(), CALLS.index(mapped), CALLS.index(plain)
     for number in range(3):
-        recording.allocation(ARENA + number * PAGE, PAGE, BOTH, slot=2)
-    recording.allocation(ARENA + 3 * PAGE, PAGE, AllocationFlag.BEFORE, slot=2)
-    recording.allocation(ARENA + 4 * PAGE, PAGE, BOTH, slot=1)
-    recording.allocation(ARENA + 5 * PAGE, PAGE, BOTH, slot=1)
+        recording.allocation(ARENA + number * PAGE, PAGE, BOTH, slot=mapping)
+    recording.allocation(ARENA + 3 * PAGE, PAGE, AllocationFlag.BEFORE, slot=mapping)
+    recording.allocation(ARENA + 4 * PAGE, PAGE, BOTH, slot=other)
+    recording.allocation(ARENA + 5 * PAGE, PAGE, BOTH, slot=other)
     recording.end()
     with packed(recording, tmp_path) as capture:
         found = [(each.address - ARENA, each.bytes, each.call) for each in capture.allocations]
-    mapped, plain = "cuMemMap", "cuMemAlloc_v2"
     assert found == [
         (0, 3 * PAGE, mapped),
         (3 * PAGE, PAGE, mapped),

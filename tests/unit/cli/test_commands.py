@@ -152,3 +152,10 @@ def test_importing_the_package_is_cheap() -> None:
     code = "import benchguard, sys; print(sorted({'torch', 'numpy', 'click', 'rich'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
+
+
+def test_inline_there_are_no_caches_to_flush() -> None:
+    done = run("grade", "problem.py", "submission.py", "--inline", "--flush-cache")
+    assert done.returncode == 2
+    assert "leave --flush-cache out" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -9,6 +9,7 @@ versions, no hipFreeArray, and two of its own: the ABI that macros hide, and one
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from benchguard.codegen.emit import emit_shim
@@ -16,7 +17,8 @@ from benchguard.codegen.emit.sim import emit_sim
 from benchguard.codegen.exports import DriverExports, Version
 from benchguard.codegen.generate import hip_surface, shim_surface, write_files
 from benchguard.codegen.headers import headers_in
-from benchguard.codegen.hip import hip_headers_in
+from benchguard.codegen.hip import HipHeaders, hip_headers_in
+from benchguard.codegen.vendor import HIP
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = (
@@ -40,13 +42,18 @@ def generate(folder: Path) -> None:
     write_files(emit_shim(surface), folder / "shim")
     write_files(emit_sim(surface.api), folder / "sim")
     hip = hip_surface(
-        hip_headers_in(GOLDEN / "hip_include", "the golden HIP header"),
+        golden_hip_headers(),
         headers,
         hip_driver(),
         GOLDEN / "hip_semantics.toml",
         GOLDEN / "semantics.toml",
     )
     write_files(emit_shim(hip), folder / "hip")
+
+
+def golden_hip_headers() -> HipHeaders:
+    found = hip_headers_in(GOLDEN / "hip_include", "the golden HIP header")
+    return replace(found, vendor=replace(HIP, extra=GOLDEN / "hip_extra.h"))
 
 
 def hip_driver() -> DriverExports:

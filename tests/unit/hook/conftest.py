@@ -13,7 +13,6 @@ READERS = (
     "bundle.c",
     "code_object.c",
     "code_object_globals.c",
-    "code_object_metadata.c",
     "compressed_bundle.c",
     "elf_view.c",
     "image.c",
@@ -23,7 +22,6 @@ READERS = (
     "ptx_globals.c",
     "ptx_layout.c",
     "ptx_text.c",
-    "target_id.c",
     "unpack.c",
 )
 COMPILE = (

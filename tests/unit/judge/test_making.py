@@ -247,10 +247,13 @@ def test_workers_have_a_share_of_the_threads() -> None:
     assert threads() == before
 
 
-def test_a_process_with_a_driver_is_not_forked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+@pytest.mark.parametrize("driver", ["libcuda.so.580.1", "libamdhip64.so.6.2.41134"])
+def test_a_process_with_a_driver_is_not_forked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, driver: str
+) -> None:
     maps = tmp_path / "maps"
     monkeypatch.setattr(workers, "MAPS", maps)
     maps.write_text("7f00-7f01 r-xp 00000000 00:00 1 /usr/lib/x86_64-linux-gnu/libcudart.so.13\n")
     assert can_fork()
-    maps.write_text("7f00-7f01 r-xp 00000000 00:00 1 /usr/lib/x86_64-linux-gnu/libcuda.so.580.1\n")
+    maps.write_text(f"7f00-7f01 r-xp 00000000 00:00 1 /usr/lib/x86_64-linux-gnu/{driver}\n")
     assert not can_fork()

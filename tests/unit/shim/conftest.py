@@ -11,7 +11,7 @@ import pytest
 FUNCTIONS = ("cuInit", "cuDriverGetVersion", "cuMemAlloc_v2", "cuCtxGetCurrent", "cuBrandNew")
 
 
-def compile_library(output: Path, functions: tuple[str, ...]) -> Path:
+def compile_library(output: Path, functions: tuple[str, ...], soname: str = "libcuda.so.1") -> Path:
     """A library whose n-th function returns 100 + n."""
     output.parent.mkdir(parents=True, exist_ok=True)
     source = output.with_suffix(".c")
@@ -23,7 +23,7 @@ def compile_library(output: Path, functions: tuple[str, ...]) -> Path:
         "-shared",
         "-fPIC",
         "-Wl,-Bsymbolic",
-        "-Wl,-soname,libcuda.so.1",
+        f"-Wl,-soname,{soname}",
         str(source),
         "-o",
         str(output),
@@ -40,7 +40,7 @@ def driver_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def make_library(tmp_path: Path) -> Callable[..., Path]:
-    return lambda name, *functions: compile_library(tmp_path / name, functions)
+    return lambda name, *functions, **more: compile_library(tmp_path / name, functions, **more)
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from benchguard.codegen.emit.shim_map import OWN
+from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import read_exports
+from benchguard.codegen.hip import HipHeaders
+from benchguard.codegen.surface import Surface
 from benchguard.shim import build
 from benchguard.shim.build import Shim, shim_for
 from benchguard.shim.driver import Driver, discover
@@ -116,3 +120,67 @@ def test_an_unwritable_cache_is_told_too(driver: Driver, tmp_path: Path, generic
     assert shim.gap is not None
     assert "set XDG_CACHE_HOME" in shim.gap.reason
     assert shim.surface_path == generic
+
+
+@pytest.fixture
+def hip_driver(make_library: Callable[..., Path]) -> Driver:
+    return discover(str(make_library("libamdhip64.so.6", "hipInit", soname="libamdhip64.so.6")))
+
+
+@pytest.fixture
+def headers_of_5(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    headers = HipHeaders(tmp_path / "include", 50221153, "a test")
+    monkeypatch.setattr(build, "find_hip_headers", lambda _: headers)
+
+
+@pytest.mark.parametrize("missing", ["compiler", "headers"])
+def test_hip_has_no_generic_shim(
+    hip_driver: Driver, cache: dict[str, str], monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    """One line says what to install."""
+
+    def none(_: object) -> HipHeaders:
+        raise CodegenError("no hip/hip_runtime_api.h found: install it")
+
+    monkeypatch.setattr(build, "find_hip_headers", none)
+    if missing == "compiler":
+        monkeypatch.setenv("CC", "/nonexistent/cc")
+    with pytest.raises(
+        ShimError, match=r"there is no shim for .*libamdhip64\.so\.6: .*(install|set CC)"
+    ) as raised:
+        shim_for(hip_driver, environment=cache)
+    assert ("no such program" in str(raised.value)) == (missing == "compiler")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.usefixtures("headers_of_5")
+def test_headers_of_another_release_of_hip_are_refused(hip_driver: Driver, cache: dict[str, str]) -> None:
+    """Structures differ between releases: hooks made with the wrong ones would read what is not there."""
+    with pytest.raises(ShimError, match="it is of HIP 6, the headers of a test are of HIP 5"):
+        shim_for(hip_driver, environment=cache)
+
+
+@pytest.mark.usefixtures("headers_of_5")
+def test_headers_beside_the_driver_are_taken(
+    hip_driver: Driver, cache: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in /opt/rocm-6.2/lib and /opt/rocm-6.2/include, whichever ROCm is the machine's own."""
+    root = hip_driver.path.parent
+    library = root / "lib" / hip_driver.path.name
+    library.parent.mkdir()
+    hip_driver.path.rename(library)
+    (root / "include" / "hip").mkdir(parents=True)
+    (root / "include" / "hip" / "hip_runtime_api.h").touch()
+    (root / "include" / "hip" / "hip_version.h").write_text(
+        "".join(f"#define HIP_VERSION_{part} {n}\n" for part, n in (("MAJOR", 6), ("MINOR", 2), ("PATCH", 1)))
+    )
+    seen: list[HipHeaders] = []
+
+    def surface(headers: HipHeaders, *_: object) -> Surface:
+        seen.append(headers)
+        raise CodegenError("enough")
+
+    monkeypatch.setattr(build, "hip_surface", surface)
+    with pytest.raises(ShimError, match="enough"):
+        shim_for(discover(str(library)), environment=cache)
+    assert [(each.folder, each.version) for each in seen] == [(root / "include", 60200001)]

@@ -1,5 +1,5 @@
-/* HIP C++ as a module, compiled for the device by hiprtc: what the replay engine has its own kernels by, as
- * AMD has no code that every device takes. */
+/* The replay engine's own kernels: HIP C++ that hiprtc compiles for the device, as AMD has no code that every
+ * device takes. A device that is not AMD's (the CPU driver's) takes PTX, where it has no compiler. */
 #include "hip.h"
 
 #include <hip/hiprtc.h>
@@ -127,40 +127,44 @@ static CUresult load(const struct compiler *compiler, hiprtcProgram program, CUm
     return result;
 }
 
-static CUresult compile(const struct compiler *compiler, hiprtcProgram program, char *log, size_t log_bytes)
+static CUresult compile(const struct compiler *compiler, const char *source, int device, const char *target,
+                        CUmodule *module, char *log, size_t log_bytes)
 {
-    char target[300], architecture[320], rate[48];
+    char architecture[320], rate[48];
+    hiprtcProgram program = NULL;
+    snprintf(architecture, sizeof architecture, "--offload-arch=%s", target);
+    snprintf(rate, sizeof rate, "-DNB_WALL_CLOCK_KHZ=%d", wall_clock_khz(device));
+    const char *options[] = {architecture, rate};
+    if (compiler->create(&program, source, "neutrino.hip", 0, NULL, NULL) != HIPRTC_SUCCESS)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = CUDA_ERROR_INVALID_SOURCE;
+    if (compiler->compile(program, 2, options) == HIPRTC_SUCCESS)
+        result = load(compiler, program, module);
+    else
+        take_log(compiler, program, log, log_bytes);
+    (void)compiler->destroy(&program);
+    return result;
+}
+
+/* Into `log` goes a line that says why not. Without hiprtc: CUDA_ERROR_NOT_SUPPORTED. */
+__attribute__((visibility("default"))) CUresult nb_module_load_source(CUmodule *module, const char *source,
+                                                                      const char *ptx, char *log,
+                                                                      size_t log_bytes)
+{
+    struct compiler compiler;
+    char target[300];
     int device = 0;
     if (HIP(hipGetDevice)(&device) != hipSuccess || !find_target(device, target, sizeof target)) {
         snprintf(log, log_bytes, "the device does not say what to compile for");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
-    snprintf(architecture, sizeof architecture, "--offload-arch=%s", target);
-    snprintf(rate, sizeof rate, "-DNB_WALL_CLOCK_KHZ=%d", wall_clock_khz(device));
-    const char *options[] = {architecture, rate};
-    if (compiler->compile(program, 2, options) == HIPRTC_SUCCESS)
-        return CUDA_SUCCESS;
-    take_log(compiler, program, log, log_bytes);
-    return CUDA_ERROR_INVALID_SOURCE;
-}
-
-/* Into `log` goes a line that says why not. Without hiprtc: CUDA_ERROR_NOT_SUPPORTED. */
-__attribute__((visibility("default"))) CUresult nb_module_load_source(CUmodule *module, const char *source,
-                                                                      char *log, size_t log_bytes)
-{
-    struct compiler compiler;
-    hiprtcProgram program = NULL;
-    if (!find_compiler(&compiler)) {
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (find_compiler(&compiler))
+        result = compile(&compiler, source, device, target, module, log, log_bytes);
+    else
         snprintf(log, log_bytes,
                  "there is no libhiprtc.so.%u beside the HIP library nor where the loader looks",
                  nb_hip_version() / 100);
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    if (compiler.create(&program, source, "neutrino.hip", 0, NULL, NULL) != HIPRTC_SUCCESS)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = compile(&compiler, program, log, log_bytes);
-    if (result == CUDA_SUCCESS)
-        result = load(&compiler, program, module);
-    (void)compiler.destroy(&program);
-    return result;
+    const bool is_amd = strncmp(target, "gfx", 3) == 0;
+    return result == CUDA_SUCCESS || is_amd ? result : cuModuleLoadDataEx(module, ptx, 0, NULL, NULL);
 }

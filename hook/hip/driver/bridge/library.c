@@ -38,8 +38,7 @@ CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
     return CUDA_SUCCESS;
 }
 
-/* ---- what is registered, which is the business of the process that hipcc linked it into -----------------
- */
+/* ---- what is registered, which is the business of the process that hipcc linked it into ---------------- */
 
 bool nb_hip_is_stub(CUfunction function)
 {

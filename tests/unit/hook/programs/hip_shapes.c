@@ -1,5 +1,5 @@
-/* hip_shapes VERSION FORM: HIP's description of one copy, with a number in each field that tells which it is, in CUDA's
- * words. */
+/* hip_shapes VERSION FORM: HIP's description of one copy, with a number in each field that tells which it is,
+ * in CUDA's words. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,10 @@ static void print_volume(const CUDA_MEMCPY3D *volume)
 
 static void print_plane(const CUDA_MEMCPY2D *plane)
 {
-    print_end("to", plane->dstMemoryType, plane->dstDevice, plane->dstPitch, 0, plane->dstXInBytes, plane->dstY, 0);
-    print_end("from", plane->srcMemoryType, plane->srcDevice, plane->srcPitch, 0, plane->srcXInBytes, plane->srcY,
-              0);
+    print_end("to", plane->dstMemoryType, plane->dstDevice, plane->dstPitch, 0, plane->dstXInBytes,
+              plane->dstY, 0);
+    print_end("from", plane->srcMemoryType, plane->srcDevice, plane->srcPitch, 0, plane->srcXInBytes,
+              plane->srcY, 0);
     printf("extent %zu %zu\n", plane->WidthInBytes, plane->Height);
 }
 

@@ -2,7 +2,6 @@
  *     measure: FORMAT BYTES PROBLEM
  *     layout NAME: COUNT OFFSET:SIZE ...     of the cubin inside, -1 if it does not say
  *     kernel NAME: the same of the code object inside, or of PTX
- *     facts NAME TARGET: VECTOR SCALAR SHARED LOCAL THREADS SEGMENT COUNT ; PROBLEM     of the code for this
  * target globals ARCHITECTURE: NAME ... ; PROBLEM     a managed variable's name begins with a *     code
  * TARGET: OFFSET BYTES     of the code for this target in a bundle that is not compressed Each case lies in a
  * block of just its size, so that AddressSanitizer sees a read past its end. */
@@ -38,33 +37,6 @@ static void print_layout(int count, const struct nb_parameter *layout)
     putchar('\n');
 }
 
-static void print_facts(const unsigned char *bytes, uint32_t length, const char *name, const char *target,
-                        struct nb_parameter *layout)
-{
-    struct nb_code_object object;
-    struct nb_code_object_kernel facts = {0};
-    const char *problem = nb_code_object_open(bytes, length, target, &object);
-    if (problem == NULL) {
-        problem = nb_code_object_kernel(&object, name, &facts, layout);
-        nb_code_object_close(&object);
-    }
-    printf("%u %u %u %u %u %u %u ; %s\n", facts.vector_registers, facts.scalar_registers,
-           facts.static_shared_bytes, facts.local_bytes, facts.max_threads, facts.segment_bytes,
-           facts.parameter_count, problem != NULL ? problem : "");
-}
-
-static void print_code(const unsigned char *bytes, uint32_t length, const char *target)
-{
-    struct nb_code_object object;
-    if (nb_code_object_open(bytes, length, target, &object) != NULL) {
-        puts("none");
-        return;
-    }
-    printf("%lld %llu\n", object.unpacked == NULL ? (long long)(object.code.start - bytes) : -1,
-           (unsigned long long)object.code.bytes);
-    nb_code_object_close(&object);
-}
-
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "measure";
@@ -80,10 +52,6 @@ int main(int argc, char **argv)
             printf("%d %llu %s\n", (int)extent.format, (unsigned long long)extent.bytes, extent.problem);
         } else if (strcmp(kind, "globals") == 0) {
             print_globals(bytes, length, (uint32_t)atoi(name));
-        } else if (strcmp(kind, "facts") == 0) {
-            print_facts(bytes, length, name, argc > 3 ? argv[3] : NULL, layout);
-        } else if (strcmp(kind, "code") == 0) {
-            print_code(bytes, length, name);
         } else if (strcmp(kind, "kernel") == 0) {
             print_layout(nb_layout_from_code_object(bytes, length, name, layout), layout);
         } else {

@@ -1,5 +1,5 @@
-/* Uses HIP in a process that has CUDA's driver and runtime too, and says whether they were called: they are not
- * initialised. */
+/* Uses HIP in a process that has CUDA's driver and runtime too, and says whether they were called: they are
+ * not initialised. */
 #include <stdio.h>
 
 int hipMalloc(void **to, unsigned long bytes);

@@ -1,5 +1,5 @@
-/* answer_steps LAST RESULT: a driver's last error before a hook answers the program, what the hook answers, and the
- * driver's last error then. */
+/* answer_steps LAST RESULT: a driver's last error before a hook answers the program, what the hook answers,
+ * and the driver's last error then. */
 #include <stdio.h>
 #include <stdlib.h>
 

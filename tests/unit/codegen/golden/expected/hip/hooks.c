@@ -47,10 +47,13 @@ hipError_t hipMallocHost(void **ptr, size_t size)
     return nb_result;
 }
 
-hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes)
+hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, void *src, size_t sizeBytes)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyHtoD);
-    const hipError_t nb_result = NB_REAL(hipMemcpyHtoD)(dst, src, sizeBytes);
+    const hipError_t nb_result =
+        nb_region_wanted() ? nb_through_hip_copy_to_device(&nb_call, NB_REAL(hipMemcpyHtoD), dst, src,
+                                                           sizeBytes)
+                           : NB_REAL(hipMemcpyHtoD)(dst, src, sizeBytes);
     const uint64_t nb_arguments[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes};
     nb_call_end(&nb_call, nb_result, nb_arguments, 3);
     return nb_result;
@@ -111,20 +114,18 @@ void __hipUnregisterFatBinary(void **modules)
 }
 
 void __hipRegisterFunction(void **modules, const void *hostFunction, char *deviceFunction,
-                           const char *deviceName, unsigned int threadLimit, void *tid, void *bid,
-                           dim3 *blockDim, dim3 *gridDim, int *wSize)
+                           const char *deviceName, unsigned int threadLimit, dim3 *blockDim, int *wSize)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT___hipRegisterFunction);
-    NB_REAL(__hipRegisterFunction)(modules, hostFunction, deviceFunction, deviceName, threadLimit, tid, bid,
-                                   blockDim, gridDim, wSize);
+    NB_REAL(__hipRegisterFunction)(modules, hostFunction, deviceFunction, deviceName, threadLimit, blockDim,
+                                   wSize);
     const uint64_t nb_arguments[] = {nb_word_pointer(modules), nb_word_pointer(hostFunction),
                                      nb_word_pointer(deviceFunction), nb_word_pointer(deviceName),
-                                     (uint64_t)threadLimit, nb_word_pointer(tid), nb_word_pointer(bid),
-                                     nb_word_pointer(blockDim), nb_word_pointer(gridDim),
+                                     (uint64_t)threadLimit, nb_word_pointer(blockDim),
                                      nb_out_word(0, wSize, sizeof *wSize)};
-    nb_call_end(&nb_call, 0, nb_arguments, 10);
+    nb_call_end(&nb_call, 0, nb_arguments, 7);
     nb_after_hip_register_function(&nb_call, modules, hostFunction, deviceFunction, deviceName, threadLimit,
-                                   tid, bid, blockDim, gridDim, wSize);
+                                   blockDim, wSize);
 }
 
 void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(uintptr_t function_address,

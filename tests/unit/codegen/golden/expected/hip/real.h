@@ -17,7 +17,9 @@
 /* What the header declares is what the shim exports: its functions keep default visibility. */
 #pragma GCC visibility push(default)
 #include <hip/hip_runtime_api.h>
+#if __has_include(<hip/hiprtc.h>)
 #include <hip/hiprtc.h>
+#endif
 #include "hip_extra.h"
 #pragma GCC visibility pop
 
@@ -37,7 +39,7 @@ typedef int (*nb_hipGetStreamDeviceId_t)(hipStream_t stream);
 /* ---- Memory Management ---- */
 typedef hipError_t (*nb_hipMalloc_t)(void **ptr, size_t size);
 typedef hipError_t (*nb_hipMallocHost_t)(void **ptr, size_t size);
-typedef hipError_t (*nb_hipMemcpyHtoD_t)(hipDeviceptr_t dst, const void *src, size_t sizeBytes);
+typedef hipError_t (*nb_hipMemcpyHtoD_t)(hipDeviceptr_t dst, void *src, size_t sizeBytes);
 typedef hipError_t (*nb_hipMemcpyAsync_t)(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
     hipStream_t stream);
 typedef hipError_t (*nb_hipFreeArray_t)(hipArray *array);
@@ -53,30 +55,10 @@ typedef const char *(*nb_hiprtcGetErrorString_t)(hiprtcResult result);
 typedef void **(*nb___hipRegisterFatBinary_t)(const void *data);
 typedef void (*nb___hipUnregisterFatBinary_t)(void **modules);
 typedef void (*nb___hipRegisterFunction_t)(void **modules, const void *hostFunction, char *deviceFunction,
-    const char *deviceName, unsigned int threadLimit, void *tid, void *bid, dim3 *blockDim, dim3 *gridDim,
-    int *wSize);
-typedef void (*nb___hipRegisterVar_t)(void **modules, void *var, char *hostVar, char *deviceVar, int ext,
-    size_t size, int constant, int global);
-typedef void (*nb___hipRegisterManagedVar_t)(void *hipModule, void **pointer, void *init_value,
-    const char *name, size_t size, unsigned int align);
-typedef void (*nb___hipRegisterSurface_t)(void **modules, void *var, char *hostVar, char *deviceVar, int type,
-    int ext);
-typedef void (*nb___hipRegisterTexture_t)(void **modules, void *var, char *hostVar, char *deviceVar, int type,
-    int norm, int ext);
-typedef hipError_t (*nb__Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j_t)(hipFunction_t f,
-    uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ, uint32_t localWorkSizeX,
-    uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes, hipStream_t hStream,
-    void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent, uint32_t flags);
-typedef hipError_t (*nb__Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6__t)(hipFunction_t f,
-    uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ, uint32_t localWorkSizeX,
-    uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes, hipStream_t hStream,
-    void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent);
+    const char *deviceName, unsigned int threadLimit, dim3 *blockDim, int *wSize);
 typedef void (*nb__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv_t)(uintptr_t function_address,
     const dim3 *numBlocks, const dim3 *dimBlocks, uint32_t sharedMemBytes, hipStream_t stream,
     void **kernarg);
-typedef hipError_t (*nb__Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc_t)(hipSurfaceObject_t *pSurfObject,
-    const hipResourceDesc *pResDesc);
-typedef hipError_t (*nb__Z23hipDestroySurfaceObjectP13__hip_surface_t)(hipSurfaceObject_t surfaceObject);
 
 /* ---- Initialization ---- */
 typedef CUresult (CUDAAPI *nb_cuInit_t)(unsigned int Flags);

@@ -11,8 +11,7 @@
 void nb_after_hip_register(const struct nb_call *nb_call, void **nb_result, const void *data) NB_HIDDEN;
 void nb_after_hip_register_function(const struct nb_call *nb_call, void **modules, const void *hostFunction,
                                     char *deviceFunction, const char *deviceName, unsigned int threadLimit,
-                                    void *tid, void *bid, dim3 *blockDim, dim3 *gridDim,
-                                    int *wSize) NB_HIDDEN;
+                                    dim3 *blockDim, int *wSize) NB_HIDDEN;
 void nb_after_module_load(const struct nb_call *nb_call, CUresult nb_result, CUmodule *module,
                           const void *image) NB_HIDDEN;
 
@@ -29,6 +28,8 @@ CUresult nb_replace_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb
 
 /* Called in the driver's place while nb_region_wanted(): they call it, or answer for it. The call's record is
  * written afterwards. */
+hipError_t nb_through_hip_copy_to_device(const struct nb_call *nb_call, nb_hipMemcpyHtoD_t nb_real,
+                                         hipDeviceptr_t dst, const void *src, size_t sizeBytes) NB_HIDDEN;
 hipError_t nb_through_hip_copy_async(const struct nb_call *nb_call, nb_hipMemcpyAsync_t nb_real, void *dst,
                                      const void *src, size_t sizeBytes, hipMemcpyKind kind,
                                      hipStream_t stream) NB_HIDDEN;

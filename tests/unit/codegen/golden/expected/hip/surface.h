@@ -28,14 +28,6 @@ enum {
     NB_SLOT_hipGetStreamDeviceId = NB_SLOT_ABSENT,
     NB_SLOT_hipFreeArray = NB_SLOT_ABSENT,
     NB_SLOT_hiprtcGetErrorString = NB_SLOT_ABSENT,
-    NB_SLOT___hipRegisterVar = NB_SLOT_ABSENT,
-    NB_SLOT___hipRegisterManagedVar = NB_SLOT_ABSENT,
-    NB_SLOT___hipRegisterSurface = NB_SLOT_ABSENT,
-    NB_SLOT___hipRegisterTexture = NB_SLOT_ABSENT,
-    NB_SLOT__Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j = NB_SLOT_ABSENT,
-    NB_SLOT__Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_ = NB_SLOT_ABSENT,
-    NB_SLOT__Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc = NB_SLOT_ABSENT,
-    NB_SLOT__Z23hipDestroySurfaceObjectP13__hip_surface = NB_SLOT_ABSENT,
 
     /* CUDA's functions, said in the driver's own. */
     NB_SLOT_cuInit = NB_SLOT_ABSENT + 1,

@@ -29,6 +29,7 @@ typedef struct ihipModuleSymbol_t *hipFunction_t;
 typedef struct __hip_surface *hipSurfaceObject_t;
 typedef struct hipResourceDesc { int resType; } hipResourceDesc;
 typedef struct hipArray { int width; } hipArray;
+typedef struct hipFunctionLaunchParams_t { int numDevices; } hipFunctionLaunchParams;
 typedef struct hipDeviceProp_tR0600 { char name[256]; } hipDeviceProp_tR0600;
 typedef struct dim3 { uint32_t x, y, z; } dim3;
 
@@ -74,7 +75,7 @@ hipError_t hipMalloc(void **ptr, size_t size);
  */
 hipError_t hipMallocHost(void **ptr, size_t size);
 /** @} */
-hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes);
+hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, void *src, size_t sizeBytes);
 hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                           hipStream_t stream __dparm(0));
 hipError_t hipFreeArray(hipArray *array);

@@ -1,0 +1,67 @@
+"""The TOML of codegen/semantics: what may be in such a file. What it means is semantics.py's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from .errors import CodegenError
+
+ROLES = Path(__file__).resolve().parent / "semantics" / "roles.toml"
+T = TypeVar("T")
+
+
+class Since(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A name that headers before `since` (a CUDA_VERSION or HIP_VERSION) do not have."""
+
+    name: str
+    since: int
+
+
+Names = list[str | Since]
+
+
+class _Roles(msgspec.Struct, forbid_unknown_fields=True):
+    roles: dict[str, str]
+
+
+class _Translated(msgspec.Struct, forbid_unknown_fields=True):
+    functions: Names
+
+
+class _Header(msgspec.Struct, forbid_unknown_fields=True):
+    release: str
+
+
+class SemanticsFile(msgspec.Struct, forbid_unknown_fields=True):
+    types: dict[str, str]
+    names: dict[str, str]
+    parameters: dict[str, str]
+    groups: dict[str, Names]
+    after: dict[str, Names]
+    replace: dict[str, Names]
+    through: dict[str, Names]
+    refused: dict[str, list[str]]
+    roles: dict[str, str] = {}
+    read_only: list[str] = []
+    """Pointers, "function.parameter", that hooks get as const whether or not the header has it so."""
+    header: _Header | None = None
+    """Whose names these are; None: every release's. Headers of another release may lack some."""
+    translated: _Translated | None = None
+
+
+def common_roles() -> dict[str, str]:
+    """Every vendor's roles. Raises CodegenError."""
+    return decode(ROLES, _Roles).roles
+
+
+def decode(path: Path, kind: type[T]) -> T:
+    """Raises CodegenError with the first thing that is wrong."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise CodegenError(f"{path}: {error.strerror}") from error
+    except msgspec.MsgspecError as error:
+        raise CodegenError(f"{path}: {error}") from error

@@ -1,0 +1,19 @@
+/* What HIP has no words for: linked into a test's program beside libcuda-over-hip.so, which lacks it. */
+enum { NOT_SUPPORTED = 801 };
+
+/* A caller's arguments are left where they are. */
+#define LACKING(name)                                                                                        \
+    int name(void);                                                                                          \
+    int name(void)                                                                                           \
+    {                                                                                                        \
+        return NOT_SUPPORTED;                                                                                \
+    }
+
+LACKING(cuFuncSetBlockShape)
+LACKING(cuParamSetSize)
+LACKING(cuParamSetf)
+LACKING(cuParamSeti)
+LACKING(cuParamSetv)
+LACKING(cuLaunchGrid)
+LACKING(cuLaunchCooperativeKernelMultiDevice)
+LACKING(cuGraphExecNodeSetParams)

@@ -1,0 +1,141 @@
+"""Code that hipcc linked into a program: what its constructors register, and its kernels' launches in every form."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from benchguard.capture import Capture
+from benchguard.capture.layout import ModuleKind, OperationFlag, OperationKind
+from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.hip import find_hip_headers
+from benchguard.codegen.vendor import HIP
+from tests.code_objects import sim_bundle
+from tests.conftest import ROOT
+from tests.integration.apis import Api
+from tests.integration.support import PROGRAMS, Compiler, Observe, Record
+
+THREADS = "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"
+CALLS = {
+    "stub": "hipLaunchKernel",
+    "cooperative": "hipLaunchCooperativeKernel",
+    "ext": "hipExtLaunchKernel",
+    "events": "hipExtLaunchKernel",
+    "devices": "hipExtLaunchMultiKernelMultiDevice",
+    "configured": "hipLaunchByPtr",
+    "module": "hipModuleLaunchKernel",
+    "threads": THREADS,
+}
+on_hip = pytest.mark.parametrize("api", ["hip"], indirect=True)
+
+
+def scale_ptx() -> str:
+    """scale.h's kernel, with a variable beside it."""
+    text = (PROGRAMS / "scale.h").read_text()
+    (body,) = re.findall(r"scale_ptx\[\] =\n(.*?);\n\nstruct", text, re.DOTALL)
+    ptx = "".join(re.findall(r'"(.*?)"$', body, re.MULTILINE)).encode().decode("unicode_escape")
+    return ptx.replace(".visible .entry", ".visible .global .align 4 .f32 table[4];\n.visible .entry")
+
+
+@pytest.fixture
+def linked(compile_c: Compiler, tmp_path_factory: pytest.TempPathFactory, api: Api) -> Path:
+    try:
+        headers = find_hip_headers()
+    except CodegenError as error:
+        pytest.skip(str(error))
+    code = tmp_path_factory.mktemp("code") / "scale.bundle"
+    code.write_bytes(sim_bundle(scale_ptx()))
+    return compile_c(
+        "hip/linked",
+        PROGRAMS / "hip_linked.c",
+        flags=(
+            *(f"-D{name}" for name in HIP.defines),
+            f'-DCODE="{code}"',
+            "-Wno-deprecated-declarations",  # hipConfigureCall and the like
+            f"-isystem{headers.folder}",
+            f"-I{ROOT / 'codegen' / 'semantics'}",
+        ),
+        links=(f"-L{api.folder}", f"-l:{api.soname}", f"-Wl,-rpath,{api.folder}"),
+    )
+
+
+def values_of(output: str) -> dict[str, str]:
+    return dict(line.split() for line in output.splitlines())
+
+
+@on_hip
+def test_every_form_is_recorded_with_its_kernel_and_parameters(observe: Observe, linked: Path) -> None:
+    run = observe([linked, *CALLS])
+    assert run.status == 0, run.stderr
+    said = values_of(run.stdout)
+    assert said["value"] == str(2 ** len(CALLS))
+    launches = run.of_kind("launch")
+    assert [line["call"] for line in launches] == list(CALLS.values())
+    assert {line["name"] for line in launches} == {"scale"}
+    assert run.launches == run.driver_launches
+    expected = struct.pack("<QfI", int(said["memory"]), 2.0, 1000).hex()
+    assert {"".join(line["parameters"]) for line in launches} == {expected}
+    assert [line["cooperative"] for line in launches] == [form == "cooperative" for form in CALLS]
+
+
+@on_hip
+def test_registered_code_is_an_image_of_the_program(observe: Observe, linked: Path) -> None:
+    """One image in the program, whether HIP was given its address by a constructor or by hipModuleLoadData."""
+    run = observe([linked, "stub", "module"])
+    images = run.of_kind("image")
+    assert [line["call"] for line in images] == ["__hipRegisterFatBinary", "hipModuleLoadData"]
+    assert {line["format"] for line in images} == {"offload_bundle"}
+    assert {Path(line["origin"]).name for line in images} == {linked.name}
+    assert {line["image"] for line in run.of_kind("launch")} == {images[0]["sha256"]}
+
+
+@on_hip
+def test_a_forked_child_has_its_parents_registered_code(observe: Observe, linked: Path) -> None:
+    run = observe([linked, "stub"], environment={"FORK": "1"})
+    assert run.status == 0, run.stderr
+    (launch,) = run.of_kind("launch")
+    assert (launch["name"], launch["result"]) == ("scale", 0) and launch["image"] is not None
+
+
+@on_hip
+def test_a_stub_that_nobody_registered_is_the_librarys_matter(observe: Observe, linked: Path) -> None:
+    run = observe([linked, "unknown"])
+    assert (run.status, values_of(run.stdout)["unknown"]) == (0, "98"), run.stderr
+    (launch,) = run.of_kind("launch")
+    assert (launch["name"], launch["image"], launch["result"]) == ("", None, 98)
+
+
+@on_hip
+def test_a_region_holds_registered_kernels_and_variables(
+    record: Record, linked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGION", "1")
+    recorded = record([linked, "stub", "variable", "ext", "configured", "threads", "cooperative"])
+    assert recorded.status == 0, recorded.stderr
+    with Capture.open(recorded.folder / "x.ncap") as capture:
+        kinds = [operation.kind for operation in capture.operations]
+        launch = OperationKind.LAUNCH
+        assert kinds == [launch, OperationKind.UPLOAD, OperationKind.JOIN, launch, launch, launch, launch]
+        flags = [operation.flags for operation in capture.operations]
+        assert flags[-1] == OperationFlag.COOPERATIVE
+        assert [module.kind for module in capture.modules] == [ModuleKind.LIBRARY, ModuleKind.MODULE]
+        assert {kernel.name for kernel in capture.kernels} == {"scale"}
+        assert capture.globals[0].name == "table"
+        assert capture.refusals == ()
+
+
+@on_hip
+@pytest.mark.parametrize(
+    ("form", "why"), [("events", "records events as it begins"), ("devices", "on several devices")]
+)
+def test_what_no_replay_can_launch_is_refused(
+    record: Record, linked: Path, monkeypatch: pytest.MonkeyPatch, form: str, why: str
+) -> None:
+    monkeypatch.setenv("REGION", "1")
+    recorded = record([linked, form])
+    with Capture.open(recorded.folder / "x.ncap") as capture:
+        (refusal,) = capture.refusals
+    assert refusal.call == CALLS[form] and why in refusal.reason

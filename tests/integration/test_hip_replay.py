@@ -1,0 +1,156 @@
+"""HIP from a program to a result: recorded under its shim, inspected, replayed on the CPU driver's HIP face.
+
+The engine is CUDA's; its kernels are compiled by hiprtc, which the CPU driver has over NVRTC.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import benchguard
+from benchguard.capture import Capture
+from benchguard.capture.layout import Vendor
+from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.hip import find_hip_headers
+from benchguard.replay.result import Document
+from benchguard.shim.errors import ShimError
+from tests.captures import COUNT
+from tests.code_objects import code_object
+from tests.conftest import ROOT
+from tests.integration.apis import Api
+from tests.integration.support import PROGRAMS, Compiler, Record, Recorded
+from tests.kernels import PTX_HEAD, SAXPY
+
+N = 1024
+KERNELS = SAXPY + COUNT.removeprefix(PTX_HEAD)
+pytestmark = pytest.mark.parametrize("api", ["hip"], indirect=True)
+
+
+@pytest.fixture
+def recorded(
+    record: Record, compile_c: Compiler, api: Api, tmp_path: Path, request: pytest.FixtureRequest
+) -> Recorded:
+    """hip_replayed's region, with code as it is asked for: text, or a code object."""
+    try:
+        headers = find_hip_headers()
+    except CodegenError as error:
+        pytest.skip(str(error))
+    flags = ("-D__HIP_PLATFORM_AMD__", f"-I{PROGRAMS}", "-isystem", str(headers.folder))
+    links = (f"-L{api.folder}", f"-l:{api.soname}", f"-Wl,-rpath,{api.folder}")
+    program = compile_c("hip/hip_replayed", PROGRAMS / "hip_replayed.c", flags=flags, links=links)
+    code = tmp_path / "code"
+    text = getattr(request, "param", "object") == "text"
+    code.write_bytes(KERNELS.encode() + b"\0" if text else code_object(KERNELS))
+    done = record([program, code])
+    assert done.status == 0, done.stderr
+    return done
+
+
+def replayed(recorded: Recorded, *options: object) -> subprocess.CompletedProcess[str]:
+    words = [
+        sys.executable,
+        "-m",
+        "benchguard",
+        "replay",
+        recorded.folder / "x.ncap",
+        "--samples",
+        5,
+        *options,
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        list(map(str, words)), capture_output=True, text=True, timeout=200, check=False, env=environment
+    )
+
+
+def places(recorded: Recorded) -> dict[str, int]:
+    return {name: int(at) for name, at in map(str.split, recorded.stdout.splitlines())}
+
+
+def floats(values: list[float]) -> bytes:
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def outcome(x: list[float]) -> bytes:
+    """z: half of y = 2 x + 1, half 0; then z += 2 x, and z += 3 x by the graph."""
+    copied = [2 * each + 1 if i < N // 2 else 0 for i, each in enumerate(x)]
+    return floats([z + 5 * each for z, each in zip(copied, x, strict=True)])
+
+
+@pytest.mark.parametrize("recorded", ["text", "object"], indirect=True)
+def test_memory_is_as_recorded(recorded: Recorded) -> None:
+    done = replayed(recorded, "--driver", "hip-sim", "--verify")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "verified: memory is as recorded, byte for byte" in done.stdout
+    assert "libamdhip64.so.5, HIP 50221153" in done.stdout
+    assert "clocks not available: NVML reads no devices of HIP" in done.stdout
+
+
+def test_a_capture_says_whose_it_is(recorded: Recorded) -> None:
+    path = recorded.folder / "x.ncap"
+    with Capture.open(path) as capture:
+        assert capture.device.vendor is Vendor.HIP
+        assert {each.call for each in capture.allocations} == {"hipMalloc"}
+    words = [sys.executable, "-m", "benchguard", "inspect", str(path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    assert "; driver of HIP 5.2.21153" in shown.stdout
+    words.append("--json")
+    document = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    assert json.loads(document.stdout)["device"]["vendor"] == Vendor.HIP
+
+
+def test_composable_kernels_flags(recorded: Recorded) -> None:
+    """60 blocks a multiprocessor are launched before each sample; the CPU driver has no s_icache_inv, as it says."""
+    done = replayed(recorded, "--flush-cache", "--rotating-count", 3, "--verify", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    found = msgspec.json.decode(done.stdout.encode(), type=Document)
+    assert found.verification is not None and found.verification.exact
+    assert found.device is not None and found.prepared is not None
+    assert found.prepared.flush_blocks == 60 * found.device.multiprocessors
+    assert (found.prepared.flushed, found.prepared.code_copies, found.prepared.copies) == (0, 1, 3)
+    assert found.icache == "not flushed (no s_icache_inv on this device)"
+    assert (found.settings.api, found.settings.flush_cache, found.settings.rotating_count) == ("hip", True, 3)
+
+
+def test_every_way_to_be_cold(recorded: Recorded) -> None:
+    for options in (["--cold", "remap"], ["--cold", "rotate"], ["--icache", "cold"]):
+        done = replayed(recorded, "--verify", *options)
+        assert done.returncode == 0, (options, done.stderr)
+
+
+def test_new_inputs_from_python(recorded: Recorded) -> None:
+    at = places(recorded)
+    sets = [[float(n + i) for i in range(N)] for n in range(3)]
+    result = benchguard.replay(
+        recorded.folder / "x.ncap",
+        inputs={at["x"]: [floats(each) for each in sets]},
+        outputs=[(at["z"], 4 * N)],
+        driver="sim",
+        samples=12,
+        keep_outputs="sets",
+    )
+    assert result.verdict == "pass", result.reason
+    assert result.outputs == {f"{at['z']:#x}": [outcome(each) for each in sets]}
+
+
+def test_for_an_adversary(recorded: Recorded) -> None:
+    """Strict: on HIP no lines of L2 persist, and what lasts is unmapped while the region runs."""
+    result = benchguard.replay(
+        recorded.folder / "x.ncap", driver="hip-sim", samples=5, strict=True, verify=True
+    )
+    assert (result.verdict, result.verified) == ("pass", True), result.reason
+
+
+def test_a_driver_of_cuda_is_refused(recorded: Recorded, native: Path) -> None:
+    with pytest.raises(ShimError, match="is a driver of CUDA, one of HIP is needed") as refused:
+        benchguard.replay(recorded.folder / "x.ncap", driver=str(native / "sim" / "libcuda.so.1"))
+    assert "\n" not in str(refused.value)

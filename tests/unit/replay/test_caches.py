@@ -1,0 +1,102 @@
+"""What can be asked of caches, and what a result says of them: no more than was done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from benchguard.errors import UsageError
+from benchguard.replay.caches import Caches, caches_of, data_text, icache_text
+from tests.unit.replay.fake_engine import PREPARED
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({}, Caches("flush", 0, False, False)),
+        ({"cold": "remap"}, Caches("remap", 0, False, False)),
+        ({"cold": "rotate"}, Caches("rotate", 0, False, False)),
+        ({"rotating_count": 3}, Caches("rotate", 3, False, False)),
+        ({"rotating_count": 1}, Caches("flush", 0, False, False)),
+        ({"rotating_count": 1, "cold": "none"}, Caches("none", 0, False, False)),
+        ({"rotating_count": 1, "cold": "rotate"}, Caches("rotate", 1, False, False)),
+        ({"icache": "cold"}, Caches("flush", 0, True, False)),
+        ({"flush_cache": True}, Caches("flush", 0, True, False)),
+        ({"flush_cache": True, "rotating_count": 5}, Caches("rotate", 5, True, False)),
+    ],
+)
+def test_on_cuda(asked: dict[str, Any], told: Caches) -> None:
+    assert caches_of("cuda", **asked) == told
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"icache": "cold"}, Caches("flush", 0, True, False)),
+        ({"flush_cache": True}, Caches("flush", 0, False, True)),
+        ({"flush_cache": True, "icache": "cold"}, Caches("flush", 0, True, True)),
+        ({"flush_cache": True, "rotating_count": 2}, Caches("rotate", 2, False, True)),
+    ],
+)
+def test_on_hip(asked: dict[str, Any], told: Caches) -> None:
+    assert caches_of("hip", **asked) == told
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"cold": "hot"}, "cold cannot be 'hot'; give flush, memset, none, remap, rotate"),
+        ({"icache": "hot"}, "icache cannot be 'hot'; give warm or cold"),
+        (
+            {"rotating_count": 0},
+            "a rotating count of 0 cannot be; give 1 for no copies, or more, up to 1048576",
+        ),
+        (
+            {"rotating_count": (1 << 20) + 1},
+            "a rotating count of 1048577 cannot be; give 1 for no copies, or more",
+        ),
+        (
+            {"rotating_count": 3, "cold": "flush"},
+            "cold 'flush' has no copies to rotate; give rotate, or leave",
+        ),
+        (
+            {"rotating_count": 3, "strict": True},
+            "cold 'rotate' keeps copies of the state where kernels reach them",
+        ),
+        (
+            {"cold": "remap", "strict": True},
+            "cold 'remap' keeps copies of the state where kernels reach them",
+        ),
+    ],
+)
+def test_what_cannot_be_asked(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        caches_of("cuda", **asked)
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("done", "said"),
+    [
+        ({}, "warm"),
+        ({"code_copies": 8}, "cold (8 copies of the code in turn)"),
+        (
+            {"flush_blocks": 6240, "flushed": 1},
+            "flushed (s_icache_inv, 6240 blocks of 64 threads before each sample)",
+        ),
+        ({"flush_blocks": 6240}, "not flushed (no s_icache_inv on this device)"),
+        (
+            {"flush_blocks": 60, "code_copies": 8},
+            "not flushed (no s_icache_inv on this device); cold (8 copies of the code in turn)",
+        ),
+    ],
+)
+def test_what_is_said_of_instruction_caches(done: dict[str, int], said: str) -> None:
+    assert icache_text(msgspec.structs.replace(PREPARED, **done)) == said
+
+
+def test_what_is_said_of_rotating() -> None:
+    assert data_text("rotate", PREPARED) == "rotate (3 in turn)"
+    assert data_text("flush", PREPARED) == "flush"
