@@ -115,7 +115,9 @@ class _Part:
 PARTS = {
     "shim": _Part(_shim, (SOURCE / "hook",), (SONAME, "surface.json")),
     "preload": _Part(_preload, (SOURCE / "preload", SOURCE / "hook" / "core"), (PRELOAD_SONAME,)),
-    "sim": _Part(_sim, (SOURCE / "sim",), (SONAME, RUNTIME_SONAME)),
+    "sim": _Part(
+        _sim, tuple(SOURCE / "sim" / part for part in ("driver", "ptx", "runtime")), (SONAME, RUNTIME_SONAME)
+    ),
     "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
     "inline": _Part(_inline, (INLINE_ENGINE,), (INLINE_SONAME,)),
     "hip": _Part(
