@@ -14,8 +14,9 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
     void *address = NULL;
-    const CUresult result = nb_hip_result(HIP(hipMallocManaged)(&address, bytesize, flags));
-    if (result == CUDA_SUCCESS)
+    const CUresult result =
+        nb_hip_result(HIP(hipMallocManaged)(dptr != NULL ? &address : NULL, bytesize, flags));
+    if (result == CUDA_SUCCESS && dptr != NULL)
         *dptr = (CUdeviceptr)(uintptr_t)address;
     return result;
 }
@@ -24,9 +25,9 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
                             unsigned int ElementSizeBytes)
 {
     hipDeviceptr_t address = NULL;
-    const CUresult result =
-        nb_hip_result(HIP(hipMemAllocPitch)(&address, pPitch, WidthInBytes, Height, ElementSizeBytes));
-    if (result == CUDA_SUCCESS)
+    const CUresult result = nb_hip_result(HIP(hipMemAllocPitch)(dptr != NULL ? &address : NULL, pPitch,
+                                                                WidthInBytes, Height, ElementSizeBytes));
+    if (result == CUDA_SUCCESS && dptr != NULL)
         *dptr = (CUdeviceptr)(uintptr_t)address;
     return result;
 }
@@ -60,8 +61,9 @@ CUresult cuMemFreeHost(void *p)
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 {
     void *address = NULL;
-    const CUresult result = nb_hip_result(HIP(hipHostGetDevicePointer)(&address, p, Flags));
-    if (result == CUDA_SUCCESS)
+    const CUresult result =
+        nb_hip_result(HIP(hipHostGetDevicePointer)(pdptr != NULL ? &address : NULL, p, Flags));
+    if (result == CUDA_SUCCESS && pdptr != NULL)
         *pdptr = (CUdeviceptr)(uintptr_t)address;
     return result;
 }
@@ -91,8 +93,9 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
     void *address = NULL;
-    const CUresult result = nb_hip_result(HIP(hipMallocAsync)(&address, bytesize, nb_hip_stream(hStream)));
-    if (result == CUDA_SUCCESS)
+    const CUresult result =
+        nb_hip_result(HIP(hipMallocAsync)(dptr != NULL ? &address : NULL, bytesize, nb_hip_stream(hStream)));
+    if (result == CUDA_SUCCESS && dptr != NULL)
         *dptr = (CUdeviceptr)(uintptr_t)address;
     return result;
 }
@@ -100,9 +103,9 @@ CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
     void *address = NULL;
-    const CUresult result = nb_hip_result(
-        HIP(hipMallocFromPoolAsync)(&address, bytesize, (hipMemPool_t)pool, nb_hip_stream(hStream)));
-    if (result == CUDA_SUCCESS)
+    const CUresult result = nb_hip_result(HIP(hipMallocFromPoolAsync)(
+        dptr != NULL ? &address : NULL, bytesize, (hipMemPool_t)pool, nb_hip_stream(hStream)));
+    if (result == CUDA_SUCCESS && dptr != NULL)
         *dptr = (CUdeviceptr)(uintptr_t)address;
     return result;
 }

@@ -48,9 +48,9 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
                              unsigned long long flags)
 {
     void *address = NULL;
-    const CUresult result =
-        nb_hip_result(HIP(hipMemAddressReserve)(&address, size, alignment, nb_hip_address(addr), flags));
-    if (result == CUDA_SUCCESS)
+    const CUresult result = nb_hip_result(HIP(hipMemAddressReserve)(ptr != NULL ? &address : NULL, size,
+                                                                    alignment, nb_hip_address(addr), flags));
+    if (result == CUDA_SUCCESS && ptr != NULL)
         *ptr = (CUdeviceptr)(uintptr_t)address;
     return result;
 }
@@ -67,8 +67,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     hipMemGenericAllocationHandle_t made = NULL;
     if (prop == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const CUresult result = nb_hip_result(HIP(hipMemCreate)(&made, size, properties_of(prop, &old), flags));
-    if (result == CUDA_SUCCESS)
+    const CUresult result = nb_hip_result(
+        HIP(hipMemCreate)(handle != NULL ? &made : NULL, size, properties_of(prop, &old), flags));
+    if (result == CUDA_SUCCESS && handle != NULL)
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
     return result;
 }
@@ -133,8 +134,9 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
 {
     hipMemGenericAllocationHandle_t found = NULL;
-    const CUresult result = nb_hip_result(HIP(hipMemRetainAllocationHandle)(&found, addr));
-    if (result == CUDA_SUCCESS)
+    const CUresult result =
+        nb_hip_result(HIP(hipMemRetainAllocationHandle)(handle != NULL ? &found : NULL, addr));
+    if (result == CUDA_SUCCESS && handle != NULL)
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)found;
     return result;
 }

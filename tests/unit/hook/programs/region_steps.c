@@ -27,6 +27,7 @@ const char *const nb_export_names[] = {"probe", NULL};
 void *const nb_exports[] = {NULL, NULL};
 void *nb_slots[] = {NULL, NULL};
 const char nb_driver_soname[] = "libprobe.so";
+const char nb_driver_variable[] = "NEUTRINO_DRIVER";
 const char nb_driver_probe[] = "probe";
 
 static atomic_int begun, ended, inside, wrong;

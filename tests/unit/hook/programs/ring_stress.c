@@ -23,6 +23,7 @@ const char *const nb_export_names[] = {"probe", NULL};
 void *const nb_exports[] = {NULL, NULL};
 void *nb_slots[] = {NULL, NULL};
 const char nb_driver_soname[] = "libprobe.so";
+const char nb_driver_variable[] = "NEUTRINO_DRIVER";
 const char nb_driver_probe[] = "probe";
 
 /* The vendor's half of regions: none is recorded here. */
