@@ -88,7 +88,9 @@ CUresult nb_replace_launch_multi(const struct nb_call *call, nb_cuLaunchCooperat
         under_way = nb_launch_several_begin(call, &first);
     }
     const CUresult result = real(launchParamsList, numDevices, flags);
-    for (unsigned int i = 0; i < count; i++) {
+    const unsigned int taken =
+        result == CUDA_SUCCESS || count == 0 ? count : 1; /* a refused list may be no list */
+    for (unsigned int i = 0; i < taken; i++) {
         const struct nb_launch_form launch = form_of_one(&launchParamsList[i]);
         nb_launch_several_add(call, &launch, result);
     }

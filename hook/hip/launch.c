@@ -244,7 +244,8 @@ hipError_t nb_replace_hip_launch_multi(const struct nb_call *call,
         under_way = nb_launch_several_begin(call, &first);
     }
     const hipError_t result = real(launchParamsList, numDevices, flags);
-    for (int i = 0; i < count; i++) {
+    const int taken = result == hipSuccess || count == 0 ? count : 1; /* a refused list may be no list */
+    for (int i = 0; i < taken; i++) {
         const struct nb_launch_form launch = form_of_one(call, &launchParamsList[i]);
         nb_launch_several_add(call, &launch, (CUresult)result);
     }

@@ -18,6 +18,14 @@ _Static_assert(hipHostRegisterPortable == CU_MEMHOSTREGISTER_PORTABLE &&
                    hipMemAttachGlobal == CU_MEM_ATTACH_GLOBAL && hipMemAttachHost == CU_MEM_ATTACH_HOST,
                "numbers are handed on as they are");
 
+/* Is a stream captured? is asked before the pointer is looked at, as the driver does and HIP's own runtime
+ * from version 6 on (clr, hip_memory.cpp: CHECK_STREAM_CAPTURE_SUPPORTED). */
+hipError_t hipMalloc(void **ptr, size_t size)
+{
+    HIP_READY();
+    return hip_result(ptr == NULL ? (unsigned)cuMemAlloc(NULL, size) : (unsigned)cudaMalloc(ptr, size));
+}
+
 hipError_t hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int flags)
 {
     if (flags != hipDeviceMallocDefault && flags != hipDeviceMallocFinegrained &&
