@@ -18,6 +18,19 @@ _Static_assert(hipHostRegisterPortable == CU_MEMHOSTREGISTER_PORTABLE &&
                    hipMemAttachGlobal == CU_MEM_ATTACH_GLOBAL && hipMemAttachHost == CU_MEM_ATTACH_HOST,
                "numbers are handed on as they are");
 
+/* Whether the call is allowed at all (no stream captures) comes before its parameters, as in clr's hipMalloc.
+ */
+hipError_t hipMalloc(void **ptr, size_t size)
+{
+    CUdeviceptr address = 0;
+    HIP_READY();
+    const CUresult result =
+        size == 0 && ptr != NULL ? CUDA_SUCCESS : cuMemAlloc(ptr != NULL ? &address : NULL, size);
+    if (result == CUDA_SUCCESS && ptr != NULL)
+        *ptr = (void *)(uintptr_t)address;
+    return hip_result(result);
+}
+
 hipError_t hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int flags)
 {
     if (flags != hipDeviceMallocDefault && flags != hipDeviceMallocFinegrained &&
