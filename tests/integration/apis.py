@@ -46,8 +46,9 @@ HIP_NAMES = {
     "cuLaunchKernel": "hipModuleLaunchKernel",
     "cuCtxSynchronize": "hipDeviceSynchronize",
     "cuMemsetD2D8": "hipMemset2D",
+    "cuMemcpy2D": "hipMemcpy3D",
 }
-"""Where HIP's name is not CUDA's with another beginning."""
+"""Where HIP's name, or the call that hook/hip/driver takes for it, is not CUDA's with another beginning."""
 
 
 def api_of(name: str, native: Path) -> Api:

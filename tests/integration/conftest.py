@@ -74,7 +74,7 @@ def program(compile_c: Compiler, api: Api) -> Callable[[str], Path]:
     """A program of programs/, linked to libcuda.so.1 as any CUDA program is, or to what says it in HIP."""
 
     def build(name: str) -> Path:
-        return compile_c(f"{api.name}/{name}", PROGRAMS / f"{name}.c", *api.sources, links=api.links())
+        return compile_c(f"{api.name}-api/{name}", PROGRAMS / f"{name}.c", *api.sources, links=api.links())
 
     return build
 
