@@ -16,6 +16,14 @@ static const char *const records_events =
 static const char *const in_any_order =
     "launches a kernel that need not wait for those before it (hipExtAnyOrderLaunch), which is not recorded";
 
+/* What the forms of hipExt ask for beyond a launch; `otherwise` is what else there is to say. */
+static const char *reason_of(hipEvent_t start, hipEvent_t stop, unsigned int flags, const char *otherwise)
+{
+    if (start != NULL || stop != NULL)
+        return records_events;
+    return (flags & hipExtAnyOrderLaunch) != 0 ? in_any_order : otherwise;
+}
+
 /* ---- kernels of modules -------------------------------------------------------------------------------- */
 
 hipError_t nb_replace_hip_module_launch(const struct nb_call *call, nb_hipModuleLaunchKernel_t real,
@@ -108,10 +116,7 @@ hipError_t nb_replace_hip_module_launch_threads(
     const uint32_t block[] = {localWorkSizeX, localWorkSizeY, localWorkSizeZ};
     struct nb_launch_form launch =
         form_of_threads(f, threads, block, sharedMemBytes, hStream, kernelParams, extra);
-    if (startEvent != NULL || stopEvent != NULL)
-        launch.unreplayable = records_events;
-    else if ((flags & hipExtAnyOrderLaunch) != 0)
-        launch.unreplayable = in_any_order;
+    launch.unreplayable = reason_of(startEvent, stopEvent, (unsigned)flags, launch.unreplayable);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(call, under_way,
                                      (CUresult)real(f, globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ,
@@ -172,10 +177,7 @@ hipError_t nb_replace_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunch
 {
     struct nb_launch_form launch =
         form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
-    if (startEvent != NULL || stopEvent != NULL)
-        launch.unreplayable = records_events;
-    else if ((flags & hipExtAnyOrderLaunch) != 0)
-        launch.unreplayable = in_any_order;
+    launch.unreplayable = reason_of(startEvent, stopEvent, (unsigned)flags, launch.unreplayable);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(call, under_way,
                                      (CUresult)real(function_address, numBlocks, dimBlocks, args,

@@ -2,8 +2,11 @@
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
+#include <stdatomic.h>
+
 #include "call.h"
 #include "capture.h"
+#include "driver/hip.h"
 #include "handle.h"
 #include "handle_map.h"
 #include "real.h"
@@ -31,6 +34,22 @@ const char *nb_vendor_stream_refused(CUstream stream)
                : NULL;
 }
 
+/* From its first use until it is destroyed. */
+static struct nb_handle_map numbers = NB_HANDLE_MAP_INITIALIZER;
+
+/* A thread's own stream is another in each thread. */
+unsigned long long nb_hip_stream_number(hipStream_t stream)
+{
+    static atomic_uintptr_t last;
+    if (stream == NULL || stream == hipStreamPerThread)
+        return 0;
+    const void *known = nb_handle_map_get(&numbers, nb_handle(stream));
+    if (known != NULL)
+        return (uintptr_t)known;
+    const uintptr_t number = atomic_fetch_add(&last, 1) + 1;
+    return nb_handle_map_set(&numbers, nb_handle(stream), (void *)number) ? number : 0;
+}
+
 hipError_t nb_through_hip_device_wait(const struct nb_call *call, nb_hipDeviceSynchronize_t real)
 {
     return (hipError_t)nb_through_context_wait(call, NB_SAME(cuCtxSynchronize, real));
@@ -53,6 +72,7 @@ hipError_t nb_through_hip_stream_destroy(const struct nb_call *call, nb_hipStrea
                                          hipStream_t stream)
 {
     nb_handle_map_set(&partial, nb_handle(stream), NULL);
+    nb_handle_map_set(&numbers, nb_handle(stream), NULL);
     return (hipError_t)nb_through_stream_destroy(call, NB_SAME(cuStreamDestroy, real), (CUstream)stream);
 }
 

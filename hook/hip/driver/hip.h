@@ -121,6 +121,10 @@ static inline CUcontext nb_hip_context(int device)
 /* Is it the address of a host stub, which __hipRegisterFunction named? Else it is a hipFunction_t. */
 bool nb_hip_is_stub(CUfunction function) __attribute__((visibility("hidden")));
 
+/* Tells a stream from all others that the process has had, its handle from a destroyed one's; 0: it does not.
+ */
+unsigned long long nb_hip_stream_number(hipStream_t stream) __attribute__((visibility("hidden")));
+
 /* A kernel's attribute by the address of its stub. */
 CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfunction stub)
     __attribute__((visibility("hidden")));

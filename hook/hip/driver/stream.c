@@ -41,12 +41,15 @@ CUresult cuStreamGetPriority(CUstream hStream, int *priority)
     return nb_hip_result(HIP(hipStreamGetPriority)(nb_hip_stream(hStream), priority));
 }
 
-/* Since 7.1. Without it streams are told apart by their handles. */
+/* Since 7.1. Before, by our own count. */
 CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
     hipError_t (*const get)(hipStream_t, unsigned long long *) =
         HIP_LATER(hipStreamGetId, (hipStream_t, unsigned long long *));
-    return get != NULL ? nb_hip_result(get(nb_hip_stream(hStream), streamId)) : CUDA_ERROR_NOT_SUPPORTED;
+    if (get != NULL)
+        return nb_hip_result(get(nb_hip_stream(hStream), streamId));
+    *streamId = nb_hip_stream_number(nb_hip_stream(hStream));
+    return *streamId != 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
