@@ -121,6 +121,7 @@ def test_threads_never_share_memory(run: Run) -> None:
     assert run("memory_threads", "4", "150").stdout == "right\n"
 
 
+@both_apis
 def test_memory_goes_to_another_stream_when_its_work_is_done(run: Run) -> None:
     """A kernel writes to memory that was freed behind it: its own stream may have it at once, no other may."""
     assert run("memory_ordered").stdout.split() == ["same", "1", "other", "1", "untouched", "1", "later", "1"]
