@@ -1,7 +1,8 @@
-/* Exports of HIP's library that none of its C headers declares: what hipcc's output calls, and functions that only
- * hip_ext.h and C++ know, under their mangled names. Read after hip_runtime_api.h.
+/* Exports of HIP's library that none of its C headers declares: what hipcc's output calls, and functions that
+ * only hip_ext.h and C++ know, under their mangled names. Read after hip_runtime_api.h.
  *
- * From clr's hip_platform.cpp, hip_module.cpp and hip_runtime_prof.h; what clang emits is in its CGCUDANV.cpp. */
+ * From clr's hip_platform.cpp, hip_module.cpp and hip_runtime_prof.h; what clang emits is in its
+ * CGCUDANV.cpp. */
 #ifndef NEUTRINO_HIP_EXTRA_H
 #define NEUTRINO_HIP_EXTRA_H
 
@@ -20,14 +21,12 @@ void __hipRegisterTexture(void **modules, void *var, char *hostVar, char *device
                           int ext);
 
 /* hipExtModuleLaunchKernel, and its deprecated form. Sizes are in work-items, not in blocks. */
-hipError_t
-_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(
+hipError_t _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(
     hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
     uint32_t localWorkSizeX, uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes,
     hipStream_t hStream, void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent,
     uint32_t flags);
-hipError_t
-_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_(
+hipError_t _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_(
     hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
     uint32_t localWorkSizeX, uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes,
     hipStream_t hStream, void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent);
@@ -41,11 +40,11 @@ void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(uintptr
 
 /* hipCreateSurfaceObject, hipDestroySurfaceObject: declared for C++ only, and not extern "C". */
 hipError_t _Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc(hipSurfaceObject_t *pSurfObject,
-                                                                         const hipResourceDesc *pResDesc);
+                                                                          const hipResourceDesc *pResDesc);
 hipError_t _Z23hipDestroySurfaceObjectP13__hip_surface(hipSurfaceObject_t surfaceObject);
 
-/* What launches a kernel, or hands functions out, in libraries newer than this header: a shim that did not know it
- * would miss launches. */
+/* What launches a kernel, or hands functions out, in libraries newer than this header: a shim that did not
+ * know it would miss launches. */
 #if HIP_VERSION < 50500000
 typedef struct hipFunctionLaunchParams_t {
     hipFunction_t function;

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.interpose import interposer_for
 from tests.integration.support import PROGRAMS
 
 _SUFFIX = re.compile(r"_v\d$")
@@ -57,6 +58,7 @@ def api_of(name: str, native: Path) -> Api:
     folder = native / "hip"
     if not (folder / "libcuda-over-hip.so").is_file():
         pytest.skip(f"{folder} is not built: no hip_runtime_api.h; `python build.py test` fetches Debian's")
+    interposer_for("hip-sim")  # its shim is built here, once, and not within the time that a program has
     return Api("hip", "hip-sim", folder, "libcuda-over-hip.so", "libamdhip64.so.5", (PROGRAMS / "lacking.c",))
 
 
