@@ -1,5 +1,5 @@
-/* What a vendor's start-up code registers: the code in its wrapper, and what its managed variables are. image.c
- * is CUDA's; sim/hip has HIP's. */
+/* What a vendor's start-up code registers: the code in its wrapper, and what its managed variables are.
+ * image.c is CUDA's; sim/hip has HIP's. */
 #ifndef NEUTRINO_SIM_RUNTIME_IMAGE_H
 #define NEUTRINO_SIM_RUNTIME_IMAGE_H
 
