@@ -107,6 +107,6 @@ def test_a_process_that_never_calls_the_driver_leaves_no_trace(observe: Observe)
 
 def test_programs_are_found() -> None:
     """Every C program of this folder is used by a test."""
-    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
     names = [path.stem for path in PROGRAMS.glob("*.c")]
     assert not [name for name in names if f'"{name}' not in tests and f"{name}.c" not in tests]
