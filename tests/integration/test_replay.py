@@ -197,7 +197,7 @@ def test_a_time_out(saxpy: Path) -> None:
 
 
 def test_what_does_not_converge_says_so(saxpy: Path) -> None:
-    done = run(saxpy, "--driver", "sim", "--until", "cv=0.000001", "--timeout", "3", "--quiet")
+    done = run(saxpy, "--driver", "sim", "--until", "cv=0.000001", "--timeout", "12", "--quiet")
     assert done.returncode == 5 and "coefficient of variation" in done.stderr
 
 
