@@ -93,7 +93,8 @@ def kill_descendants(roots: Collection[int], until: float, also: Callable[[Proce
             family.add(process.pid)
             if not process.ended:
                 seen = True
-                kill_all([process.pid])
+                with contextlib.suppress(PermissionError):  # the others have to go all the same
+                    kill_all([process.pid])
     return seen
 
 

@@ -32,9 +32,13 @@ class Group:
                 self.cgroup.rmdir()
 
     def members(self, keeper: int) -> list[int]:
-        """Living; the keeper is none of them."""
+        """Living; the keeper is none of them. Also those that came to us because it was killed."""
         table = list(processes())
-        found = {*self._in_cgroup(), *descendants([keeper], table)} - {keeper}
+        orphans = _Orphans(self._before | {keeper}, self._in_cgroup())
+        roots = [keeper]
+        if process_start(keeper) is None:
+            roots += [process.pid for process in table if orphans(process)]
+        found = {*orphans.grouped, *descendants(roots, table)} - {keeper}
         return [process.pid for process in table if process.pid in found and not process.ended]
 
     def end(self, keeper: int) -> tuple[int, ...]:
@@ -44,13 +48,13 @@ class Group:
             if self.cgroup is not None:
                 with contextlib.suppress(OSError):
                     (self.cgroup / "cgroup.kill").write_text("1")
-            orphans = _Orphans(self._before | {keeper})
+            orphans = _Orphans(self._before | {keeper}, self._in_cgroup())
             seen = kill_descendants([keeper], until, orphans)
             _reap(orphans.ended)
             if not seen:
                 return ()
             if time.monotonic() > until:
-                return tuple(pid for pid in {*self._in_cgroup(), *orphans.living} if process_start(pid))
+                return tuple(self.members(keeper))
             time.sleep(_POLL_SECONDS)
 
     def _in_cgroup(self) -> list[int]:
@@ -69,19 +73,20 @@ def stop(keeper: int) -> None:
 
 
 class _Orphans:
-    """Says which processes came to us because their keeper was killed."""
+    """Says which processes came to us because their keeper was killed, and which are in the cgroup without one."""
 
-    def __init__(self, others: Collection[int]) -> None:
+    def __init__(self, others: Collection[int], grouped: Collection[int]) -> None:
         self._ours, self._others = os.getpid(), others
-        self.living: list[int] = []
+        self.grouped = frozenset(grouped)
         self.ended: list[int] = []
 
     def __call__(self, process: Process) -> bool:
         if process.parent != self._ours or process.pid in self._others:
-            return False
+            return process.pid in self.grouped
         if not _has_no_new_privileges(process.pid):
             return False
-        (self.ended if process.ended else self.living).append(process.pid)
+        if process.ended:
+            self.ended.append(process.pid)
         return True
 
 
