@@ -10,24 +10,36 @@ from contextlib import ExitStack
 
 from ..capture import Capture
 from ..errors import UsageError
+from ..ipc.child import Ended, converse
 from .buffers import (
     Keep,
     Outputs,
-    Ring,
     SharedInputs,
+    SlotPool,
     Source,
     make_outputs,
     make_pool,
-    ring_request,
     shared_pool,
+    slot_request,
 )
 from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
 from .convergence import TAGGED_MAX, rule_of, text_of
 from .environment import replay_environment
-from .process import Ended, converse
-from .protocol import COLD, NO_SET, UNPRIMED, Cold, Limits, Options, Ready, Request, encode
+from .protocol import (
+    COLD,
+    LINE_MAX,
+    LINES_MAX,
+    NO_SET,
+    UNPRIMED,
+    Cold,
+    Limits,
+    Options,
+    Ready,
+    Request,
+    encode,
+)
 from .result import Different, ReplayResult, SampleRow, Settings
 from .statistics import summarise
 from .subject import Subject, subject_of
@@ -68,7 +80,7 @@ def replay(
     seed: int | None = None,
     keep_outputs: Keep = "last",
     ignore_refusals: bool = False,
-    ring: Ring | None = None,
+    slots: SlotPool | None = None,
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> ReplayResult:
@@ -84,7 +96,7 @@ def replay(
     `flush_cache` empties the instruction caches before each sample: on AMD's devices by a kernel, else by copies of the
     code (icache="cold"); result.icache says what was done. `driver` is one of the capture's vendor.
 
-    For a capture that an adversary made: `inputs` and the outputs of every timed sample (`ring`) are memory that is
+    For a capture that an adversary made: `inputs` and the outputs of every timed sample (`slots`) are memory that is
     shared with who makes and checks them, and `strict` keeps what lasts from sample to sample out of kernels' reach,
     and from the capture what would let one sample help the next (docs/architecture.md, "Replay").
 
@@ -116,8 +128,8 @@ def replay(
             pool = make_pool(inputs, subject)
             stack.callback(_close, pool.descriptor)
         given = inputs.places if isinstance(inputs, SharedInputs) else inputs or {}
-        shared_ring = ring_request(ring, [*map(str, given)], subject) if ring is not None else None
-        outputs = () if ring is not None and outputs is None else outputs
+        shared_slots = slot_request(slots, [*map(str, given)], subject) if slots is not None else None
+        outputs = () if slots is not None and outputs is None else outputs
         kept = make_outputs(outputs, keep_outputs, subject, pool.sets)
         stack.callback(_close, kept.descriptor)
         request = Request(
@@ -149,9 +161,9 @@ def replay(
             outputs_descriptor=kept.descriptor,
             outputs_stride=kept.stride,
             output_sets=kept.sets,
-            fresh_sets=pool.fresh,
+            one_use_sets=pool.one_use,
             schedule_seed=seed,
-            ring=shared_ring,
+            slots=shared_slots,
         )
         seen, ended, watch = _run(request, target, progress)
         settings = Settings(
@@ -164,7 +176,7 @@ def replay(
             seed=seed,
             input_sets=pool.sets,
             ignored_refusals=ignore_refusals,
-            fresh_sets=pool.fresh,
+            one_use_sets=pool.one_use,
             strict=strict,
             api=subject.api,
             flush_cache=flush_cache,
@@ -187,8 +199,8 @@ def _run(
 
     seen = Collector(request, progress, on_ready)
     descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
-    if request.ring is not None:
-        descriptors |= {request.ring.descriptor, request.ring.announce, request.ring.release}
+    if request.slots is not None:
+        descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
     question = os.memfd_create("neutrino-request", os.MFD_CLOEXEC)
     try:
         with open(question, "wb", closefd=False) as file:
@@ -201,6 +213,8 @@ def _run(
             descriptors=[each for each in descriptors if each >= 0],
             deadline=request.deadline,
             handle=seen.handle,
+            line_max=LINE_MAX,
+            lines_max=LINES_MAX,
         )
     finally:
         watch.stop()
@@ -248,13 +262,13 @@ def _result(
         difference_count=seen.verified.count if seen.verified else 0,
         refusals=seen.opened.refusals if seen.opened else (),
         notes=_notes(seen, table, settings),
-        ring=done.ring if done else None,
+        slots=done.slots if done else None,
         outputs=kept.read() if done and kept.sets else {},
     )
 
 
 def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[SampleRow, ...]:
-    first_fresh = settings.input_sets - settings.fresh_sets
+    first_one_use = settings.input_sets - settings.one_use_sets
     throttled = throttled_at(watch.readings, [each.ended_ns for each in seen.samples])
     return tuple(
         SampleRow(
@@ -266,7 +280,7 @@ def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[Samp
             input_set=None if each.sample.input_set == NO_SET else each.sample.input_set,
             unprimed=bool(each.sample.flags & UNPRIMED),
             throttled=reasons,
-            fresh=first_fresh <= each.sample.input_set < settings.input_sets,
+            one_use=first_one_use <= each.sample.input_set < settings.input_sets,
             tail_us=each.sample.tail_us,
             guard_us=each.sample.guard_us,
         )

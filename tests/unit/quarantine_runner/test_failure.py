@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from benchguard.quarantine.contract import LINE_MAX, Began, Broke, Event, Finished
-from benchguard.quarantine.runner.failure import DETAIL_MAX, TEXT_MAX, SubmissionError, broke
-from benchguard.quarantine.runner.reporter import Reporter
+from benchguard.quarantine.runner.reporting import DETAIL_MAX, TEXT_MAX, Reporter, SubmissionError, broke
 
 FOLDER = Path(__file__).parent
 
