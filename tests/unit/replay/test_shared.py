@@ -20,7 +20,7 @@ from benchguard.replay.options import ReplayOptions
 from benchguard.replay.protocol import InputPart, RingPart
 from benchguard.replay.replay import replay_buffers
 from benchguard.replay.ring import ANNOUNCED
-from tests.captures import CAPTURES, floats
+from tests.support.captures import CAPTURES, floats
 from tests.unit.replay.test_buffers import BASE, subject
 
 N = 1024
