@@ -14,8 +14,8 @@ import pytest
 
 from benchguard.audit.log import LogWriter
 from benchguard.audit.selection import parse_selection
+from benchguard.audit.summary import summarise
 from benchguard.audit.supervise import Recorded, supervise
-from benchguard.report.summary import summarise
 from benchguard.shim.interposer import Interposer
 from benchguard.shim.surface import read_surface
 from tests.integration.recording import read_recordings

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchguard.ipc.slots import SLOTS_MAX
-from benchguard.judge.plan import Plan, Sizes, available_bytes, check_room, plan, spread
+from benchguard.ipc.slots import SLOTS_MAX, SlotPlan
+from benchguard.judge.plan import Sizes, available_bytes, check_room, plan, spread
 from benchguard.judge.troubles import FaultError
 
 
@@ -60,4 +60,4 @@ def test_what_does_not_fit_is_told() -> None:
         check_room(Sizes(1 << 30, 1 << 30, 1 << 30), 1 << 30)
     check_room(Sizes(1, 1, 1), 1 << 30)
     assert 1 << 20 < available_bytes() < 1 << 60
-    assert Plan(2, 0, 2).sets == 2
+    assert SlotPlan(2, 0, 2).sets == 2

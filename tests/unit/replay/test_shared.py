@@ -16,9 +16,11 @@ from benchguard.capture.layout import Role
 from benchguard.capture.model import Range
 from benchguard.errors import UsageError
 from benchguard.ipc.slots import ANNOUNCEMENT
-from benchguard.replay.buffers import SharedInputs, SlotPool, shared_pool, slot_request
+from benchguard.replay.buffers import Buffers, SharedInputs, SlotPool, make_pool, slot_request
+from benchguard.replay.options import ReplayOptions
 from benchguard.replay.protocol import InputPart, SlotPart
-from tests.captures import CAPTURES, floats
+from benchguard.replay.replay import replay_buffers
+from tests.support.captures import CAPTURES, floats
 from tests.unit.replay.test_buffers import BASE, subject
 
 N = 1024
@@ -36,7 +38,7 @@ def memory(size: int) -> Iterator[int]:
 
 def test_parts_are_where_the_layout_says() -> None:
     with memory(3 * 512) as descriptor:
-        pool = shared_pool(SharedInputs(descriptor, 3, 2, 512, {"x": (0, 8), "y": (256, 4)}), subject())
+        pool = make_pool(SharedInputs(descriptor, 3, 2, 512, {"x": (0, 8), "y": (256, 4)}), subject())
     assert (pool.descriptor, pool.sets, pool.one_use) == (descriptor, 3, 2)
     assert pool.parts[:3] == (
         InputPart(0, BASE, 8, 0),
@@ -47,9 +49,9 @@ def test_parts_are_where_the_layout_says() -> None:
 
 def test_what_is_written_in_place_begins_as_the_input() -> None:
     with memory(1024) as descriptor:
-        asked = slot_request(
-            SlotPool(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6), ["x"], subject()
-        )
+        outputs = SlotPool(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6)
+        asked = slot_request(Buffers({"x": bytes(8)}, slots=outputs), subject())
+    assert asked is not None
     assert asked.parts == (SlotPart(BASE, 8, 0, False), SlotPart(BASE + 64, 4, 256, True))
     assert (asked.slots, asked.announce, asked.release) == (2, 5, 6)
 
@@ -58,12 +60,13 @@ def test_a_range_that_the_capture_calls_an_input_is_poisoned_all_the_same() -> N
     """Its roles are the adversary's; what is read is what the caller gives."""
     lying = subject(Range(BASE, 8, Role.INPUT, "y"))
     with memory(512) as descriptor:
-        assert slot_request(SlotPool(descriptor, 1, 512, {"y": (0, 8)}, 5, 6), [], lying).parts[0].written
+        asked = slot_request(Buffers(slots=SlotPool(descriptor, 1, 512, {"y": (0, 8)}, 5, 6)), lying)
+    assert asked is not None and asked.parts[0].written
 
 
 def test_a_buffer_without_bytes_is_no_part() -> None:
     with memory(512) as descriptor:
-        assert shared_pool(SharedInputs(descriptor, 1, 0, 512, {"nothing": (0, 0)}), subject()).parts == ()
+        assert make_pool(SharedInputs(descriptor, 1, 0, 512, {"nothing": (0, 0)}), subject()).parts == ()
 
 
 @pytest.mark.parametrize(
@@ -85,13 +88,13 @@ def test_inputs_that_do_not_fit(
     sets: int, one_use: int, stride: int, places: dict[str, tuple[int, int]], said: str
 ) -> None:
     with memory(512) as descriptor, pytest.raises(UsageError, match=said):
-        shared_pool(SharedInputs(descriptor, sets, one_use, stride, places), subject())
+        make_pool(SharedInputs(descriptor, sets, one_use, stride, places), subject())
 
 
 @pytest.mark.parametrize(("slots", "said"), [(0, "0 slots"), (65, "65 slots"), (3, "3 times 256 are needed")])
 def test_outputss_that_do_not_fit(slots: int, said: str) -> None:
     with memory(512) as descriptor, pytest.raises(UsageError, match=said):
-        slot_request(SlotPool(descriptor, slots, 256, {"y": (0, 4)}, 5, 6), [], subject())
+        slot_request(Buffers(slots=SlotPool(descriptor, slots, 256, {"y": (0, 4)}, 5, 6)), subject())
 
 
 class Checker(threading.Thread):
@@ -134,15 +137,12 @@ def test_a_whole_replay(native: Path, tmp_path: Path, strict: bool, sealed: bool
             fcntl.fcntl(pool, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK)
         checker = Checker(outputs, STRIDE, look)
         checker.start()
-        result = benchguard.replay(
-            capture,
-            driver="sim",
-            cold="none",
+        buffers = Buffers(
             inputs=SharedInputs(pool, SETS, ONE_USE, STRIDE, places),
             slots=SlotPool(outputs, SLOTS, STRIDE, {"y": (0, 4 * N)}, checker.announce, checker.release),
-            strict=strict,
-            samples=40,
         )
+        options = ReplayOptions(driver="sim", cold="none", strict=strict, samples=40)
+        result = replay_buffers(capture, options, buffers)
         os.close(checker.announce)
         checker.join(10)
         for descriptor in (checker.announced, checker.release, checker.releasing):
@@ -160,7 +160,7 @@ def test_a_whole_replay(native: Path, tmp_path: Path, strict: bool, sealed: bool
 def test_a_judge_that_ends_is_an_error(native: Path, tmp_path: Path) -> None:
     assert native
     result = _with_ends(tmp_path, closed=True)
-    assert result.verdict == "error" and "who checks the outputs" in result.reason
+    assert result.verdict == "error" and "the judge closed its pipe" in result.reason
 
 
 def test_a_judge_that_is_silent_is_a_time_out(native: Path, tmp_path: Path) -> None:
@@ -177,13 +177,10 @@ def _with_ends(folder: Path, closed: bool, **options: Any) -> benchguard.ReplayR
         if closed:
             os.close(announced)
             os.close(releasing)
-        result = benchguard.replay(
+        result = replay_buffers(
             capture,
-            driver="sim",
-            cold="none",
-            slots=SlotPool(outputs, 1, STRIDE, {"y": (0, 4 * N)}, announce, release),
-            samples=40,
-            **options,
+            ReplayOptions(driver="sim", cold="none", samples=40, **options),
+            Buffers(slots=SlotPool(outputs, 1, STRIDE, {"y": (0, 4 * N)}, announce, release)),
         )
     for descriptor in (announce, release, *(() if closed else (announced, releasing))):
         os.close(descriptor)
