@@ -13,11 +13,12 @@ from .. import __version__
 from ..grade.compare import BLOCKS, SAMPLES, CompareResult
 from ..grade.compare import compare as compare_submissions
 from ..grade.options import TIMEOUT_SECONDS, GradeOptions
+from ..ipc.text import printable
 from ..replay.protocol import Cold
 from .grade_progress import progress_on
 from .options import cuda_driver_option, flush_cache_option, write_text
 from .replay_text import us
-from .table import Column, console_for, printable, table
+from .table import Column, console_for, table
 
 STATUS_SLOWER = 6
 

@@ -18,10 +18,11 @@ from ..audit.selection import ByProgram
 from ..audit.supervise import ChildOptions, Recorded, Run, supervise
 from ..errors import BenchguardError
 from ..inline.supervise import Inline
+from ..ipc.text import printable
 from ..shim.interposer import Interposer
 from .attend import Attendant
 from .contract import Audit, Confine, Order, Quarantined
-from .events import Events, Progress, printable
+from .events import Events, Progress
 from .group import Group
 from .late import NOTHING, Given, Sender, reading
 from .private import Private, private, readable_interposer
@@ -183,7 +184,7 @@ class _Run:
             seconds=events.seconds,
             wall_s=wall,
             audit=_audit(log, run),
-            output=printable(attendant.text),
+            output=printable(attendant.text, "\n\t"),
             trouble=trouble,
         )
 
