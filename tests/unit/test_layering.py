@@ -151,4 +151,4 @@ def test_hook_and_sim_do_not_meet() -> None:
 
 
 def test_preload_uses_the_filter_alone() -> None:
-    assert {name for _, name in includes("preload")} == {"../hook/core/filter.h"}
+    assert {name for _, name in includes("preload")} == {"../hook/core/base/filter.h"}
