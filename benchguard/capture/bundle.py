@@ -1,4 +1,4 @@
-"""Code as hipcc packs it: clang offload bundles, plain and compressed (hook/core/image/bundle.h). Hostile input."""
+"""What hipcc puts code in: clang's offload bundles, plain and compressed, as hook/core/bundle.h has them. Hostile."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ _TEMPLATE = """\
 #ifndef NEUTRINO_SPECIAL_H
 #define NEUTRINO_SPECIAL_H
 
-#include "core/process/call.h"
+#include "call.h"
 #include "real.h"
-#include "core/driver/slots.h"
+#include "slots.h"
 
 /* Called when the driver has answered and the call's record is written. */
 {after}

@@ -10,7 +10,7 @@ _TEMPLATE = """\
 
 #include <stddef.h>
 
-#include "core/driver/slots.h"
+#include "slots.h"
 
 #define NB_EXPORTS(EXPORT) \\
 {exports}

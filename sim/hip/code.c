@@ -1,4 +1,4 @@
-#include "hip/code.h"
+#include "code.h"
 
 #include <stdint.h>
 #include <stdlib.h>

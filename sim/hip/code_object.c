@@ -1,4 +1,4 @@
-#include "hip/code.h"
+#include "code.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Results: their numbers, names, and the last one of each thread. */
-#include "hip/hip.h"
+#include "hip.h"
 
-#include "driver/core/stub.h"
+#include "stub.h"
 
 static _Thread_local hipError_t last;
 

@@ -1,5 +1,5 @@
 /* Events. */
-#include "hip/hip.h"
+#include "hip.h"
 
 /* Of 5.3 and later. */
 #ifndef hipEventDisableSystemFence

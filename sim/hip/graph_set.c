@@ -1,5 +1,5 @@
 /* Fills in graphs. */
-#include "hip/graph.h"
+#include "graph.h"
 
 static CUDA_MEMSET_NODE_PARAMS to_driver(const hipMemsetParams *from)
 {

@@ -1,4 +1,4 @@
-#include "hip/kernel.h"
+#include "kernel.h"
 
 hipError_t hip_kernel(const void *kernel, CUfunction *function)
 {

@@ -1,7 +1,7 @@
 /* Launches that the CUDA runtime has in another form. */
-#include "hip/hip.h"
+#include "hip.h"
 
-#include "hip/kernel.h"
+#include "kernel.h"
 
 #include <limits.h>
 

@@ -1,5 +1,5 @@
 /* Allocation. */
-#include "hip/hip.h"
+#include "hip.h"
 
 #include <stdint.h>
 

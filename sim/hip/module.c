@@ -1,7 +1,7 @@
 /* Modules. */
-#include "hip/module.h"
+#include "module.h"
 
-#include "driver/core/message.h"
+#include "message.h"
 
 #include <errno.h>
 #include <stdio.h>

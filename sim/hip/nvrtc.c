@@ -1,4 +1,4 @@
-#include "hip/nvrtc.h"
+#include "nvrtc.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Occupancy. */
-#include "hip/kernel.h"
+#include "kernel.h"
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, hipFunction_t f,
                                                                        int blockSize,

@@ -1,5 +1,5 @@
 /* What memory an address is in. */
-#include "hip/hip.h"
+#include "hip.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* What hipcc's start-up code and kernel stubs call (clang's CGCUDANV.cpp, clr's hip_platform.cpp). */
-#include "hip/hip.h"
+#include "hip.h"
 
-#include "runtime/registry.h"
+#include "registry.h"
 
 #include <string.h>
 

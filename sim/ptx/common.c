@@ -6,8 +6,8 @@
 #pragma GCC optimize("O3") /* half of what a kernel costs is here */
 #endif
 
-#include "ptx/engine.h"
-#include "ptx/number.h"
+#include "engine.h"
+#include "number.h"
 
 struct lanes {
     bool (*words)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, const uint64_t *b,
@@ -50,16 +50,16 @@ struct lanes {
 
 #define PROCESSOR
 #define FOR_PROCESSOR(name) name##_any
-#include "ptx/lanes.h"
+#include "lanes.h"
 
 #if defined(__x86_64__)
 #define PROCESSOR           __attribute__((target("avx2,fma")))
 #define FOR_PROCESSOR(name) name##_avx2
-#include "ptx/lanes.h"
+#include "lanes.h"
 
 #define PROCESSOR           __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw")))
 #define FOR_PROCESSOR(name) name##_avx512
-#include "ptx/lanes.h"
+#include "lanes.h"
 #endif
 
 static const struct lanes *lanes(void)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ptx/program.h"
+#include "program.h"
 
 enum { DEPTH_MAX = 1024, RANGES = 8 };
 

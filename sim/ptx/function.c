@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/parser.h"
+#include "parser.h"
 
 bool skip_line(struct parser *parser)
 {

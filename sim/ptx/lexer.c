@@ -1,10 +1,10 @@
-#include "ptx/lexer.h"
+#include "lexer.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/diagnostic.h"
+#include "diagnostic.h"
 
 struct lexer {
     const char *at, *end;

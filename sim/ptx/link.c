@@ -1,11 +1,11 @@
-#include "ptx/link.h"
+#include "link.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/diagnostic.h"
-#include "ptx/parser.h"
-#include "ptx/runtime.h"
+#include "diagnostic.h"
+#include "parser.h"
+#include "runtime.h"
 
 bool same_name(const struct token *one, const struct token *other)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/link.h"
+#include "link.h"
 
 struct output {
     char *bytes;

@@ -1,8 +1,8 @@
 /* Products of matrices that a warp holds: mma and wmma. */
-#include "ptx/matrix.h"
+#include "matrix.h"
 
-#include "ptx/engine.h"
-#include "ptx/number.h"
+#include "engine.h"
+#include "number.h"
 
 enum { ROWS_MAX = 32, DEPTH = 64 };
 

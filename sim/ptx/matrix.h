@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_PTX_MATRIX_H
 #define NEUTRINO_SIM_PTX_MATRIX_H
 
-#include "ptx/program.h"
+#include "program.h"
 
 enum { FRAGMENT_MAX = 8 };
 

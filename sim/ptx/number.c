@@ -1,4 +1,4 @@
-#include "ptx/number.h"
+#include "number.h"
 
 float f16_value(uint16_t bits)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "ptx/program.h"
+#include "program.h"
 
 static inline float f32_of(uint64_t bits)
 {

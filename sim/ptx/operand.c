@@ -1,4 +1,4 @@
-#include "ptx/operand.h"
+#include "operand.h"
 
 #include <string.h>
 

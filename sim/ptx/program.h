@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ptx/ptx.h"
+#include "ptx.h"
 
 enum { LANES = 32 };
 

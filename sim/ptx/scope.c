@@ -1,9 +1,9 @@
 /* What a text has named so far: names and their scopes, labels, room for variables and instructions. */
-#include "ptx/parser.h"
+#include "parser.h"
 
 #include <string.h>
 
-#include "ptx/diagnostic.h"
+#include "diagnostic.h"
 
 bool fail(struct parser *parser, uint32_t line, const char *format, ...)
 {

@@ -1,5 +1,5 @@
 /* One instruction while it is decoded. */
-#include "ptx/statement.h"
+#include "statement.h"
 
 #include <string.h>
 

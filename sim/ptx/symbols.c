@@ -1,8 +1,8 @@
-#include "ptx/symbols.h"
+#include "symbols.h"
 
 #include <stdlib.h>
 
-#include "ptx/program.h"
+#include "program.h"
 
 static bool at_end(const struct token *token)
 {

@@ -1,5 +1,5 @@
 /* The one function of the texture interface that only describes. */
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f)
 {

@@ -1,4 +1,4 @@
-#include "runtime/copy.h"
+#include "copy.h"
 
 #include <stdint.h>
 

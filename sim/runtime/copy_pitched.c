@@ -1,5 +1,5 @@
 /* Copies of rows. */
-#include "runtime/copy.h"
+#include "copy.h"
 
 #include <stdint.h>
 

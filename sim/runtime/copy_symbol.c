@@ -1,6 +1,6 @@
 /* Variables by the host's name for them. */
-#include "runtime/copy.h"
-#include "runtime/registry.h"
+#include "copy.h"
+#include "registry.h"
 
 #include <stdint.h>
 

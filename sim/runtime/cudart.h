@@ -9,7 +9,7 @@
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop
 
-#include "runtime/driver.h"
+#include "driver.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,5 +1,5 @@
 /* Devices and their limits. */
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 #include <limits.h>
 

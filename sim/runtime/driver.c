@@ -1,4 +1,4 @@
-#include "runtime/driver.h"
+#include "driver.h"
 
 #include <dlfcn.h>
 #include <driver_types.h>

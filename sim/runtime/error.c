@@ -1,6 +1,6 @@
 /* Results: the driver's numbers, the runtime's names. */
-#include "runtime/cudart.h"
-#include "runtime/unsupported.h"
+#include "cudart.h"
+#include "unsupported.h"
 
 static _Thread_local cudaError_t last;
 

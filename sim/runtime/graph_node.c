@@ -1,5 +1,5 @@
 /* Nodes of graphs. */
-#include "runtime/registry.h"
+#include "registry.h"
 
 _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS) &&
                    offsetof(struct cudaHostNodeParams, userData) ==

@@ -1,4 +1,4 @@
-#include "runtime/image.h"
+#include "image.h"
 
 #include <stdio.h>
 #include <string.h>

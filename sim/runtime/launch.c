@@ -1,5 +1,5 @@
-#include "runtime/launch_config.h"
-#include "runtime/registry.h"
+#include "launch_config.h"
+#include "registry.h"
 
 #include <string.h>
 

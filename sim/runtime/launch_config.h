@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
 #define NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
 
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 #include <limits.h>
 

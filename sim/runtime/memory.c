@@ -1,5 +1,5 @@
 /* Allocation. */
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* Fills. */
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* Memory pools. */
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 _Static_assert(sizeof(struct cudaMemPoolProps) == sizeof(CUmemPoolProps) &&
                    sizeof(struct cudaMemLocation) == sizeof(CUmemLocation) &&

@@ -1,5 +1,5 @@
 /* cudaGetDeviceProperties: the driver's attributes in one struct. */
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-#include "runtime/registry.h"
+#include "registry.h"
 
-#include "runtime/image.h"
+#include "image.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef NEUTRINO_SIM_RUNTIME_REGISTRY_H
 #define NEUTRINO_SIM_RUNTIME_REGISTRY_H
 
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 struct runtime_binary;
 

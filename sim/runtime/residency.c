@@ -1,5 +1,5 @@
 /* Where memory is, and where it should be. */
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Streams, and host functions in them. */
-#include "runtime/cudart.h"
+#include "cudart.h"
 
 #include <stdlib.h>
 

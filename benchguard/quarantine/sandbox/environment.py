@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...toolchain.paths import SIM
+from ...shim.paths import SIM
 
 KEPT = frozenset(
     {

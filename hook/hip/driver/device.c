@@ -1,5 +1,5 @@
 /* Devices, and what the driver says of itself. */
-#include "hip/driver/hip.h"
+#include "hip.h"
 
 #include <string.h>
 

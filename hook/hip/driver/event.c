@@ -1,5 +1,5 @@
 /* Events. */
-#include "hip/driver/hip.h"
+#include "hip.h"
 
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {

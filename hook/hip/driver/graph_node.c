@@ -1,6 +1,6 @@
 /* Nodes of graphs: adding them, and what they were given. */
-#include "hip/driver/hip.h"
-#include "hip/driver/shapes.h"
+#include "hip.h"
+#include "shapes.h"
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Launches. */
-#include "hip/driver/hip.h"
+#include "hip.h"
 
 #include <stddef.h>
 

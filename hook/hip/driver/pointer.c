@@ -1,5 +1,5 @@
 /* What an address is. */
-#include "hip/driver/hip.h"
+#include "hip.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-#include "hip/driver/shapes.h"
+#include "shapes.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "hip/driver/hip.h"
+#include "hip.h"
 
 static CUdeviceptr address(const void *pointer)
 {

@@ -1,4 +1,4 @@
-#include "hip/driver/hip.h"
+#include "hip.h"
 
 #include <stdatomic.h>
 

@@ -8,17 +8,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchguard.toolchain.paths import ENGINE, ENGINES, SOURCE
+from benchguard.shim.paths import ENGINE, SOURCE
 
 Compiler = Callable[..., Path]
 
 PROGRAMS = Path(__file__).parent / "programs"
-READER_FLAGS = ("-D_GNU_SOURCE", f"-I{ENGINES}", f"-I{SOURCE / 'hook'}")
+READER_FLAGS = ("-D_GNU_SOURCE", f"-I{ENGINE}", f"-I{SOURCE / 'hook' / 'core'}")
 
 
 def reader_sources() -> list[Path]:
     """The engine's files that read a capture, which need no driver."""
-    return sorted([*(ENGINE / "capture").glob("*.c"), ENGINE / "base" / "error.c"])
+    names = ("decode*.c", "error.c", "reader*.c", "sandbox.c", "sha256*.c")
+    return sorted(path for name in names for path in ENGINE.glob(name))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.toolchain.compiler import Library, compile_library, find_compiler
-from benchguard.toolchain.errors import ShimError
+from benchguard.shim.compiler import Library, compile_library, find_compiler
+from benchguard.shim.errors import ShimError
 
 
 def library(folder: Path, source: str) -> Library:

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hip/driver/shapes.h"
+#include "shapes.h"
 
 static unsigned version;
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/capture/capture.h"
+#include "capture.h"
 
 void nb_capture_refuse(const struct nb_call *call, const char *reason)
 {
