@@ -12,7 +12,6 @@ from typing import Literal
 
 import msgspec
 
-from .. import __version__
 from ..audit.log import LogWriter
 from ..audit.selection import ByProgram
 from ..audit.supervise import ChildOptions, Recorded, Run, supervise
@@ -20,6 +19,7 @@ from ..errors import BenchguardError
 from ..inline.supervise import Inline
 from ..ipc.text import printable
 from ..shim.interposer import Interposer
+from ..version import __version__
 from .attend import Attendant
 from .cases import CaseSender
 from .contract import Audit, Cases, Confine, Order, Quarantined
