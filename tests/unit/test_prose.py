@@ -17,7 +17,10 @@ FORBIDDEN = {
         "def what_it_holds() -> None: ...\n",
         "def test_a_program_is_recorded() -> None: ...\n",
     ],
-    "a.c": ["/* Of a graph, nothing is known. */\n", 'nb_log("there are locks of which each of which waits");\n'],
+    "a.c": [
+        "/* Of a graph, nothing is known. */\n",
+        'nb_log("there are locks of which each of which waits");\n',
+    ],
     "a.md": ["As nb_enter, after an end.\n", "- The lock is nobody's.\n"],
     "a.toml": ["# One that has nothing before it.\n"],
 }
