@@ -25,7 +25,8 @@ EXEMPT = (
 )
 
 PHRASES = re.compile(
-    r"\b(?:(?:is|are|was|were) (?:none|nobody's|told)|(?<!there )(?:is|are) no (?!longer\b|more\b)\w+|nobody's|as much as says|"
+    r"\b(?:(?:is|are|was|were) (?:none|nobody's|told)|(?<!there )(?:is|are) no (?!longer\b|more\b)\w+|nobody's|"
+    r"as much as says|"
     r"so (?:many|often)[.,;]|what is (?:not|none|left)|who (?:asks|checks|aborts|reads|writes|calls|remembers|wants)|"
     r"whose \w+ it is|one that (?:may|has|is)|the ones? (?:before|after) (?:it|them)|each of which|"
     r"there to (?:do|be)|says nothing|as it is told|that which)\b",
