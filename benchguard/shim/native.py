@@ -189,8 +189,9 @@ def build_native(
     """Build the named parts into `folder`/<name>/; for each, whether it had to be compiled.
 
     Objects and generated sources stay in `kept`, and the next build uses them again; without `kept` they are removed.
-    The commands of every unit are written to `compile_commands`. A part whose vendor's headers are missing is left out, with a line on
-    stderr. Raises ShimError if the compiler or another header is missing, or a source does not compile.
+    The commands of every unit are written to `compile_commands`. A part whose vendor's headers are missing is left
+    out, with a line on stderr. Raises ShimError if the compiler or another header is missing, or a source does not
+    compile.
     """
     names = [part for name in names for part in GROUPS.get(name, (name,))]
     unknown = [name for name in names if name not in PARTS]
