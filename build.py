@@ -164,7 +164,7 @@ def require_compiler() -> None:
 def build_native(place: Workshop, *options: str | Path) -> None:
     keep = ("--keep", OUT / "objects", "--compile-commands", ROOT / "compile_commands.json")
     then = "the compiler's message is above"
-    place.run("-m", "benchguard.shim.native", *keep, *options, then=then, quiet=True)
+    place.run("-m", "benchguard.toolchain.native", *keep, *options, then=then, quiet=True)
 
 
 # ---- tasks -----------------------------------------------------------------------------------------------------
@@ -364,7 +364,7 @@ def check_c_format(place: Workshop) -> None:
 
 def hand_written_c() -> list[Path]:
     """C and CUDA sources and headers, except generated ones and stand-ins for a vendor's."""
-    folders = ("hook", "preload", "sim", "benchguard/inline", "benchguard/replay", "examples", "tests")
+    folders = ("hook", "preload", "engine", "sim", "examples", "tests")
     found = [
         path for name in folders for path in (ROOT / name).rglob("*") if path.suffix in {".c", ".h", ".cu"}
     ]

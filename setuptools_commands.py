@@ -41,7 +41,7 @@ class BuildNative(Command):
         if self.editable_mode and os.environ.get("NEUTRINO_BENCH_WITHOUT_NATIVE"):
             return  # build.py builds in place afterwards, and keeps the objects for the next change
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        command = [sys.executable, "-m", "benchguard.shim.native", "--out", str(self._folder())]
+        command = [sys.executable, "-m", "benchguard.toolchain.native", "--out", str(self._folder())]
         done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
         if done.returncode != 0:
             raise ExecError("the native libraries were not built; the compiler's message is above")

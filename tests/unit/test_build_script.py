@@ -184,7 +184,7 @@ def test_test_task_runs_one_tier_with_this_python(
 ) -> None:
     assert script.main(["test", "--here", *options, "-k", "ring"]) == 0
     build, pytest_ = commands
-    assert build[:3] == [sys.executable, "-m", "benchguard.shim.native"]
+    assert build[:3] == [sys.executable, "-m", "benchguard.toolchain.native"]
     assert pytest_[:3] == [sys.executable, "-m", "pytest"]
     assert pytest_[-2:] == ["-k", "ring"]
     assert [pytest_[n + 1] for n, word in enumerate(pytest_) if word == "-m"][-1] == selected
