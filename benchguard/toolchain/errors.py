@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ..errors import BenchguardError
 
-class ShimError(Exception):
-    """No driver, no compiler, or a source that does not compile. One line: what, where, what to do."""
+
+class ShimError(BenchguardError):
+    """No driver or compiler was found, or a source does not compile."""
 
     def __init__(self, message: str, output: str = "") -> None:
         super().__init__(message)
         self.output = output
-        """Everything that the compiler wrote, where a source does not compile."""
+        """The complete output of the compiler, if a source does not compile."""
