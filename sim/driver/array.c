@@ -4,6 +4,7 @@
 #include "context.h"
 #include "device.h"
 #include "heap.h"
+#include "stream.h"
 
 #include <stdlib.h>
 
@@ -116,6 +117,7 @@ struct sim_array *sim_array_make(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, stru
     if (array == NULL)
         return NULL;
     sim_object_init(&array->object, SIM_ARRAY, is_level ? NULL : context, dispose);
+    array->object.end = sim_object_release;
     array->is_level = is_level;
     if (sim_array_measure(descriptor, array) == CUDA_SUCCESS)
         array->storage = sim_heap_allocate(array->bytes);
@@ -124,15 +126,6 @@ struct sim_array *sim_array_make(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, stru
         return NULL;
     }
     return array;
-}
-
-void sim_array_free_context(struct sim_context *context)
-{
-    void *left;
-    while ((left = sim_object_withdraw_any(SIM_MIPMAPPED_ARRAY, context)) != NULL)
-        sim_object_release(left);
-    while ((left = sim_object_withdraw_any(SIM_ARRAY, context)) != NULL)
-        sim_object_release(left);
 }
 
 static CUresult create(CUarray *handle, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,

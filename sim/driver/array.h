@@ -33,7 +33,4 @@ struct sim_array *sim_array_make(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, stru
 bool sim_array_locate(const struct sim_array *array, size_t x, size_t y, size_t z, size_t width,
                       size_t height, size_t depth, uint64_t *address);
 
-/* Destroy all arrays and mipmapped arrays of a context. */
-void sim_array_free_context(struct sim_context *context);
-
 #endif

@@ -3,19 +3,16 @@
 #ifndef NEUTRINO_SIM_CAPTURE_H
 #define NEUTRINO_SIM_CAPTURE_H
 
-#include "api.h"
+#include "stream.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct sim_context;
 struct sim_event;
 struct sim_graph;
 struct sim_graph_node;
-struct sim_stream;
-struct sim_work;
 
 /* A stream that takes part, and the nodes that its next work depends on. */
 struct sim_participant {
@@ -28,6 +25,7 @@ struct sim_participant {
 
 /* All but `next` and `spoiled` is under the `order` of the context that its streams belong to. */
 struct sim_capture {
+    struct sim_recorder recorder;
     struct sim_capture *next; /* among all of the process */
     uint64_t id;
     CUstreamCaptureMode mode;
@@ -36,7 +34,6 @@ struct sim_capture {
     bool given;                /* by the program, to be added to */
     struct sim_stream *origin;
     struct sim_participant *participants;
-    atomic_bool spoiled; /* something was done that it cannot hold: its end will fail */
 };
 
 /* ---- What a capturing stream is given. Called with the context's `order` held. */
@@ -44,9 +41,11 @@ struct sim_capture {
 /* Add work to the graph that `stream` captures into. Takes what the work owns. */
 CUresult sim_capture_add(struct sim_stream *stream, struct sim_work *work);
 
-/* Whether a blocking stream captures, so that the legacy stream cannot be used: work on it would have to wait
- * for what is not queued. With `spoil` the attempt ends such captures. */
-bool sim_capture_forbids_legacy(struct sim_context *context, bool spoil);
+/* The capture that the stream takes part in, or NULL. */
+static inline struct sim_capture *sim_capture_of(const struct sim_stream *stream)
+{
+    return (struct sim_capture *)stream->recorder;
+}
 
 struct sim_participant *sim_capture_participant(const struct sim_stream *stream);
 
@@ -98,12 +97,12 @@ void sim_capture_spoil(struct sim_stream *stream);
 /* End every capture of the context badly. False: there is none. */
 bool sim_capture_spoil_context(struct sim_context *context);
 
-/* The stream ends: with it its own capture, but not one that it joined. */
-void sim_capture_abandon(struct sim_stream *stream);
-
 /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and bad ends for the captures concerned, if the calling thread may
  * not now make calls that a capture cannot see: see cuThreadExchangeStreamCaptureMode in the manual. */
 CUresult sim_capture_permits_unsafe(void);
+
+/* sim_enter for such a call. */
+CUresult sim_enter_unsafe(struct sim_context **context);
 
 /* Among all of the process, under a lock of its own: capture_mode.c. */
 void sim_capture_list(struct sim_capture *capture);

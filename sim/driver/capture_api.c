@@ -20,7 +20,7 @@ struct wish {
 static CUresult start(struct sim_stream *stream, const struct wish *wish)
 {
     const struct sim_thread *self = sim_thread_self();
-    if (stream->capture != NULL || (wish->graph != NULL && sim_capture_fills(wish->graph)))
+    if (stream->recorder != NULL || (wish->graph != NULL && sim_capture_fills(wish->graph)))
         return CUDA_ERROR_ILLEGAL_STATE;
     struct sim_capture *capture = calloc(1, sizeof(*capture));
     if (capture != NULL)
@@ -117,15 +117,15 @@ static bool is_wrong_thread(const struct sim_capture *capture)
  * badly is destroyed even if the program gave it; a new one that there is no place for cannot be reached. */
 static CUresult stop(struct sim_stream *stream, bool wanted, struct sim_graph **graph)
 {
-    struct sim_capture *capture = stream->capture;
+    struct sim_capture *capture = sim_capture_of(stream);
     CUresult result = CUDA_SUCCESS;
     if (capture == NULL)
         return CUDA_ERROR_ILLEGAL_STATE;
     if (capture->origin != stream) {
-        atomic_store(&capture->spoiled, true);
+        atomic_store(&capture->recorder.spoiled, true);
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (atomic_load(&capture->spoiled) || sim_object_find(capture->graph, SIM_GRAPH) == NULL)
+    if (atomic_load(&capture->recorder.spoiled) || sim_object_find(capture->graph, SIM_GRAPH) == NULL)
         result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     else if (is_wrong_thread(capture))
         result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;

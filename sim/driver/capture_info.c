@@ -45,10 +45,10 @@ static CUresult give_edges(struct sim_participant *self, const void **edges)
 
 static CUresult give(const struct sim_stream *stream, const struct info *info)
 {
-    const struct sim_capture *capture = stream->capture;
-    *info->status = capture == NULL                  ? CU_STREAM_CAPTURE_STATUS_NONE
-                    : atomic_load(&capture->spoiled) ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-                                                     : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    const struct sim_capture *capture = sim_capture_of(stream);
+    *info->status = capture == NULL                           ? CU_STREAM_CAPTURE_STATUS_NONE
+                    : atomic_load(&capture->recorder.spoiled) ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                                              : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (*info->status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_SUCCESS;
     struct sim_participant *self = sim_capture_participant(stream);
@@ -74,7 +74,7 @@ static CUresult get(CUstream hStream, const struct info *info, bool per_thread)
         return result;
     struct sim_context *context = stream->object.context;
     pthread_mutex_lock(&context->order);
-    result = stream == context->legacy && sim_capture_forbids_legacy(context, false)
+    result = stream == context->legacy && sim_stream_forbids_legacy(context, false)
                  ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
                  : give(stream, info);
     pthread_mutex_unlock(&context->order);
@@ -160,10 +160,10 @@ CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus 
 static CUresult change(struct sim_stream *stream, const CUgraphNode *nodes, size_t count, unsigned flags)
 {
     struct sim_graph_node *const *added = (struct sim_graph_node *const *)nodes;
-    const struct sim_capture *capture = stream->capture;
+    const struct sim_capture *capture = sim_capture_of(stream);
     if (capture == NULL)
         return CUDA_ERROR_ILLEGAL_STATE;
-    if (atomic_load(&capture->spoiled))
+    if (atomic_load(&capture->recorder.spoiled))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if ((count != 0 && nodes == NULL) || !sim_capture_has_nodes(capture->graph, nodes, count))
         return CUDA_ERROR_INVALID_VALUE;

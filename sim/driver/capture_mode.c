@@ -49,7 +49,7 @@ bool sim_capture_goes_on(uint64_t id, bool spoil)
     while (found != NULL && found->id != id)
         found = found->next;
     if (found != NULL && spoil)
-        atomic_store(&found->spoiled, true);
+        atomic_store(&found->recorder.spoiled, true);
     pthread_mutex_unlock(&captures.lock);
     return found != NULL;
 }
@@ -73,7 +73,7 @@ CUresult sim_capture_permits_unsafe(void)
     pthread_mutex_lock(&captures.lock);
     for (struct sim_capture *capture = captures.first; capture != NULL; capture = capture->next)
         if (conflicts(capture, self)) {
-            atomic_store(&capture->spoiled, true);
+            atomic_store(&capture->recorder.spoiled, true);
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
     pthread_mutex_unlock(&captures.lock);

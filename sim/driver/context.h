@@ -47,12 +47,6 @@ struct sim_context {
 /* A context that has not begun, one reference. NULL: no memory. */
 struct sim_context *sim_context_make(unsigned flags);
 
-/* Give it a legacy stream and defaults; a primary context may end and begin often. */
-CUresult sim_context_begin(struct sim_context *context);
-
-/* Wait for its work, then give up everything that it owns. */
-void sim_context_end(struct sim_context *context);
-
 /* Of CUctx_flags: known ones, and one way of scheduling at most. */
 bool sim_context_flags_are_valid(unsigned flags);
 
@@ -62,14 +56,7 @@ unsigned sim_context_multiprocessors(const struct sim_context *context);
 /* What its limits are at first. */
 void sim_limits_reset(struct sim_context *context);
 
-struct sim_event;
-
-/* The event is all that the context has been given so far; all that it is given from now on waits for it. */
-CUresult sim_context_record(struct sim_context *context, struct sim_event *event);
-CUresult sim_context_wait(struct sim_context *context, struct sim_event *event);
-
-/* Make what the driver has once: the primary context's object, memory, the thread-exit key. */
-bool sim_context_start(void);
+/* Make the primary context, ended. Once, by cuInit. */
 bool sim_primary_start(void);
 
 bool sim_is_primary(const struct sim_context *context);
@@ -85,9 +72,6 @@ struct sim_context *sim_context_pop(void);
 
 /* Checks of nearly every call: initialised, a current context, alive, no sticky error. */
 CUresult sim_enter(struct sim_context **context);
-
-/* The same for calls that a capture cannot see, which some may forbid: capture_mode.c. */
-CUresult sim_enter_unsafe(struct sim_context **context);
 
 /* The same for a context given by handle, which need not be current; NULL means the current one. */
 CUresult sim_enter_with(CUcontext handle, struct sim_context **context);
@@ -115,9 +99,6 @@ CUresult sim_context_error(const struct sim_context *context);
 /* A context that begins has no fault of its own. After one of the process none may begin. */
 void sim_context_clear_fault(struct sim_context *context);
 CUresult sim_process_error(void);
-
-/* Wait until everything submitted so far to any stream of the context has completed. */
-CUresult sim_context_synchronize(struct sim_context *context);
 
 /* Current context without any check, or NULL. */
 struct sim_context *sim_context_current(void);

@@ -1,5 +1,5 @@
 /* Contexts made and ended by the program. */
-#include "context.h"
+#include "context_life.h"
 #include "device.h"
 #include "state.h"
 

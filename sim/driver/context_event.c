@@ -1,6 +1,7 @@
 /* Events for all that a context does. */
+#include "context_event.h"
+
 #include "capture.h"
-#include "context.h"
 #include "event.h"
 #include "stream.h"
 

@@ -3,6 +3,7 @@
 #include "context.h"
 #include "device.h"
 #include "state.h"
+#include "stream.h"
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {

@@ -35,9 +35,7 @@ CUresult sim_copy_volume(const CUDA_MEMCPY3D *parameters, CUstream stream, bool 
 /* Keep what a source in one row holds now: it may be changed as soon as the call has returned. */
 bool sim_copy_stage(struct sim_copy *copy);
 
-/* A stream's part: sim_work_run, sim_work_clone and sim_work_clear of a copy. */
-void sim_copy_run(struct sim_context *context, const struct sim_copy *copy);
-bool sim_copy_clone(struct sim_copy *clone, const struct sim_copy *copy);
+/* Release what the copy owns. */
 void sim_copy_clear(struct sim_copy *copy);
 
 #endif

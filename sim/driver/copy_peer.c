@@ -2,6 +2,7 @@
  */
 #include "context.h"
 #include "copy.h"
+#include "stream.h"
 
 /* A synchronous copy comes after all work of both contexts: "serialized with respect to all pending and
  * future asynchronous work in to the current device, srcDevice, and dstDevice" (cuda_runtime_api.h). */

@@ -2,7 +2,6 @@
 
 #include "api.h"
 #include "model.h"
-#include "pool.h"
 #include "state.h"
 
 #include <stdio.h>

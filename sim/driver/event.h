@@ -24,6 +24,9 @@ struct sim_event {
     size_t node_count;
 };
 
+/* An unpublished event. NULL without memory. */
+struct sim_event *sim_event_make(struct sim_context *context, unsigned flags);
+
 /* What begins a call on an event: initialised, a valid handle, its context alive and without a sticky error.
  * No context need be current. */
 CUresult sim_event_enter(CUevent handle, struct sim_event **event);
@@ -31,13 +34,7 @@ CUresult sim_event_enter(CUevent handle, struct sim_event **event);
 /* Where it was last recorded outside of captures, with a reference to the stream; NULL: never. */
 struct sim_stream *sim_event_at(struct sim_event *event, uint64_t *number);
 
-/* The record operation has run. */
-void sim_event_happened(struct sim_event *event, const struct sim_stream *stream, uint64_t number);
-
 /* The event is now operation `number` of `stream`, which has not run yet. */
 void sim_event_place(struct sim_event *event, struct sim_stream *stream, uint64_t number);
-
-/* Wait, on the worker of `waiter`, until the event has happened where it was last recorded. */
-void sim_event_wait(struct sim_event *event, const struct sim_stream *waiter);
 
 #endif

@@ -1,10 +1,7 @@
 #include "graph.h"
 
 #include "context.h"
-#include "graph_attribute.h"
-#include "graph_batch.h"
-#include "graph_condition.h"
-#include "graph_memory.h"
+#include "graph_handle.h"
 #include "module.h"
 #include "user_object.h"
 
@@ -31,7 +28,7 @@ static void dispose_graph(struct sim_object *object)
     for (size_t i = 0; i < graph->node_count; i++)
         sim_object_release(graph->nodes[i]);
     sim_user_release_all(&graph->users);
-    sim_graph_handles_clear(graph);
+    sim_graph_handles_clear(&graph->handles);
     free(graph->nodes);
     free(graph->order);
     free(graph);
@@ -207,15 +204,24 @@ CUresult sim_graph_keep_copy(struct sim_graph_node *node, const CUDA_MEMCPY3D *p
     return CUDA_SUCCESS;
 }
 
+CUresult sim_graph_keep_attributes(struct sim_graph_node *node, const struct sim_graph_attributes *attributes)
+{
+    struct sim_graph_attributes *kept = attributes == NULL ? NULL : malloc(sizeof(*kept));
+    if (attributes != NULL && kept == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (attributes != NULL)
+        *kept = *attributes;
+    free(node->attributes);
+    node->attributes = kept;
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_graph_add(struct sim_graph *graph, struct sim_graph_node *const *dependencies, size_t count,
                        struct sim_work *work, struct sim_graph_node **made)
 {
     struct sim_graph_node *node;
-    CUresult result = sim_graph_batch_of(work);
-    if (result == CUDA_SUCCESS && !may_have(graph, work->kind))
-        result = CUDA_ERROR_NOT_SUPPORTED;
-    if (result == CUDA_SUCCESS)
-        result = sim_graph_memory_settle(work, graph);
+    CUresult result =
+        may_have(graph, work->kind) ? sim_work_enter_graph(work, graph) : CUDA_ERROR_NOT_SUPPORTED;
     if (result != CUDA_SUCCESS) {
         sim_work_clear(work);
         return result;
@@ -261,22 +267,11 @@ void sim_graph_remove(struct sim_graph_node *node)
     sim_object_release(node);
 }
 
-static CUresult clone_work(const struct sim_work *work, bool published, struct sim_work *copy)
-{
-    if (work->kind == SIM_WORK_CHILD) {
-        *copy = (struct sim_work){.kind = SIM_WORK_CHILD};
-        return sim_graph_clone(work->child, published, &copy->child);
-    }
-    if (work->kind == SIM_WORK_CONDITION)
-        return sim_graph_condition_clone(work->condition, published, copy);
-    return sim_work_clone(copy, work) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 static CUresult clone_node(const struct sim_graph_node *node, bool published, struct sim_graph *graph)
 {
     struct sim_work work;
     struct sim_graph_node *copy;
-    CUresult result = clone_work(&node->work, published, &work);
+    CUresult result = sim_work_clone(&work, &node->work, published);
     if (result == CUDA_SUCCESS)
         result = append(graph, published, &work, &copy);
     if (result != CUDA_SUCCESS)
@@ -285,7 +280,7 @@ static CUresult clone_node(const struct sim_graph_node *node, bool published, st
     copy->cloned = true;
     copy->context = node->context;
     copy->disabled = node->disabled;
-    result = sim_graph_attributes_copy(copy, node);
+    result = sim_graph_keep_attributes(copy, node->attributes);
     return result == CUDA_SUCCESS && node->copy != NULL ? sim_graph_keep_copy(copy, node->copy) : result;
 }
 
@@ -297,7 +292,7 @@ CUresult sim_graph_clone(const struct sim_graph *graph, bool published, struct s
     copy->origin = graph->id;
     CUresult result = sim_user_copy_all(&copy->users, graph->users);
     if (result == CUDA_SUCCESS)
-        result = sim_graph_handles_copy(copy, graph);
+        result = sim_graph_handles_copy(&copy->handles, graph->handles);
     for (size_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++)
         result = clone_node(graph->nodes[i], published, copy);
     /* Edges afterwards: a dependency may have been made later than the node that has it. */
@@ -315,3 +310,16 @@ CUresult sim_graph_clone(const struct sim_graph *graph, bool published, struct s
     *made = copy;
     return CUDA_SUCCESS;
 }
+
+static CUresult clone_child(struct sim_work *copy, const struct sim_work *work, bool published)
+{
+    return sim_graph_clone(work->child, published, &copy->child);
+}
+
+static void clear_child(struct sim_work *work)
+{
+    sim_graph_close(work->child);
+}
+
+/* The plan runs child graphs and the bodies of conditional nodes. */
+const struct sim_work_class sim_child_work = {.clone = clone_child, .clear = clear_child};

@@ -6,7 +6,7 @@
 #include "object.h"
 #include "work.h"
 
-struct sim_graph_attributes;
+struct sim_condition_value;
 struct sim_graph_handle;
 struct sim_user_reference;
 
@@ -49,6 +49,25 @@ struct sim_graph {
     atomic_uint instances;            /* executable graphs made of it that there are */
 };
 
+/* CU_LAUNCH_ATTRIBUTE_MAX of the newest header known; attributes of a newer one are not supported. */
+#define SIM_GRAPH_ATTRIBUTES 19
+
+/* The launch attributes of a kernel node: graph_attribute.h. */
+struct sim_graph_attributes {
+    CUlaunchAttributeValue values[SIM_GRAPH_ATTRIBUTES]; /* by their id */
+};
+
+/* As CUgraphConditionalNodeType, which headers before 12.3 lack. */
+enum sim_condition_type { SIM_CONDITION_IF, SIM_CONDITION_WHILE, SIM_CONDITION_SWITCH };
+
+/* A conditional node: graph_condition.h. */
+struct sim_graph_condition {
+    struct sim_condition_value *value; /* owned reference */
+    enum sim_condition_type type;
+    unsigned size;
+    struct sim_graph *bodies[];
+};
+
 /* A graph with a handle. NULL without memory. */
 struct sim_graph *sim_graph_make(void);
 
@@ -67,6 +86,10 @@ CUresult sim_graph_replace(struct sim_graph_node *node, struct sim_work *work);
 
 /* Keep a memcpy node's parameters to be asked for. */
 CUresult sim_graph_keep_copy(struct sim_graph_node *node, const CUDA_MEMCPY3D *parameters);
+
+/* Give the node a copy of the attributes. NULL: the defaults. */
+CUresult sim_graph_keep_attributes(struct sim_graph_node *node,
+                                   const struct sim_graph_attributes *attributes);
 
 /* Take the node and all its edges out of its graph. */
 void sim_graph_remove(struct sim_graph_node *node);

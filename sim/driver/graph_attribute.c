@@ -1,7 +1,6 @@
 #include "graph_attribute.h"
 
 #include "graph_node.h"
-#include "stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,19 +48,6 @@ static struct sim_graph_attributes *attributes_of(struct sim_graph_node *node)
             node->attributes->values[MEM_SYNC_DOMAIN_MAP].pad[1] = 1; /* the remote domain */
     }
     return node->attributes;
-}
-
-CUresult sim_graph_attributes_copy(struct sim_graph_node *to, const struct sim_graph_node *from)
-{
-    if (from->attributes == NULL) {
-        free(to->attributes);
-        to->attributes = NULL;
-        return CUDA_SUCCESS;
-    }
-    if (attributes_of(to) == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *to->attributes = *from->attributes;
-    return CUDA_SUCCESS;
 }
 
 bool sim_graph_attribute_get(const struct sim_graph_node *node, CUlaunchAttributeID id,
@@ -173,8 +159,8 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
     if (result == CUDA_SUCCESS)
         result = sim_graph_node_find(src, src, SIM_WORK_LAUNCH, &from);
     if (result == CUDA_SUCCESS)
-        result =
-            to->context == from->context ? sim_graph_attributes_copy(to, from) : CUDA_ERROR_INVALID_VALUE;
+        result = to->context == from->context ? sim_graph_keep_attributes(to, from->attributes)
+                                              : CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         to->work.launch.cooperative = from->work.launch.cooperative;
     return result;

@@ -14,11 +14,8 @@ struct sim_graph_batch {
 CUresult sim_graph_batch_make(const CUstreamBatchMemOpParams *operations, unsigned count, unsigned flags,
                               struct sim_work *work);
 
-/* Make a single wait or write of a value, as capture gives it, a batch of one; leave any other work alone. */
-CUresult sim_graph_batch_of(struct sim_work *work);
-
-struct sim_graph_batch *sim_graph_batch_clone(const struct sim_graph_batch *batch);
-void sim_graph_batch_run(struct sim_context *context, const struct sim_graph_batch *batch);
+/* Turn a single wait or write of a value, as stream capture submits it, into a batch of one. */
+CUresult sim_graph_batch_of(struct sim_work *work, const struct sim_graph *graph);
 
 /* Whether an executable graph's batch may become `after`: the same operations on other values (cuda.h at
  * cuGraphExecBatchMemOpNodeSetParams). */

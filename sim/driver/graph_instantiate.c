@@ -3,6 +3,7 @@
 #include "context.h"
 #include "graph_condition.h"
 #include "graph_exec.h"
+#include "graph_handle.h"
 #include "graph_node.h"
 #include "stream.h"
 
@@ -74,7 +75,7 @@ static CUresult check(const struct sim_graph *graph, unsigned long long flags, s
         return CUDA_ERROR_INVALID_VALUE;
     if (graph->parent != NULL)
         return CUDA_ERROR_NOT_SUPPORTED;
-    if (!sim_graph_handles_are_used(graph)) {
+    if (!sim_graph_handles_are_used(graph->handles)) {
         outcome->result = HANDLE_UNUSED;
         return CUDA_ERROR_INVALID_VALUE;
     }

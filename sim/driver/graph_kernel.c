@@ -3,6 +3,7 @@
 #include "graph_node.h"
 #include "graph_work.h"
 #include "launch.h"
+#include "launch_attribute.h"
 #include "module.h"
 
 #include <string.h>

@@ -113,12 +113,11 @@ CUresult sim_graph_memory_release(CUdeviceptr address, struct sim_work *work)
     return work->memory == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-CUresult sim_graph_memory_settle(const struct sim_work *work, const struct sim_graph *graph)
+/* Note which graph allocates the memory and which frees it. */
+static CUresult enter_graph(struct sim_work *work, const struct sim_graph *graph)
 {
     struct sim_graph_memory *memory = work->memory;
     CUresult result = CUDA_SUCCESS;
-    if (work->kind != SIM_WORK_GRAPH_ALLOCATE && work->kind != SIM_WORK_GRAPH_FREE)
-        return CUDA_SUCCESS;
     pthread_mutex_lock(&all.lock);
     const bool by_owner = memory->owner == graph->id;
     if (work->kind == SIM_WORK_GRAPH_ALLOCATE)
@@ -236,15 +235,39 @@ static void set_live(struct sim_graph_memory *memory, bool live)
         sim_object_release(memory);
 }
 
-void sim_graph_memory_begin(struct sim_graph_memory *memory)
+static void run_allocate(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                         struct sim_work *work)
 {
-    set_live(memory, true);
+    (void)context, (void)stream, (void)number;
+    set_live(work->memory, true);
 }
 
-void sim_graph_memory_end(struct sim_graph_memory *memory)
+static void run_free(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                     struct sim_work *work)
 {
-    set_live(memory, false);
+    (void)context, (void)stream, (void)number;
+    set_live(work->memory, false);
 }
+
+static CUresult clone_work(struct sim_work *copy, const struct sim_work *work, bool published)
+{
+    (void)copy, (void)published;
+    sim_object_retain(work->memory);
+    return CUDA_SUCCESS;
+}
+
+static void clear(struct sim_work *work)
+{
+    sim_object_release(work->memory);
+}
+
+const struct sim_work_class sim_graph_allocate_work = {
+    .run = run_allocate, .clone = clone_work, .clear = clear, .enter_graph = enter_graph};
+const struct sim_work_class sim_graph_free_work = {.runs_after_fault = true,
+                                                   .run = run_free,
+                                                   .clone = clone_work,
+                                                   .clear = clear,
+                                                   .enter_graph = enter_graph};
 
 /* Whether a call may free the memory, which then counts as freed. */
 static CUresult take(struct sim_graph_memory *memory)
@@ -274,7 +297,7 @@ bool sim_graph_memory_free(CUdeviceptr address, struct sim_stream *stream, CUres
         return true;
     }
     if (*result == CUDA_SUCCESS)
-        sim_graph_memory_end(work.memory);
+        set_live(work.memory, false);
     sim_work_clear(&work);
     return true;
 }
@@ -334,7 +357,7 @@ static struct sim_graph_memory *find_live(const struct sim_context *context)
 void sim_graph_memory_free_context(const struct sim_context *context)
 {
     for (struct sim_graph_memory *memory = find_live(context); memory != NULL; memory = find_live(context)) {
-        sim_graph_memory_end(memory);
+        set_live(memory, false);
         sim_object_release(memory);
     }
 }

@@ -14,10 +14,6 @@ CUresult sim_graph_memory_make(size_t bytes, struct sim_work *work);
 /* What a free node does. CUDA_ERROR_INVALID_VALUE unless a graph's allocation begins there. */
 CUresult sim_graph_memory_release(CUdeviceptr address, struct sim_work *work);
 
-/* `work` becomes a node of `graph`: keep whose the memory is and who frees it. CUDA_ERROR_INVALID_VALUE if it
- * is freed already. Any other work is left alone. */
-CUresult sim_graph_memory_settle(const struct sim_work *work, const struct sim_graph *graph);
-
 size_t sim_graph_memory_bytes(const struct sim_graph_memory *memory);
 CUdeviceptr sim_graph_memory_address(const struct sim_graph_memory *memory);
 
@@ -30,10 +26,6 @@ void sim_graph_memory_cancel(const struct sim_graph_plan *plan);
 
 /* Give all allocations of the plan their memory before its first launch. */
 CUresult sim_graph_memory_back(const struct sim_graph_plan *plan);
-
-/* The nodes run. */
-void sim_graph_memory_begin(struct sim_graph_memory *memory);
-void sim_graph_memory_end(struct sim_graph_memory *memory);
 
 /* Frees from outside a graph. False: no graph's allocation begins at `address`. With a `stream` the free is
  * queued or captured there; without one it is done. */

@@ -1,7 +1,6 @@
 #include "graph_plan.h"
 
 #include "context.h"
-#include "event.h"
 #include "graph_condition.h"
 
 #include <stdlib.h>
@@ -210,11 +209,11 @@ static void run(struct sim_context *context, struct sim_stream *stream, uint64_t
     }
 }
 
-void sim_graph_plan_run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
-                        struct sim_graph_plan *plan)
+static void run_plan(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                     struct sim_work *work)
 {
-    sim_graph_handles_reset(plan->graph);
-    run(context, stream, number, plan->graph);
+    sim_graph_handles_reset(work->plan->graph);
+    run(context, stream, number, work->plan->graph);
 }
 
 struct place {
@@ -222,15 +221,30 @@ struct place {
     uint64_t number;
 };
 
-static CUresult place_event(struct sim_graph_node *node, void *data)
+static CUresult place_node(struct sim_graph_node *node, void *data)
 {
     const struct place *at = data;
-    if (node->work.kind == SIM_WORK_RECORD)
-        sim_event_place(node->work.event, at->stream, at->number);
+    sim_work_place(&node->work, at->stream, at->number);
     return CUDA_SUCCESS;
 }
 
-void sim_graph_plan_place_events(struct sim_graph_plan *plan, struct sim_stream *stream, uint64_t number)
+/* Events that the plan records happen at the place of its launch. */
+static void place_plan(const struct sim_work *work, struct sim_stream *stream, uint64_t number)
 {
-    (void)sim_graph_plan_walk(plan, place_event, &(struct place){stream, number});
+    (void)sim_graph_plan_walk(work->plan, place_node, &(struct place){stream, number});
 }
+
+static CUresult clone_plan(struct sim_work *copy, const struct sim_work *work, bool published)
+{
+    (void)copy, (void)published;
+    sim_object_retain(work->plan);
+    return CUDA_SUCCESS;
+}
+
+static void clear_plan(struct sim_work *work)
+{
+    sim_object_release(work->plan);
+}
+
+const struct sim_work_class sim_plan_work = {
+    .run = run_plan, .clone = clone_plan, .clear = clear_plan, .place = place_plan};

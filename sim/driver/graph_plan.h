@@ -25,8 +25,4 @@ struct sim_graph_node *sim_graph_plan_find(const struct sim_graph_plan *plan,
 typedef CUresult sim_graph_visit(struct sim_graph_node *node, void *data);
 CUresult sim_graph_plan_walk(const struct sim_graph_plan *plan, sim_graph_visit *visit, void *data);
 
-void sim_graph_plan_run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
-                        struct sim_graph_plan *plan);
-void sim_graph_plan_place_events(struct sim_graph_plan *plan, struct sim_stream *stream, uint64_t number);
-
 #endif

@@ -226,11 +226,11 @@ static CUresult apply_pair(struct sim_graph_node *old, const struct sim_graph_no
         sim_graph_condition_update(old->work.condition, new->work.condition);
         return CUDA_SUCCESS;
     }
-    if (!sim_work_clone(&work, &new->work))
+    if (sim_work_clone(&work, &new->work, false) != CUDA_SUCCESS)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = sim_graph_replace(old, &work);
     if (result == CUDA_SUCCESS)
-        result = sim_graph_attributes_copy(old, new);
+        result = sim_graph_keep_attributes(old, new->attributes);
     if (result == CUDA_SUCCESS && new->copy != NULL)
         result = sim_graph_keep_copy(old, new->copy);
     return result;

@@ -1,6 +1,8 @@
 #include "green.h"
 
 #include "capture.h"
+#include "context_event.h"
+#include "context_life.h"
 #include "device.h"
 #include "event.h"
 #include "model.h"

@@ -1,8 +1,10 @@
 /* Page-locked host memory. To a CPU it is memory like any other; what counts is that copies with it are
  * asynchronous and that kernels may touch it. */
+#include "capture.h"
 #include "context.h"
 #include "host_pages.h"
 #include "memory.h"
+#include "stream.h"
 
 #include <sys/mman.h>
 

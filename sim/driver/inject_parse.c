@@ -1,7 +1,7 @@
 #include "inject_parse.h"
 
 #include "error.h"
-#include "inject.h"
+#include "watch.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

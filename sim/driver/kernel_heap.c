@@ -16,7 +16,7 @@ uint64_t sim_kernel_heap_allocate(void *data, size_t bytes)
             atomic_fetch_sub(&context->kernel_heap_used, bytes);
         return 0;
     }
-    const uint64_t address = sim_memory_allocate(SIM_MEMORY_KERNEL, bytes, 0, context, NULL);
+    const uint64_t address = sim_memory_allocate(SIM_MEMORY_KERNEL, bytes, 0, context);
     if (address == 0)
         atomic_fetch_sub(&context->kernel_heap_used, bytes);
     return address;

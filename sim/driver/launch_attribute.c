@@ -2,7 +2,6 @@
  * have no effect here: work is in order anyway, so a dependent launch never begins too early. */
 #include "launch_attribute.h"
 
-#include "launch.h"
 #include "message.h"
 #include "model.h"
 #include "module.h"

@@ -8,7 +8,20 @@
 #include <stdint.h>
 
 struct sim_function;
-struct sim_launch_request;
+
+/* A launch as the API describes it, in any of its forms. */
+struct sim_launch_request {
+    CUfunction function;
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_bytes;
+    uint32_t cluster[3];           /* 0: none asked for */
+    uint32_t preferred_cluster[3]; /* likewise */
+    int cluster_mode;              /* CUlaunchAttributePortableClusterMode */
+    bool cooperative;
+    void **parameters;
+    void **extra;
+};
 
 /* A request as `config` describes it, without function and parameters. */
 CUresult sim_launch_configure(const CUlaunchConfig *config, struct sim_launch_request *request);

@@ -2,6 +2,7 @@
  * one call at a time. Not for several threads at once, as their documentation says. */
 #include "context.h"
 #include "launch.h"
+#include "launch_attribute.h"
 #include "module.h"
 #include "stream.h"
 

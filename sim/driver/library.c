@@ -4,6 +4,7 @@
 #include "jit.h"
 #include "module.h"
 #include "state.h"
+#include "stream.h"
 
 #include <pthread.h>
 #include <stdlib.h>

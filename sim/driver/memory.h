@@ -7,13 +7,14 @@
 #include <stdbool.h>
 
 struct sim_context;
-struct sim_pool;
+
+/* Kinds that cuMemFree frees, as a bit set. */
+#define SIM_MEMORY_FREEABLE (1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_MANAGED)
 
 bool sim_memory_start(void);
 
 /* Device memory with an entry among the ranges. 0: none left. */
-uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags, struct sim_context *context,
-                             struct sim_pool *pool);
+uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags, struct sim_context *context);
 
 /* Free what sim_memory_allocate gave and is of a kind in the bit set `kinds`. False: no such allocation. */
 bool sim_memory_free(uint64_t address, unsigned kinds);

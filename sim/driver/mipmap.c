@@ -2,6 +2,7 @@
 #include "array.h"
 #include "context.h"
 #include "device.h"
+#include "stream.h"
 
 #include <stdlib.h>
 
@@ -70,6 +71,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DE
     if (self == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     sim_object_init(&self->object, SIM_MIPMAPPED_ARRAY, context, dispose);
+    self->object.end = sim_object_release;
     /* "clamped to the range [1, 1 + floor(log2(max(width, height, depth)))]" (cuda.h) */
     const unsigned most = levels_of(pMipmappedArrayDesc);
     const unsigned wanted = numMipmapLevels == 0 ? 1 : numMipmapLevels < most ? numMipmapLevels : most;

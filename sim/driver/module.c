@@ -1,10 +1,12 @@
 #include "module.h"
 
+#include "capture.h"
 #include "context.h"
 #include "image.h"
 #include "jit.h"
 #include "memory.h"
 #include "state.h"
+#include "stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +40,7 @@ static void *allocate_variable(size_t bytes, size_t alignment, void *argument)
     if (alignment > 512)
         return NULL; /* no PTX type asks for more */
     const uint64_t address =
-        sim_memory_allocate(SIM_MEMORY_VARIABLE, bytes == 0 ? 1 : bytes, 0, module->object.context, NULL);
+        sim_memory_allocate(SIM_MEMORY_VARIABLE, bytes == 0 ? 1 : bytes, 0, module->object.context);
     if (address != 0)
         variables[module->variable_count++] = address;
     return (void *)(uintptr_t)address;
@@ -55,6 +57,11 @@ void sim_settings_init(struct sim_settings *settings, const struct ptx_kernel *k
     atomic_init(&settings->cluster_policy, 0);
 }
 
+static void end(void *module)
+{
+    sim_module_close(module);
+}
+
 CUresult sim_module_make(struct sim_context *context, const char *text, size_t bytes,
                          struct sim_module **made, struct ptx_diagnostic *diagnostic)
 {
@@ -66,6 +73,7 @@ CUresult sim_module_make(struct sim_context *context, const char *text, size_t b
         return CUDA_ERROR_INVALID_PTX;
     }
     sim_object_init(&module->object, SIM_MODULE, context, dispose);
+    module->object.end = end;
     const size_t count = ptx_module_kernel_count(module->ptx);
     module->functions = calloc(count == 0 ? 1 : count, sizeof(*module->functions));
     if (module->functions == NULL || ptx_module_place(module->ptx, allocate_variable, module) != 0) {

@@ -36,8 +36,10 @@ enum sim_kind {
 struct sim_object {
     enum sim_kind kind;
     atomic_uint references;
-    struct sim_context *context; /* whose end is this object's end; NULL: none */
+    struct sim_context *context; /* NULL: belongs to no context */
     void (*dispose)(struct sim_object *object);
+    void (*end)(
+        void *object); /* gives up the publisher's reference when the context ends; NULL: outlives it */
 };
 
 /* One reference, the caller's. `dispose` frees the object when the last one is gone. */
@@ -56,7 +58,7 @@ bool sim_object_withdraw(const void *handle, enum sim_kind kind);
  * while another thread destroys it is the program's error, as with a GPU's driver. */
 void *sim_object_find(const void *handle, enum sim_kind kind);
 
-/* Any valid object of that kind that belongs to `context`, withdrawn, or NULL if there is none left. */
-void *sim_object_withdraw_any(enum sim_kind kind, const struct sim_context *context);
+/* Withdraw and end every object of `context` that has an `end`. */
+void sim_object_end_all(const struct sim_context *context);
 
 #endif

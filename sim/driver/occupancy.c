@@ -4,7 +4,6 @@
 
 #include "context.h"
 #include "device.h"
-#include "launch.h"
 #include "launch_attribute.h"
 #include "model.h"
 #include "module.h"

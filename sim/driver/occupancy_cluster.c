@@ -2,7 +2,6 @@
  * cluster; how many of these a GPU has, and of what size, is the model's estimate (an H200 packs 0 to 4 per
  * cent more clusters of 8 and 16 than this says, as many of 1, 2 and 4). */
 #include "context.h"
-#include "launch.h"
 #include "launch_attribute.h"
 #include "model.h"
 #include "module.h"

@@ -46,6 +46,12 @@ struct sim_pool *sim_pool_find(CUmemoryPool handle);
 CUresult sim_pool_of_device(enum sim_memory kind, bool current, CUmemoryPool *pool);
 CUresult sim_pool_set_current(CUmemoryPool pool);
 
+/* Allocate `bytes` and count them. 0: the pool's limit or the device's memory is reached. */
+uint64_t sim_pool_take(struct sim_pool *pool, size_t bytes);
+
+/* Withdraw the pool. CUDA_ERROR_INVALID_VALUE for an invalid handle and for the default pools. */
+CUresult sim_pool_destroy(CUmemoryPool pool);
+
 /* An allocation of the pool has been freed. */
 void sim_pool_gave_back(struct sim_pool *pool, const struct sim_range *range);
 

@@ -1,6 +1,6 @@
 /* The primary context. There is one device, so there is one, with the same handle however often it ends and
  * begins. */
-#include "context.h"
+#include "context_life.h"
 #include "device.h"
 #include "state.h"
 

@@ -2,7 +2,6 @@
 #include "resource.h"
 #include "context.h"
 #include "device.h"
-#include "green.h"
 #include "model.h"
 #include "state.h"
 

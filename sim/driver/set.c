@@ -4,6 +4,8 @@
 #include "memory.h"
 #include "stream.h"
 
+#include <string.h>
+
 static bool is_hosts(uint64_t address)
 {
     struct sim_range range;
@@ -11,6 +13,33 @@ static bool is_hosts(uint64_t address)
            (range.kind == SIM_MEMORY_HOST || range.kind == SIM_MEMORY_REGISTERED ||
             range.kind == SIM_MEMORY_MANAGED);
 }
+
+static void fill_row(unsigned char *row, const struct sim_set *set)
+{
+    if (set->element_bytes == 1) {
+        memset(row, (int)(set->value & 0xff), set->width);
+        return;
+    }
+    for (size_t x = 0; x < set->width; x++)
+        memcpy(row + x * set->element_bytes, &set->value, set->element_bytes);
+}
+
+static void run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                struct sim_work *work)
+{
+    const struct sim_set *set = &work->set;
+    (void)stream, (void)number;
+    for (size_t y = 0; y < set->height; y++) {
+        const uint64_t row = set->destination + y * set->pitch;
+        if (!sim_range_accessible(row, set->width * set->element_bytes)) {
+            sim_context_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+            return;
+        }
+        fill_row((unsigned char *)(uintptr_t)row, set);
+    }
+}
+
+const struct sim_work_class sim_memset_work = {.run = run};
 
 static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thread, bool wait)
 {

@@ -12,6 +12,12 @@
  * CUDA_ERROR_NOT_INITIALIZED for good, as from a GPU's driver. */
 CUresult sim_check_initialized(void);
 
+/* Whether this process is the child of an initialised one. */
+bool sim_is_forked(void);
+
+/* The last step of cuInit. */
+CUresult sim_set_initialized(void);
+
 /* What the environment said at cuInit; workers must not read it, for the program may change it meanwhile. */
 struct sim_environment {
     uint64_t kernel_timeout_ns; /* 0: none */
@@ -22,7 +28,10 @@ struct sim_environment {
     bool faults_end_contexts; /* and not the process */
 };
 
-/* Valid once initialised. */
+/* CUDA_ERROR_INVALID_VALUE, with a line on stderr, for a variable with an unknown value. */
+CUresult sim_environment_read(void);
+
+/* Valid after sim_environment_read. */
 const struct sim_environment *sim_environment(void);
 
 /* The CUDA version this driver says it is: SIM_DRIVER_VERSION, else that of the header. */

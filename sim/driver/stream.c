@@ -1,9 +1,5 @@
 #include "stream.h"
 
-#include "capture.h"
-#include "event.h"
-#include "graph.h"
-#include "graph_plan.h"
 #include "state.h"
 #include "thread.h"
 
@@ -34,12 +30,18 @@ static void dispose(struct sim_object *object)
     free(stream);
 }
 
+static void end(void *stream)
+{
+    sim_stream_close(stream);
+}
+
 struct sim_stream *sim_stream_make(struct sim_context *context, unsigned flags, int priority)
 {
     struct sim_stream *stream = calloc(1, sizeof(*stream));
     if (stream == NULL)
         return NULL;
     sim_object_init(&stream->object, SIM_STREAM, sim_object_retain(context), dispose);
+    stream->object.end = end;
     pthread_mutex_init(&stream->mutex, NULL);
     pthread_cond_init(&stream->changed, NULL);
     stream->flags = flags;
@@ -77,7 +79,10 @@ static void unlist(struct sim_stream *stream)
 void sim_stream_close(struct sim_stream *stream)
 {
     struct sim_context *context = sim_object_retain(stream->object.context);
-    sim_capture_abandon(stream);
+    pthread_mutex_lock(&context->order);
+    if (stream->recorder != NULL)
+        stream->recorder->leave(stream);
+    pthread_mutex_unlock(&context->order);
     pthread_mutex_lock(&stream->mutex);
     stream->closing = true;
     const bool started = stream->started;
@@ -152,7 +157,7 @@ bool sim_stream_is_capturing(struct sim_stream *stream)
 {
     struct sim_context *context = stream->object.context;
     pthread_mutex_lock(&context->order);
-    const bool capturing = stream->capture != NULL;
+    const bool capturing = stream->recorder != NULL;
     pthread_mutex_unlock(&context->order);
     return capturing;
 }
@@ -231,10 +236,7 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
     const bool runs = !closed && (stream->started || start_worker(stream));
     if (runs) {
         *number = ++stream->submitted;
-        if (work->kind == SIM_WORK_RECORD)
-            sim_event_place(work->event, stream, *number);
-        else if (work->kind == SIM_WORK_PLAN)
-            sim_graph_plan_place_events(work->plan, stream, *number);
+        sim_work_place(work, stream, *number);
         if (stream->last == NULL)
             stream->first = operation;
         else
@@ -250,21 +252,33 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
     return runs ? CUDA_SUCCESS : closed ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
+bool sim_stream_forbids_legacy(struct sim_context *context, bool spoil)
+{
+    bool forbids = false;
+    for (struct sim_stream *stream = context->streams; stream != NULL; stream = stream->next)
+        if (stream->recorder != NULL && is_blocking(stream)) {
+            forbids = true;
+            if (spoil)
+                atomic_store(&stream->recorder->spoiled, true);
+        }
+    return forbids;
+}
+
 static CUresult submit(struct sim_stream *stream, struct sim_work *work, bool may_record, uint64_t *number)
 {
     struct sim_context *context = stream->object.context;
     CUresult result;
     pthread_mutex_lock(&context->order);
-    if (stream == context->legacy && sim_capture_forbids_legacy(context, true)) {
+    if (stream == context->legacy && sim_stream_forbids_legacy(context, true)) {
         sim_work_clear(work);
         result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    } else if (stream->capture == NULL) {
+    } else if (stream->recorder == NULL) {
         result = enqueue(stream, work, number);
     } else if (may_record) {
         *number = 0;
-        result = sim_capture_add(stream, work);
+        result = stream->recorder->add(stream, work);
     } else {
-        atomic_store(&stream->capture->spoiled, true);
+        atomic_store(&stream->recorder->spoiled, true);
         sim_work_clear(work);
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
@@ -288,7 +302,7 @@ CUresult sim_stream_submit_and_wait(struct sim_stream *stream, struct sim_work *
     return sim_context_error(stream->object.context);
 }
 
-void sim_stream_wait_all(struct sim_context *context)
+CUresult sim_context_synchronize(struct sim_context *context)
 {
     pthread_mutex_lock(&context->order);
     struct dependency *waits = malloc((count_streams(context) + 1) * sizeof(*waits));
@@ -304,6 +318,7 @@ void sim_stream_wait_all(struct sim_context *context)
         sim_object_release(waits[i].stream);
     }
     free(waits);
+    return sim_context_error(context);
 }
 
 static CUresult per_thread_stream(struct sim_context *context, struct sim_stream **stream)
@@ -312,18 +327,18 @@ static CUresult per_thread_stream(struct sim_context *context, struct sim_stream
     if (self == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < self->stream_count; i++)
-        if (self->streams[i]->object.context == context) {
-            *stream = self->streams[i];
+        if (self->streams[i]->context == context) {
+            *stream = (struct sim_stream *)self->streams[i];
             return CUDA_SUCCESS;
         }
-    struct sim_stream **streams = realloc(self->streams, (self->stream_count + 1) * sizeof(*streams));
+    struct sim_object **streams = realloc(self->streams, (self->stream_count + 1) * sizeof(*streams));
     if (streams == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     self->streams = streams;
     *stream = sim_stream_make(context, CU_STREAM_DEFAULT, 0);
     if (*stream == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    streams[self->stream_count++] = *stream;
+    streams[self->stream_count++] = &(*stream)->object;
     return CUDA_SUCCESS;
 }
 
@@ -346,7 +361,7 @@ static CUresult check_legacy(struct sim_stream *stream)
     if (stream != context->legacy)
         return CUDA_SUCCESS;
     pthread_mutex_lock(&context->order);
-    const bool forbidden = sim_capture_forbids_legacy(context, true);
+    const bool forbidden = sim_stream_forbids_legacy(context, true);
     pthread_mutex_unlock(&context->order);
     return forbidden ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
 }

@@ -8,8 +8,16 @@
 
 #include <stdint.h>
 
-struct sim_capture;
 struct sim_operation;
+struct sim_stream;
+
+/* Takes the work of a stream that captures, in place of the stream's queue. Called with the context's `order`
+ * held. */
+struct sim_recorder {
+    CUresult (*add)(struct sim_stream *stream, struct sim_work *work); /* takes what the work owns */
+    void (*leave)(struct sim_stream *stream);                          /* the stream is being closed */
+    atomic_bool spoiled; /* the stream did something that cannot be captured: the end of the capture fails */
+};
 
 /* What cuStreamSetAttribute keeps, beside the priority. Here they change nothing but what is told back. */
 struct sim_stream_attributes {
@@ -28,7 +36,7 @@ struct sim_stream {
     unsigned long long id;
     bool listed; /* under the context's `order` */
 
-    struct sim_capture *capture; /* not NULL while capturing; under the context's `order` */
+    struct sim_recorder *recorder; /* not NULL while capturing; under the context's `order` */
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -66,10 +74,17 @@ CUresult sim_stream_submit(struct sim_stream *stream, struct sim_work *work, uin
 /* Submit and wait; CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED on a capturing stream, whose capture it spoils. */
 CUresult sim_stream_submit_and_wait(struct sim_stream *stream, struct sim_work *work);
 
+/* Whether a blocking stream of the context captures, so that the legacy stream cannot be used: work on it
+ * would have to wait for work that is not queued. With `spoil` the attempt ends such captures. Called with
+ * the context's `order` held. */
+bool sim_stream_forbids_legacy(struct sim_context *context, bool spoil);
+
 bool sim_stream_is_capturing(struct sim_stream *stream);
 void sim_stream_wait(struct sim_stream *stream, uint64_t number);
 bool sim_stream_has_completed(struct sim_stream *stream, uint64_t number);
 uint64_t sim_stream_newest(struct sim_stream *stream);
-void sim_stream_wait_all(struct sim_context *context);
+
+/* Wait for all work that the context's streams have been given so far. The context's sticky error. */
+CUresult sim_context_synchronize(struct sim_context *context);
 
 #endif

@@ -2,6 +2,25 @@
 #include "context.h"
 #include "stream.h"
 
+static void run_host(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                     struct sim_work *work)
+{
+    (void)context, (void)stream, (void)number;
+    work->host.function(work->host.data);
+}
+
+const struct sim_work_class sim_host_work = {.run = run_host};
+
+/* A callback gets the error of the context, so that it runs after a fault too. */
+static void run_callback(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                         struct sim_work *work)
+{
+    (void)stream, (void)number;
+    work->callback.function(work->callback.stream, sim_context_error(context), work->callback.data);
+}
+
+const struct sim_work_class sim_callback_work = {.runs_after_fault = true, .run = run_callback};
+
 static CUresult submit(CUstream hStream, struct sim_work *work, bool per_thread)
 {
     struct sim_stream *stream;

@@ -1,11 +1,62 @@
 /* Values in memory that streams wait for and write. */
 #include "context.h"
+#include "graph_batch.h"
 #include "range.h"
 #include "stream.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define BATCH_MAX 255u /* "must be less than 256": the manual at cuStreamBatchMemOp */
+
+static uint64_t read_value(uint64_t address, unsigned bytes)
+{
+    if (bytes == 4)
+        return atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)address, memory_order_acquire);
+    return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)address, memory_order_acquire);
+}
+
+static bool value_is_there(uint64_t found, uint64_t wanted, unsigned flags, unsigned bytes)
+{
+    switch (flags & 3u) {
+    case CU_STREAM_WAIT_VALUE_GEQ: /* cyclic, as documented */
+        return bytes == 4 ? (int32_t)((uint32_t)found - (uint32_t)wanted) >= 0
+                          : (int64_t)(found - wanted) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return found == wanted;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (found & wanted) != 0;
+    default:
+        return bytes == 4 ? ~((uint32_t)found | (uint32_t)wanted) != 0 : ~(found | wanted) != 0;
+    }
+}
+
+static void run_wait(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                     struct sim_work *work)
+{
+    (void)stream, (void)number;
+    const struct timespec pause = {.tv_nsec = 20000};
+    while (!value_is_there(read_value(work->value.address, work->value.bytes), work->value.value,
+                           work->value.flags, work->value.bytes) &&
+           sim_context_error(context) == CUDA_SUCCESS)
+        nanosleep(&pause, NULL);
+}
+
+static void run_write(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                      struct sim_work *work)
+{
+    (void)context, (void)stream, (void)number;
+    const uint64_t address = work->value.address;
+    if (work->value.bytes == 4)
+        atomic_store_explicit((_Atomic uint32_t *)(uintptr_t)address, (uint32_t)work->value.value,
+                              memory_order_release);
+    else
+        atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)address, work->value.value,
+                              memory_order_release);
+}
+
+const struct sim_work_class sim_value_wait_work = {.run = run_wait, .enter_graph = sim_graph_batch_of};
+const struct sim_work_class sim_value_write_work = {.run = run_write, .enter_graph = sim_graph_batch_of};
 
 static unsigned width(CUstreamBatchMemOpType type)
 {

@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 struct sim_context;
-struct sim_stream;
+struct sim_object;
 
 struct sim_thread {
     unsigned long long id; /* of no other thread, also of none that has ended */
     struct sim_context **stack;
     size_t depth;
     size_t capacity;
-    struct sim_stream **streams; /* one a context at most */
+    struct sim_object **streams; /* at most one per context */
     size_t stream_count;
     CUstreamCaptureMode capture_mode;
 };

@@ -5,6 +5,7 @@
 #include "device.h"
 #include "memory.h"
 #include "state.h"
+#include "stream.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -36,7 +36,8 @@ enum sim_work_kind {
     SIM_WORK_BATCH,
     SIM_WORK_CONDITION,
     SIM_WORK_GRAPH_ALLOCATE,
-    SIM_WORK_GRAPH_FREE
+    SIM_WORK_GRAPH_FREE,
+    SIM_WORK_KINDS
 };
 
 struct sim_launch {
@@ -103,14 +104,38 @@ struct sim_work {
     };
 };
 
-/* Run on the calling thread. `stream` and `number` say as what. Faults go to the context. */
+/* What a stream and a graph do with one kind of work. A function that is NULL has nothing to do. */
+struct sim_work_class {
+    bool runs_after_fault; /* for work that touches no memory: events, callbacks, frees */
+    void (*run)(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                struct sim_work *work);
+    /* `copy` holds the same bits as `work`: duplicate or retain what they own. `published`: graphs inside get
+     * handles. */
+    CUresult (*clone)(struct sim_work *copy, const struct sim_work *work, bool published);
+    void (*clear)(struct sim_work *work);
+    /* The work has become operation `number` of `stream`, which has not run it yet. */
+    void (*place)(const struct sim_work *work, struct sim_stream *stream, uint64_t number);
+    /* The work is about to become a node of `graph`. */
+    CUresult (*enter_graph)(struct sim_work *work, const struct sim_graph *graph);
+};
+
+/* Each is defined in the source file of its noun. */
+extern const struct sim_work_class sim_launch_work, sim_copy_work, sim_memset_work, sim_host_work,
+    sim_callback_work, sim_free_work, sim_record_work, sim_wait_work, sim_value_write_work,
+    sim_value_wait_work, sim_plan_work, sim_child_work, sim_batch_work, sim_condition_work,
+    sim_graph_allocate_work, sim_graph_free_work;
+
+/* Run the work on the calling thread, as operation `number` of `stream`. Faults go to the context. */
 void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
                   struct sim_work *work);
 
-/* A copy that owns all that it points to. False: no memory. */
-bool sim_work_clone(struct sim_work *copy, const struct sim_work *work);
+/* A copy that owns everything it points to. On failure `copy` owns nothing. */
+CUresult sim_work_clone(struct sim_work *copy, const struct sim_work *work, bool published);
 
-/* Give up what the work owns. */
+/* Release what the work owns. */
 void sim_work_clear(struct sim_work *work);
+
+void sim_work_place(const struct sim_work *work, struct sim_stream *stream, uint64_t number);
+CUresult sim_work_enter_graph(struct sim_work *work, const struct sim_graph *graph);
 
 #endif
