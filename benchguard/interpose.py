@@ -8,8 +8,8 @@ from .errors import BenchguardError
 from .shim.build import Shim, shim_for
 from .shim.driver import Driver, discover
 from .shim.nvrtc import hiprtc_environment
-from .shim.paths import PRELOAD
 from .shim.vendors import Api
+from .toolchain.paths import PRELOAD
 
 _ON_LOADER_PATH = ("ld.so.cache", "LD_LIBRARY_PATH")
 

@@ -19,9 +19,9 @@ from ..errors import BenchguardError
 from ..interpose import gap_text
 from ..quarantine.probe import features
 from ..shim.build import shim_for
-from ..shim.compiler import find_compiler
 from ..shim.driver import Driver, discover
-from ..shim.errors import ShimError
+from ..toolchain.compiler import find_compiler
+from ..toolchain.errors import ShimError
 from . import kernel_features
 
 Level = Literal["ok", "warn", "fail"]

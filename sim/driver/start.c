@@ -1,11 +1,11 @@
 /* cuInit: the order in which the parts of the driver start. */
-#include "api.h"
-#include "context.h"
-#include "inject.h"
-#include "memory.h"
-#include "model.h"
-#include "state.h"
-#include "thread.h"
+#include "driver/context/context.h"
+#include "driver/core/api.h"
+#include "driver/core/inject.h"
+#include "driver/core/state.h"
+#include "driver/core/thread.h"
+#include "driver/device/model.h"
+#include "driver/memory/memory.h"
 
 #include <pthread.h>
 

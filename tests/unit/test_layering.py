@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "capture": {"errors"},
     "region": {"errors"},
     "adapters": {"errors", "problem"},
-    "dropin": {"capture", "errors", "grade", "judge", "problem", "replay", "shim"},
+    "compat": {"capture", "errors", "grade", "judge", "problem", "replay", "shim", "toolchain"},
     "grade": {
         "adapters",
         "audit",
@@ -36,9 +36,10 @@ MAY_IMPORT = {
         "quarantine",
         "replay",
         "shim",
+        "toolchain",
     },
-    "inline": {"errors", "problem", "shim"},
-    "interpose": {"audit", "errors", "shim"},
+    "inline": {"errors", "problem", "shim", "toolchain"},
+    "interpose": {"audit", "errors", "shim", "toolchain"},
     "judge": {"adapters", "errors", "problem"},
     "problem": {"errors"},
     "quarantine": {
@@ -51,25 +52,26 @@ MAY_IMPORT = {
         "problem",
         "region",
         "shim",
+        "toolchain",
     },
-    "replay": {"capture", "errors", "lines", "shim"},
-    "shim": {"codegen"},
-    "report": {"audit", "errors"},
+    "replay": {"capture", "errors", "lines", "shim", "toolchain"},
+    "shim": {"codegen", "toolchain"},
+    "toolchain": {"codegen"},
     "cli": {
         "audit",
         "capture",
         "codegen",
-        "dropin",
+        "compat",
         "errors",
         "grade",
         "interpose",
         "problem",
         "quarantine",
         "replay",
-        "report",
         "shim",
+        "toolchain",
     },
-    "__init__": {"audit", "capture", "dropin", "grade", "problem", "region", "replay"},
+    "__init__": {"audit", "capture", "compat", "grade", "problem", "region", "replay"},
     "__main__": {"cli"},
 }
 
@@ -151,4 +153,4 @@ def test_hook_and_sim_do_not_meet() -> None:
 
 
 def test_preload_uses_the_filter_alone() -> None:
-    assert {name for _, name in includes("preload")} == {"../hook/core/filter.h"}
+    assert {name for _, name in includes("preload")} == {"../hook/core/base/filter.h"}

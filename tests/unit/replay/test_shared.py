@@ -18,7 +18,7 @@ from benchguard.errors import UsageError
 from benchguard.replay.buffers import Ring, SharedInputs, ring_request, shared_pool
 from benchguard.replay.protocol import InputPart, RingPart
 from benchguard.replay.ring import ANNOUNCED
-from tests.captures import CAPTURES, floats
+from tests.support.captures import CAPTURES, floats
 from tests.unit.replay.test_buffers import BASE, subject
 
 N = 1024
