@@ -1,7 +1,7 @@
 #include "driver/code/launch.h"
 
 #include "driver/capture/capture.h"
-#include "driver/code/launch_attribute.h"
+#include "driver/code/launch_request.h"
 #include "driver/code/module.h"
 #include "driver/code/occupancy.h"
 #include "driver/context/context.h"

@@ -1,7 +1,7 @@
 /* The launch calls of CUDA 3 and before: a function is given its block shape, shared memory and parameters
  * one call at a time. Not for several threads at once, as their documentation says. */
 #include "driver/code/launch.h"
-#include "driver/code/launch_attribute.h"
+#include "driver/code/launch_request.h"
 #include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/stream/stream.h"

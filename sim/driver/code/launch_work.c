@@ -1,8 +1,8 @@
 /* Launches on a stream's worker and in graphs. */
+#include "driver/code/launch_log.h"
 #include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/context/fault.h"
-#include "driver/core/counter.h"
 #include "driver/core/state.h"
 #include "driver/memory/kernel_heap.h"
 #include "driver/memory/memory.h"
@@ -60,7 +60,7 @@ static void run(struct sim_context *context, struct sim_stream *stream, uint64_t
         .timeout_ns = sim_environment()->kernel_timeout_ns,
         .cancel = sim_context_cancel(context),
         .workers = sim_environment()->workers};
-    sim_count_launch(launch);
+    sim_launch_log(launch);
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
     if (result == CUDA_SUCCESS)
         return;

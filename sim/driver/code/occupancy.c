@@ -2,7 +2,7 @@
  * 580.159; tests/data/h200_occupancy.json). */
 #include "driver/code/occupancy.h"
 
-#include "driver/code/launch_attribute.h"
+#include "driver/code/launch_request.h"
 #include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/device/device.h"

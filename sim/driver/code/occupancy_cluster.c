@@ -1,7 +1,7 @@
 /* Thread block clusters. A cluster's blocks run on as many multiprocessors of one graphics processing
  * cluster; how many of these a GPU has, and of what size, is the model's estimate (an H200 packs 0 to 4 per
  * cent more clusters of 8 and 16 than this says, as many of 1, 2 and 4). */
-#include "driver/code/launch_attribute.h"
+#include "driver/code/launch_request.h"
 #include "driver/code/module.h"
 #include "driver/code/occupancy.h"
 #include "driver/context/context.h"

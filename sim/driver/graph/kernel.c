@@ -1,6 +1,6 @@
 /* Kernel nodes. */
 #include "driver/code/launch.h"
-#include "driver/code/launch_attribute.h"
+#include "driver/code/launch_request.h"
 #include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/graph/node.h"

@@ -1,6 +1,6 @@
 /* The attributes of cuLaunchKernelEx and of the cluster occupancy calls. */
-#ifndef NEUTRINO_SIM_LAUNCH_ATTRIBUTE_H
-#define NEUTRINO_SIM_LAUNCH_ATTRIBUTE_H
+#ifndef NEUTRINO_SIM_LAUNCH_REQUEST_H
+#define NEUTRINO_SIM_LAUNCH_REQUEST_H
 
 #include "driver/core/api.h"
 

@@ -1,5 +1,5 @@
 /* The names are those of driver 580.159.04's export list (tests/data). */
-#include "driver/core/beyond.h"
+#include "driver/core/undeclared.h"
 
 #include "driver/core/api.h"
 #include "driver/core/state.h"
@@ -31,7 +31,7 @@ CUresult cuProfilerStop(void)
     return sim_check_initialized();
 }
 
-void *sim_beyond_find(const char *name)
+void *sim_undeclared_find(const char *name)
 {
     static const struct {
         const char *name;

@@ -1,6 +1,6 @@
 /* Which attributes and values are taken was asked of an H200 (driver 580.159). Those that only say how fast
  * have no effect here: work is in order anyway, so a dependent launch never begins too early. */
-#include "driver/code/launch_attribute.h"
+#include "driver/code/launch_request.h"
 
 #include "driver/code/module.h"
 #include "driver/core/message.h"

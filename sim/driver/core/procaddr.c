@@ -1,9 +1,9 @@
 /* How clients find the driver's functions. */
-#include "driver/core/api.h"
-#include "driver/core/beyond.h"
-#include "driver/core/inject.h"
 #include "driver/core/procaddr.h"
+#include "driver/core/api.h"
+#include "driver/core/inject.h"
 #include "driver/core/state.h"
+#include "driver/core/undeclared.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static struct choice choose(const char *name, int version, bool per_thread)
     if (chosen.address == NULL)
         chosen.address = other.address;
     if (!chosen.known && !sim_inject_drops(name))
-        chosen.address = sim_beyond_find(name);
+        chosen.address = sim_undeclared_find(name);
     return chosen;
 }
 
