@@ -1,4 +1,4 @@
-/* How a capture begins and ends. */
+/* Beginning and ending a stream capture. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/core/thread.h"
@@ -11,7 +11,7 @@ static atomic_ullong next_id = 1;
 
 struct wish {
     CUstreamCaptureMode mode;
-    struct sim_graph *graph; /* NULL: a new one */
+    struct sim_graph *graph; /* NULL: make a new graph */
     struct sim_graph_node *const *dependencies;
     size_t count;
 };
@@ -113,8 +113,9 @@ static bool is_wrong_thread(const struct sim_capture *capture)
     return capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && self != NULL && capture->thread != self->id;
 }
 
-/* The capture is over whatever comes of it, unless it was another stream's. A graph that was captured into
- * badly is destroyed even if the program gave it; a new one that there is no place for cannot be reached. */
+/* Ends the capture in every case, unless it belongs to another stream. A graph that the program passed in is
+ * destroyed too if its capture failed. So is a new graph if there is nowhere to return it: the program could
+ * not reach it. */
 static CUresult stop(struct sim_stream *stream, bool wanted, struct sim_graph **graph)
 {
     struct sim_capture *capture = sim_capture_of(stream);

@@ -57,7 +57,7 @@ bool sim_capture_add_tail(struct sim_participant *self, struct sim_graph_node *c
     return true;
 }
 
-/* The program may have destroyed nodes meanwhile. */
+/* Drop nodes that the program has destroyed meanwhile. */
 static void prune(struct sim_participant *self, const struct sim_graph *graph)
 {
     size_t kept = 0;
@@ -67,7 +67,7 @@ static void prune(struct sim_participant *self, const struct sim_graph *graph)
     self->tail_count = kept;
 }
 
-/* The stream ends: with it its own capture, but not one that it joined. */
+/* Closing a stream ends the capture that the stream began. A capture that the stream only joined goes on. */
 static void leave(struct sim_stream *stream)
 {
     struct sim_capture *capture = sim_capture_of(stream);
@@ -134,7 +134,7 @@ CUresult sim_capture_add(struct sim_stream *stream, struct sim_work *work)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
     prune(self, capture->graph);
-    if (does_nothing(work)) { /* not even a node: as seen */
+    if (does_nothing(work)) { /* an H200 adds no node either */
         sim_work_clear(work);
         return CUDA_SUCCESS;
     }
@@ -173,7 +173,7 @@ bool sim_capture_spoil_context(struct sim_context *context)
     return any;
 }
 
-/* Nodes that lead to `node`, itself included, are marked by their index in the graph. */
+/* Mark `node`, and every node it depends on, by their index in the graph. */
 static void mark(const struct sim_graph *graph, const struct sim_graph_node *node, bool *marked)
 {
     size_t index = 0;

@@ -1,4 +1,4 @@
-/* Events carry a capture from one stream to another. */
+/* Events extend a capture from one stream to another. */
 #include "driver/stream/event.h"
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
@@ -47,7 +47,7 @@ CUresult sim_capture_record(struct sim_stream *stream, struct sim_event *event, 
     if (*captured)
         result = record(stream, event);
     else if (external && stream->recorder == NULL)
-        result = CUDA_ERROR_ILLEGAL_STATE; /* "external" means: of a graph */
+        result = CUDA_ERROR_ILLEGAL_STATE; /* "external" is allowed in captures only */
     pthread_mutex_unlock(&context->order);
     return result;
 }
@@ -67,7 +67,7 @@ static CUresult spoiled_with(struct sim_capture *capture, CUresult result)
     return result;
 }
 
-/* The stream's next work also depends on what an event of `capture` stands for. */
+/* Make the stream's next work depend on the nodes that an event of `capture` stands for. */
 static CUresult follow(struct sim_stream *stream, struct sim_capture *capture, const struct sim_event *event)
 {
     if (stream == stream->object.context->legacy)
@@ -102,7 +102,7 @@ static CUresult wait(struct sim_stream *stream, struct sim_event *event, bool ex
         return wait_external(stream, event);
     if (event->capture != 0) {
         struct sim_capture *capture = find(stream->object.context, event->capture);
-        /* One that is over, or of another context: the event stands for nothing that could be waited for. */
+        /* No such capture: it has ended, or it belongs to another context. */
         return capture == NULL ? spoiled_with(own, CUDA_ERROR_INVALID_VALUE) : follow(stream, capture, event);
     }
     *captured = own != NULL;
@@ -110,7 +110,7 @@ static CUresult wait(struct sim_stream *stream, struct sim_event *event, bool ex
         return CUDA_SUCCESS;
     if (atomic_load(&own->recorder.spoiled))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    /* Never recorded, there is nothing to wait for. */
+    /* An event that was never recorded has nothing to wait for. */
     return event->stream == NULL ? CUDA_SUCCESS : spoiled_with(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
 }
 

@@ -1,4 +1,4 @@
-/* What a capturing stream says of its capture, and how its dependencies are changed by hand. */
+/* Queries about a stream's capture, and changes of its dependencies. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/graph/graph.h"
@@ -26,7 +26,7 @@ bool sim_capture_are_plain(const CUgraphEdgeData *edges, size_t count)
     return true;
 }
 
-/* All edges are plain, so that their data is zero. */
+/* All edges are plain, so their data is zero. */
 static CUresult give_edges(struct sim_participant *self, const void **edges)
 {
     free(self->edges);
@@ -63,7 +63,8 @@ static CUresult give(const struct sim_stream *stream, const struct info *info)
     return info->edges == NULL ? CUDA_SUCCESS : give_edges(self, info->edges);
 }
 
-/* The one use of the legacy stream beside a blocking capture that does not end that. */
+/* Unlike every other call, a query of the legacy stream does not invalidate the captures of blocking
+ * streams. */
 static CUresult get(CUstream hStream, const struct info *info, bool per_thread)
 {
     struct sim_stream *stream;
@@ -170,7 +171,7 @@ static CUresult change(struct sim_stream *stream, const CUgraphNode *nodes, size
     struct sim_participant *self = sim_capture_participant(stream);
     if (flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES)
         return sim_capture_add_tail(self, added, count) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    /* The list may be the stream's own, as the API gave it. */
+    /* `nodes` may be the stream's own list, as an earlier query returned it. */
     struct sim_participant fresh = {0};
     if (!sim_capture_add_tail(&fresh, added, count))
         return CUDA_ERROR_OUT_OF_MEMORY;

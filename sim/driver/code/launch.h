@@ -7,7 +7,7 @@ struct sim_context;
 struct sim_launch_request;
 struct sim_work;
 
-/* Check the request and copy its parameters: what is then to be queued or kept in a graph. */
+/* Check the request and copy its parameters. The work can be queued or kept in a graph. */
 CUresult sim_launch_prepare(struct sim_context *context, const struct sim_launch_request *request,
                             struct sim_work *work);
 

@@ -1,5 +1,5 @@
-/* The launch calls of CUDA 3 and before: a function is given its block shape, shared memory and parameters
- * one call at a time. Not for several threads at once, as their documentation says. */
+/* The launch calls of CUDA 3 and before: one call each sets block shape, shared memory and parameters of a
+ * function. Not thread-safe, as documented. */
 #include "driver/code/launch.h"
 #include "driver/code/launch_request.h"
 #include "driver/code/module.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* One write with O_APPEND: lines of several processes do not mix, and what was written survives SIGKILL. */
+/* One write with O_APPEND per line: lines of several processes do not mix, and lines survive SIGKILL. */
 void sim_launch_log(const struct sim_launch *launch)
 {
     const char *path = sim_environment()->launch_log;

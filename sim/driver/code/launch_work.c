@@ -32,7 +32,7 @@ static CUresult result_of(enum ptx_status status)
         return CUDA_ERROR_INVALID_PC;
     case PTX_ILLEGAL_INSTRUCTION:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
-    case PTX_DEADLOCK: /* a GPU would wait until its watchdog, if it has one, ends the kernel */
+    case PTX_DEADLOCK: /* a GPU would wait until its watchdog, if there is one, ends the kernel */
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     case PTX_OUT_OF_RESOURCES:
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;

@@ -18,7 +18,7 @@ static void dispose(struct sim_object *object)
     free(module);
 }
 
-/* A function's memory is its module's. */
+/* A function is part of its module's memory. */
 static void dispose_function(struct sim_object *object)
 {
     (void)object;
@@ -32,7 +32,7 @@ static void *allocate_variable(size_t bytes, size_t alignment, void *argument)
         return NULL;
     module->variables = variables;
     if (alignment > 512)
-        return NULL; /* no PTX type asks for more */
+        return NULL; /* above the alignment of every PTX type */
     const uint64_t address =
         sim_memory_allocate(SIM_MEMORY_VARIABLE, bytes == 0 ? 1 : bytes, 0, module->object.context);
     if (address != 0)

@@ -79,7 +79,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname)
     return result;
 }
 
-/* Waits for the context's work first: kernels of the module may be running. */
+/* Waits for the context's work: kernels of the module may be running. */
 CUresult cuModuleUnload(CUmodule hmod)
 {
     struct sim_context *context;

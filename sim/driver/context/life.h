@@ -4,7 +4,7 @@
 
 #include "driver/context/context.h"
 
-/* Give the context its defaults and its legacy stream. */
+/* Set the context's defaults and make its legacy stream. */
 CUresult sim_context_begin(struct sim_context *context);
 
 /* Wait for the context's work, as cuCtxDestroy does, then release everything that the context owns. */

@@ -1,5 +1,5 @@
-/* Setting memory. Asynchronous to the host for device memory; of memory that the host has too, the calls that
- * do not say Async are done when they return (driver API, "API synchronization behavior"). */
+/* Memset. Asynchronous for device memory. For memory that the host shares, the calls without Async in their
+ * name wait (driver API, "API synchronization behavior"). */
 #include "driver/context/context.h"
 #include "driver/memory/memory.h"
 #include "driver/stream/stream.h"
@@ -55,7 +55,7 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
         wanted->width > SIZE_MAX / wanted->element_bytes ||
         (wanted->height > 1 && (wanted->pitch < row || wanted->pitch % wanted->element_bytes != 0)))
         return CUDA_ERROR_INVALID_VALUE;
-    /* What is captured need not be there yet. */
+    /* Captured addresses need not be valid yet. */
     const size_t checked = sim_stream_is_capturing(stream) ? 0 : wanted->height;
     for (size_t y = 0; y < checked && row != 0; y++)
         if (!sim_range_accessible(wanted->destination + y * wanted->pitch, row))
@@ -68,7 +68,7 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
     return per_thread ? cuStreamSynchronize_ptsz(NULL) : cuStreamSynchronize(NULL);
 }
 
-/* `stream` is NULL for the calls that do not take one. */
+/* `stream` is NULL for the calls without a stream. */
 static CUresult row(CUdeviceptr to, unsigned value, unsigned bytes, size_t count, const CUstream *stream,
                     bool per_thread)
 {

@@ -1,4 +1,4 @@
-/* Copies when their turn has come. */
+/* Running copies on a stream's worker. */
 #include "driver/context/context.h"
 #include "driver/copy/copy.h"
 #include "driver/memory/array.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Asked again now: the memory may have been freed, or its access changed, since the call. */
+/* Check again: the memory may have been freed, or its access changed, since the call. */
 static bool may_still(const struct sim_copy *copy, uint64_t to, uint64_t from)
 {
     return (copy->destination_type != CU_MEMORYTYPE_DEVICE || sim_range_accessible(to, copy->width)) &&

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Open addressing, linear probing; a removed entry is closed by moving later ones back, so that there are no
- * tombstones to clean up. */
+/* A hash table with open addressing and linear probing. Removing an entry moves later entries back, so there
+ * are no tombstones. */
 static struct sim_object **table;
 static size_t table_size; /* a power of two */
 static size_t table_used;
@@ -113,7 +113,7 @@ void *sim_object_find(const void *handle, enum sim_kind kind)
     return found;
 }
 
-/* Any object of `context` that ends with it, withdrawn; NULL: none is left. */
+/* Withdraw any object of `context` that has an `end`. NULL: none is left. */
 static struct sim_object *withdraw_any(const struct sim_context *context)
 {
     struct sim_object *found = NULL;

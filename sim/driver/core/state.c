@@ -16,7 +16,7 @@ static atomic_int state;
 
 static struct sim_environment environment;
 
-/* An unsigned number, or `fallback` if the variable is not set or no number. */
+/* An unsigned number. `fallback` if the variable is unset or not a number. */
 static uint64_t setting(const char *name, uint64_t fallback)
 {
     const char *text = getenv(name);
@@ -63,7 +63,7 @@ const struct sim_environment *sim_environment(void)
     return &environment;
 }
 
-/* Which of two words a variable holds: false for the first, and if it is not set. */
+/* A variable with two valid values. `is_second` is false for the first value and for an unset variable. */
 static CUresult choice(const char *name, const char *first, const char *second, bool *is_second)
 {
     const char *text = getenv(name);

@@ -1,8 +1,8 @@
-/* What a driver exports beyond cuda.h: profiler control, and interop with graphics. */
+/* Exports that cuda.h does not declare: profiler control and graphics interop. */
 #ifndef NEUTRINO_SIM_UNDECLARED_H
 #define NEUTRINO_SIM_UNDECLARED_H
 
-/* The address of a function of that name that cudaProfiler.h declares, or NULL. */
+/* The address of a function that cudaProfiler.h declares. NULL: no function has that name. */
 void *sim_undeclared_find(const char *name);
 
 #endif

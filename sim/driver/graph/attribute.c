@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those that driver 580 knows for kernel nodes of a device of compute capability 9.0. */
+/* Attributes of kernel nodes in driver 580, for compute capability 9.0. */
 enum {
     ACCESS_POLICY_WINDOW = 1,
     COOPERATIVE = 2,
@@ -45,7 +45,7 @@ static struct sim_graph_attributes *attributes_of(struct sim_graph_node *node)
     if (node->attributes == NULL) {
         node->attributes = calloc(1, sizeof(*node->attributes));
         if (node->attributes != NULL)
-            node->attributes->values[MEM_SYNC_DOMAIN_MAP].pad[1] = 1; /* the remote domain */
+            node->attributes->values[MEM_SYNC_DOMAIN_MAP].pad[1] = 1; /* the default for the remote domain */
     }
     return node->attributes;
 }

@@ -4,11 +4,11 @@
 
 #include "driver/graph/graph.h"
 
-/* NULL: the node has no such attribute, or its id is not known. */
+/* False: the node has no such attribute, or the id is unknown. */
 bool sim_graph_attribute_get(const struct sim_graph_node *node, CUlaunchAttributeID id,
                              CUlaunchAttributeValue *value);
 
-/* The priority that work captured from a stream has. */
+/* Set the priority of a node captured from a stream. */
 CUresult sim_graph_attribute_set_priority(struct sim_graph_node *node, int priority);
 
 #endif

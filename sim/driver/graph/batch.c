@@ -23,7 +23,7 @@ static unsigned width(CUstreamBatchMemOpType type)
     return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WRITE_VALUE_32 ? 4 : 8;
 }
 
-/* Waits and writes have their members at the same places. */
+/* Wait and write operations have their members at the same offsets. */
 static CUresult check(const CUstreamBatchMemOpParams *operation)
 {
     const CUstreamBatchMemOpType type = operation->operation;
@@ -99,7 +99,7 @@ static void clear(struct sim_work *work)
     free(work->batch);
 }
 
-/* Barriers and flushes have nothing to do: values are read and written in sequence here. */
+/* Barriers and flushes do nothing here: values are read and written in sequence. */
 static void run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
                 struct sim_work *work)
 {

@@ -34,7 +34,7 @@ const struct sim_graph *sim_graph_condition_choose(const struct sim_graph_condit
     }
 }
 
-/* With room for its bodies, which are yet to be made. */
+/* Has room for `size` bodies, but none yet. */
 static struct sim_graph_condition *make(struct sim_condition_value *value, enum sim_condition_type type,
                                         unsigned size)
 {
@@ -110,7 +110,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, C
     return result;
 }
 
-/* A handle belongs to a node of its graph or of one inside it. */
+/* A handle may be used by a node of its graph or of a graph nested in it. */
 static struct sim_condition_value *find(const struct sim_graph *graph, CUgraphConditionalHandle handle)
 {
     struct sim_condition_value *value = NULL;

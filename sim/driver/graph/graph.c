@@ -53,7 +53,7 @@ struct sim_graph *sim_graph_make(void)
     return make(true);
 }
 
-/* Of everything inside as well: it may outlive its handles while an executable graph holds a reference. */
+/* Withdraws nested graphs too: an executable graph may hold a reference after the handles are gone. */
 static void withdraw(struct sim_graph *graph)
 {
     (void)sim_object_withdraw(graph, SIM_GRAPH);
@@ -126,7 +126,7 @@ size_t sim_graph_dependency(const struct sim_graph_node *node, const struct sim_
     return i;
 }
 
-/* Pointers to each parameter inside the node's own copy. */
+/* Point to each parameter in the node's own copy. */
 static bool make_arguments(struct sim_graph_node *node)
 {
     if (node->work.kind != SIM_WORK_LAUNCH)
@@ -183,8 +183,8 @@ static CUresult append(struct sim_graph *graph, bool published, struct sim_work 
     return CUDA_SUCCESS;
 }
 
-/* A child graph has no allocations and no conditions, at any depth. What a body may not have is found when
- * the graph is instantiated (driver 580). */
+/* A child graph may not contain allocations or conditions, at any depth. Bodies of conditional nodes are
+ * checked when the graph is instantiated (driver 580). */
 static bool may_have(const struct sim_graph *graph, enum sim_work_kind kind)
 {
     const unsigned long refused = SIM_GRAPH_MEMORY | SIM_GRAPH_CONDITIONAL;
@@ -295,7 +295,7 @@ CUresult sim_graph_clone(const struct sim_graph *graph, bool published, struct s
         result = sim_graph_handles_copy(&copy->handles, graph->handles);
     for (size_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++)
         result = clone_node(graph->nodes[i], published, copy);
-    /* Edges afterwards: a dependency may have been made later than the node that has it. */
+    /* Edges come last: a node may depend on a node that was made later. */
     for (size_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++) {
         const struct sim_graph_node *node = graph->nodes[i];
         for (size_t d = 0; d < node->dependency_count && result == CUDA_SUCCESS; d++)
@@ -321,5 +321,5 @@ static void clear_child(struct sim_work *work)
     sim_graph_close(work->child);
 }
 
-/* The plan runs child graphs and the bodies of conditional nodes. */
+/* sim_plan_work runs child graphs and the bodies of conditional nodes. */
 const struct sim_work_class sim_child_work = {.clone = clone_child, .clear = clear_child};

@@ -70,7 +70,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
     return result;
 }
 
-/* Waits for the context's work first, as a GPU's driver does, so that nothing running loses its memory. */
+/* Waits for the context's work first, like a GPU's driver, so that running kernels keep their memory. */
 CUresult cuMemFree_v2(CUdeviceptr dptr)
 {
     struct sim_context *context;

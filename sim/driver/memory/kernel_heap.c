@@ -5,8 +5,8 @@
 #include "driver/memory/memory.h"
 #include "driver/memory/range.h"
 
-/* A GPU sets the whole heap aside and carves it; here each allocation is one of the driver's own, and the
- * limit is on their sum. */
+/* A GPU carves allocations out of a preallocated heap. Here each is an allocation of the driver, and the
+ * limit applies to their sum. */
 uint64_t sim_kernel_heap_allocate(void *data, size_t bytes)
 {
     struct sim_context *context = data;

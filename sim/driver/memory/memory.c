@@ -56,7 +56,7 @@ void sim_memory_free_context(struct sim_context *context)
     while (sim_range_remove_any(context, 1u << SIM_MEMORY_HOST, &range))
         munmap((void *)(uintptr_t)range.begin, range.end - range.begin);
     while (sim_range_remove_any(context, 1u << SIM_MEMORY_REGISTERED, &range))
-        ; /* the pages are the program's */
+        ; /* the program owns the pages */
 }
 
 bool sim_memory_find(void *unused, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)

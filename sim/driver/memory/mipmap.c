@@ -1,4 +1,4 @@
-/* Mipmapped arrays: an array a level, all in one piece of memory. */
+/* Mipmapped arrays: one array per level, all in one allocation. */
 #include "driver/context/context.h"
 #include "driver/device/device.h"
 #include "driver/memory/array.h"
@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-#define LEVELS_MAX 16 /* of SIM_MIPMAPPED_WIDTH elements; 3D arrays are smaller */
+#define LEVELS_MAX 16 /* for SIM_MIPMAPPED_WIDTH elements; 3D arrays are smaller */
 
 struct mipmapped_array {
-    struct sim_object object; /* its levels' handles go with it; copies hold references to levels */
+    struct sim_object object; /* owns the handles of its levels; copies hold references to levels */
     struct sim_array *levels[LEVELS_MAX];
     unsigned count;
 };
@@ -19,7 +19,7 @@ static unsigned half(size_t extent, unsigned level)
     return extent == 0 ? 0 : extent >> level == 0 ? 1 : (unsigned)(extent >> level);
 }
 
-/* Levels down to one element in each dimension. */
+/* Number of levels down to one element in each dimension. */
 static unsigned levels_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     const bool layers = (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
@@ -125,7 +125,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
     return result;
 }
 
-/* For mipmapped arrays with a flag that is refused here. */
+/* For mipmapped arrays with refused flags, so it fails for every array here. */
 CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
                                                CUmipmappedArray mipmap, CUdevice device)
 {

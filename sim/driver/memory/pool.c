@@ -114,7 +114,7 @@ CUresult sim_pool_set_current(CUmemoryPool pool)
     return CUDA_SUCCESS;
 }
 
-/* Under the pool's lock: keep no more than that beyond what is used. */
+/* Release reserved memory beyond `bytes` of unused memory. Called with the pool's lock held. */
 static void keep_at_most(struct sim_pool *pool, unsigned long long bytes)
 {
     if (pool->kept > bytes) {
@@ -130,7 +130,7 @@ void sim_pool_trim(struct sim_pool *pool, unsigned long long bytes)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Give memory back to the pool's own address range, or to the heap. */
+/* Return memory to the pool's own address range or to the heap. */
 static void put_back(struct sim_pool *pool, uint64_t address, size_t bytes)
 {
     if (pool->descriptor < 0) {
@@ -141,7 +141,7 @@ static void put_back(struct sim_pool *pool, uint64_t address, size_t bytes)
     sim_heap_refund(sim_extents_rounded(bytes));
 }
 
-/* Memory from the pool's own address range, charged against the device. 0: none left. */
+/* Take memory from the pool's own address range and charge it to the device. 0: out of memory. */
 static uint64_t take_own(struct sim_pool *pool, size_t bytes)
 {
     const size_t size = sim_extents_rounded(bytes);
@@ -168,7 +168,8 @@ static uint64_t take(struct sim_pool *pool, size_t bytes)
     return 0;
 }
 
-/* Under the pool's lock. What it keeps is used up first, and given up if the device has no more. */
+/* Uses the reserved memory first. If the device is out of memory, releases what remains reserved. Called
+ * with the pool's lock held. */
 static uint64_t take_kept_first(struct sim_pool *pool, size_t bytes)
 {
     const unsigned long long before = pool->kept;

@@ -1,4 +1,4 @@
-/* cuMemPoolCreate and allocations in stream order. */
+/* cuMemPoolCreate, and allocations in stream order. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/device/device.h"
@@ -7,7 +7,7 @@
 #include "driver/memory/pool.h"
 #include "driver/stream/stream.h"
 
-enum { ALLOCATION_MANAGED = 2 }; /* CU_MEM_ALLOCATION_TYPE_MANAGED, which headers have from 13.0 on */
+enum { ALLOCATION_MANAGED = 2 }; /* CU_MEM_ALLOCATION_TYPE_MANAGED; headers before 13.0 lack it */
 
 static enum sim_memory kind_of(const CUmemPoolProps *properties)
 {
@@ -16,7 +16,7 @@ static enum sim_memory kind_of(const CUmemPoolProps *properties)
                                                                          : SIM_MEMORY_DEVICE;
 }
 
-/* What a pool may be: of the device's memory, of the host's, or (from 13.0 on) of managed memory. */
+/* Pools can be of device memory, of host memory, or (since 13.0) of managed memory. */
 static CUresult check_properties(const CUmemPoolProps *properties)
 {
     const unsigned kinds = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
@@ -156,7 +156,7 @@ static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)
         return result;
     if (!sim_range_find(dptr, &range) || range.begin != dptr ||
         (range.kind != SIM_MEMORY_DEVICE && range.pool == NULL) ||
-        sim_stream_is_capturing(stream)) /* a graph frees only what a graph has allocated */
+        sim_stream_is_capturing(stream)) /* a graph frees only memory that a graph allocated */
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_work work = {.kind = SIM_WORK_FREE, .freed = dptr};
     return sim_stream_submit(stream, &work, NULL);

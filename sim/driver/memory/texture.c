@@ -1,5 +1,5 @@
-/* Texture and surface objects: they can be made and destroyed. No kernel reads through one, since PTX that
- * does is not loaded (README.md). */
+/* Texture and surface objects. They can be created and destroyed, but no kernel reads through them: such PTX
+ * is not loaded (README.md). */
 #include "driver/context/context.h"
 #include "driver/core/object.h"
 

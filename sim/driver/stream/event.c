@@ -48,12 +48,12 @@ static void run_record(struct sim_context *context, struct sim_stream *stream, u
     (void)context;
     clock_gettime(CLOCK_MONOTONIC, &now);
     pthread_mutex_lock(&event->mutex);
-    if (event->stream == stream && event->number == number) /* else it was recorded anew since */
+    if (event->stream == stream && event->number == number) /* otherwise the event was recorded again since */
         event->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     pthread_mutex_unlock(&event->mutex);
 }
 
-/* Wait, on the worker of `waiter`, until the event has happened where it was last recorded. */
+/* Wait until the event has happened where it was last recorded. Called on the worker of `waiter`. */
 static void wait_event(struct sim_event *event, const struct sim_stream *waiter)
 {
     pthread_mutex_lock(&event->mutex);

@@ -89,8 +89,8 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned 
     return record(hEvent, hStream, flags, true);
 }
 
-/* What the host may be told of an event. One that was recorded in a capture will happen only in a graph, and
- * asking for it ends the capture; one of a capture that is over stands for nothing. */
+/* A captured event happens only in a graph: waiting for it on the host invalidates the capture. The event of
+ * an ended capture is invalid. */
 static CUresult enter_to_wait(CUevent hEvent, struct sim_event **event)
 {
     const CUresult result = sim_event_enter(hEvent, event);
@@ -140,7 +140,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
     return error;
 }
 
-/* 0: not yet. */
+/* The time is 0 if the event has not happened yet. */
 static CUresult happened_at(CUevent hEvent, uint64_t *time_ns, const struct sim_context **context)
 {
     struct sim_event *event;
@@ -165,7 +165,7 @@ static CUresult happened_at(CUevent hEvent, uint64_t *time_ns, const struct sim_
     return recorded ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* The two versions differ only in how a GPU takes the times. */
+/* On a GPU the two versions differ in how they take the time. */
 static CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     const struct sim_context *contexts[2];
@@ -216,7 +216,7 @@ static CUresult wait_event(CUstream hStream, CUevent hEvent, unsigned flags, boo
     struct sim_work work = {.kind = SIM_WORK_WAIT};
     work.wait.stream = sim_event_at(event, &work.wait.number);
     if (work.wait.stream == NULL)
-        return CUDA_SUCCESS; /* never recorded: nothing to wait for */
+        return CUDA_SUCCESS; /* never recorded: no need to wait */
     return sim_stream_submit(stream, &work, NULL);
 }
 
@@ -230,7 +230,7 @@ CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int F
     return wait_event(hStream, hEvent, Flags, true);
 }
 
-/* No event is shared with another process here. */
+/* Events cannot be shared between processes here. */
 CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 {
     struct sim_event *shared;

@@ -11,7 +11,7 @@ static void run_host(struct sim_context *context, struct sim_stream *stream, uin
 
 const struct sim_work_class sim_host_work = {.run = run_host};
 
-/* A callback gets the error of the context, so that it runs after a fault too. */
+/* A callback receives the context's error, so it runs after a fault too. */
 static void run_callback(struct sim_context *context, struct sim_stream *stream, uint64_t number,
                          struct sim_work *work)
 {
@@ -44,8 +44,8 @@ CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
     return host_function(hStream, fn, userData, true);
 }
 
-#if CUDA_VERSION >= 13020 /* the first header to declare it, though it dates it 13.1 */
-/* How the host thread waits is of no consequence here, where each stream has a thread of its own. */
+#if CUDA_VERSION >= 13020 /* the first header that declares it, although it names 13.1 */
+/* The mode of waiting has no effect: each stream has a thread of its own here. */
 static CUresult host_function_with_mode(CUstream hStream, CUhostFn fn, void *userData, unsigned mode,
                                         bool per_thread)
 {

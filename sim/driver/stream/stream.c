@@ -59,7 +59,9 @@ struct sim_stream *sim_stream_make(struct sim_context *context, unsigned flags, 
     }
     pthread_mutex_unlock(&context->order);
     if (work.wait.stream != NULL)
-        (void)sim_stream_submit(stream, &work, NULL); /* it cannot but run: a wait of what runs already */
+        (void)sim_stream_submit(
+            stream, &work,
+            NULL); /* cannot fail but for memory: it only waits for work that is queued already */
     return stream;
 }
 
@@ -91,11 +93,11 @@ void sim_stream_close(struct sim_stream *stream)
     if (!started) {
         unlist(stream);
         sim_object_release(stream);
-    } /* else the worker does both when its queue is empty */
+    } /* else the worker does both after its last operation */
     sim_object_release(context);
 }
 
-/* Give up all that an operation holds but its own memory. */
+/* Release everything that the operation owns. */
 static void clear_operation(struct sim_operation *operation)
 {
     sim_work_clear(&operation->work);
@@ -119,8 +121,8 @@ static void *worker(void *argument)
         for (size_t i = 0; i < operation->dependency_count; i++)
             sim_stream_wait(operation->dependencies[i].stream, operation->dependencies[i].number);
         sim_work_run(stream->object.context, stream, number, &operation->work);
-        clear_operation(
-            operation); /* before it counts as completed: who waits may look at what is then free */
+        clear_operation(operation); /* before the operation counts as completed: a waiting thread may inspect
+                                       what it freed */
         pthread_mutex_lock(&stream->mutex);
         stream->first = operation->next;
         if (stream->first == NULL)
@@ -135,8 +137,8 @@ static void *worker(void *argument)
     return NULL;
 }
 
-/* Called with the stream's mutex held. The thread takes no signal and is never joined: at exit it just ends.
- */
+/* The thread blocks all signals and is never joined: it ends with the process. Called with the stream's
+ * mutex held. */
 static bool start_worker(struct sim_stream *stream)
 {
     sigset_t all;
@@ -191,8 +193,8 @@ static bool is_blocking(const struct sim_stream *stream)
     return (stream->flags & CU_STREAM_NON_BLOCKING) == 0;
 }
 
-/* What the default-stream rules make an operation wait for: work on the legacy stream follows all work on
- * blocking streams, and precedes what they are given later. Called with the context's `order` held. */
+/* Dependencies by the default-stream rules: work on the legacy stream waits for all earlier work on blocking
+ * streams, and later work on these waits for it. Called with the context's `order` held. */
 static size_t implied(struct sim_stream *stream, struct dependency *dependencies)
 {
     struct sim_context *context = stream->object.context;
@@ -232,7 +234,7 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
     operation->work = *work;
     operation->dependency_count = implied(stream, operation->dependencies);
     pthread_mutex_lock(&stream->mutex);
-    const bool closed = stream->closing; /* its worker may be gone */
+    const bool closed = stream->closing; /* the worker may have ended */
     const bool runs = !closed && (stream->started || start_worker(stream));
     if (runs) {
         *number = ++stream->submitted;

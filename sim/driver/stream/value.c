@@ -1,4 +1,4 @@
-/* Values in memory that streams wait for and write. */
+/* Stream operations that wait for values in memory and write them. */
 #include "driver/context/context.h"
 #include "driver/graph/batch.h"
 #include "driver/memory/range.h"
@@ -68,8 +68,9 @@ static bool is_wait(CUstreamBatchMemOpType type)
     return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
 }
 
-/* Managed memory is refused, as documented. A wait may also ask for remote writes to be flushed, which a
- * device without CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES does not do; a write knows no flag any more. */
+/* Managed memory is refused, as documented. A wait with a flush of remote writes needs
+ * CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES, which this device lacks. Writes have no valid flag any more.
+ */
 static CUresult prepare(const CUstreamBatchMemOpParams *operation, struct sim_work *work)
 {
     const CUstreamBatchMemOpType type = operation->operation;
@@ -98,7 +99,8 @@ static CUresult one(CUstreamBatchMemOpType type, CUstream hStream, CUdeviceptr a
     CUresult result = sim_stream_enter(hStream, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    operation.waitValue.address = address; /* waits and writes have their members at the same places */
+    operation.waitValue.address =
+        address; /* wait and write operations have their members at the same offsets */
     operation.waitValue.value64 = number;
     operation.waitValue.flags = flags;
     result = prepare(&operation, &work);
@@ -145,7 +147,7 @@ CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint6
     return one(CU_STREAM_MEM_OP_WRITE_VALUE_64, stream, addr, value, flags, true);
 }
 
-/* Values are read and written in sequence here, so that barriers have nothing to do. */
+/* Values are read and written in sequence here, so barriers do nothing. */
 static CUresult prepare_any(const CUstreamBatchMemOpParams *operation, struct sim_work *work)
 {
     *work = (struct sim_work){.kind = SIM_WORK_NONE};
@@ -165,7 +167,7 @@ static CUresult prepare_any(const CUstreamBatchMemOpParams *operation, struct si
     }
 }
 
-/* All are checked before the first is queued. */
+/* All operations are checked before the first is queued. */
 static CUresult batch(CUstream hStream, unsigned count, const CUstreamBatchMemOpParams *operations,
                       unsigned flags, bool per_thread)
 {
