@@ -49,7 +49,7 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
             )
     features = result.sandbox.features
     missing = ", ".join(f"{name} ({why})" for name, why in features.items() if why != "on")
-    yield "quarantine: full" if result.sandbox.full else f"quarantine: not {missing or 'begun'}"
+    yield "sandbox: full" if result.sandbox.full else f"sandbox: partial ({missing or 'not started'})"
     if result.audit is not None:
         path = result.audit.path or "not kept (--keep FOLDER keeps it)"
         yield f"audit log {path}, {result.audit.records} records, head {result.audit.head}"

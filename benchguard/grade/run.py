@@ -207,7 +207,7 @@ def _notes(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> t
     notes = []
     missing = [f"{name} ({why})" for name, why in found.confinement.items() if why != "on"]
     if missing:
-        notes.append(f"the quarantine lacks: {'; '.join(missing)}")
+        notes.append(f"sandbox: partial ({'; '.join(missing)})")
     if cases and len(cases) < len(opened.cases):
         notes.append(
             f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after that"
