@@ -126,13 +126,13 @@ def test_mutated_and_sealed_again(name: str, tmp_path: Path) -> None:
         with contextlib.suppress(struct.error):
             raw[:] = resealed(raw)
         path.write_bytes(raw)
-        began = time.monotonic()
+        began = time.process_time()
         try:
             with Capture.open(path) as capture:
                 capture.check_blobs()
         except CaptureError as error:
             assert "\n" not in str(error)
-        assert time.monotonic() - began < 5
+        assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.DATA])
