@@ -27,13 +27,13 @@ from .surface import Surface
 from .vendor import CUDA, HIP
 
 _HERE = Path(__file__).resolve().parent
-_SIM_HIP = next(
+_EXPORTS = next(
     (
-        folder
-        for folder in (_HERE.parent / "sim" / "hip", _HERE.parent / "source" / "sim" / "hip")
-        if folder.is_dir()
+        path
+        for source in (_HERE.parent, _HERE.parent / "source")
+        if (path := source / "sim" / "hip" / "exports.txt").is_file()
     ),
-    Path("sim", "hip"),
+    Path("sim", "hip", "exports.txt"),
 )
 """Beside this folder in a clone; in an installed package with the other C sources."""
 
@@ -105,7 +105,7 @@ def _surface(options: argparse.Namespace, driver: DriverExports | None) -> Surfa
 def _sim(options: argparse.Namespace) -> None:
     if options.api == HIP.name:
         hip = _hip_headers(options)
-        files = hip_sim_files(hip, _cuda_headers(options), _SIM_HIP)
+        files = hip_sim_files(hip, _cuda_headers(options), _EXPORTS)
         write_files(files, options.out)
         print(f"{options.out}: {', '.join(files)} from {hip.origin}")
         return

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.emit.sim import emit_sim
 from benchguard.codegen.errors import CodegenError
-from benchguard.codegen.generate import generic_surface, hip_sim_files, write_files
+from benchguard.codegen.generate import generic_surface, hip_driver_files, hip_sim_files, write_files
 from benchguard.codegen.headers import Headers, newest_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers
 from benchguard.codegen.parse import parse_headers
@@ -79,8 +79,9 @@ def _inline(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: AR
 
 def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
     hip_headers = find_hip_headers()
-    write_files(hip_sim_files(hip_headers, headers, SOURCE / "sim" / "hip"), scratch)
-    return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
+    write_files(hip_sim_files(hip_headers, headers, SOURCE / "sim" / "hip" / "exports.txt"), scratch)
+    write_files(hip_driver_files(hip_headers, headers), scratch)
+    return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(scratch, headers, hip_headers)
 
 
 def _hip_headers() -> HipHeaders:

@@ -60,7 +60,7 @@ def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders,
             *_sources(hook / "core", "*.c"),
             *shared,
             *own,
-            *(generated / name for name in ("hooks.c", "surface.c", "surface.S")),
+            *(generated / name for name in ("hooks.c", "hip_driver.c", "surface.c", "surface.S")),
         ),
         soname=soname,
         version_script=generated / "shim.map",
@@ -139,11 +139,11 @@ def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) 
     )
 
 
-def hip_bridge_library(headers: Headers, hip_headers: HipHeaders) -> Library:
+def hip_bridge_library(generated: Path, headers: Headers, hip_headers: HipHeaders) -> Library:
     """CUDA's driver, as far as a replay calls it, over HIP's."""
     driver = SOURCE / "hook" / "hip" / "driver"
     return Library(
-        sources=(*_sources(driver, "*.c"), *_sources(driver / "bridge", "*.c")),
+        sources=(*_sources(driver, "*.c"), *_sources(driver / "bridge", "*.c"), generated / "hip_driver.c"),
         soname=HIP_BRIDGE_SONAME,
         version_script=driver / "bridge" / "bridge.map",
         includes=(driver,),
