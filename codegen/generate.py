@@ -33,10 +33,10 @@ def hip_surface(
     driver: DriverExports,
     semantics: Path = HIP.semantics,
     cuda_semantics: Path = CUDA.semantics,
-    pairs: Path = PAIRS,
 ) -> Surface:
-    """The surface of a shim for a HIP driver, with what it takes of CUDA's. Raises CodegenError."""
-    api, cuda, table = parse_headers(headers), parse_headers(cuda_headers), load_pairs(pairs)
+    """The surface of a shim for a HIP driver. The table of pairs lies beside `semantics`. Raises CodegenError."""
+    api, cuda = parse_headers(headers), parse_headers(cuda_headers)
+    table = load_pairs(semantics.with_name(PAIRS.name))
     cuda_recordings = load_semantics(cuda_semantics, cuda)
     recordings = share_hooks(table, api, load_semantics(semantics, api), cuda, cuda_recordings)
     translation = Translation(cuda, load_translated(semantics, cuda), cuda_recordings, table)

@@ -25,7 +25,9 @@ def share_hooks(
     shared = dict(recordings)
     strict = pairs.release == api.release
     for name, pair in _rows(pairs, recordings, cuda_recordings):
-        forms = [form for form in (name, *(name + suffix for suffix in THREAD_SUFFIXES)) if form in api.by_name]
+        forms = [
+            form for form in (name, *(name + suffix for suffix in THREAD_SUFFIXES)) if form in api.by_name
+        ]
         if not forms and strict and api.version >= pair.since:
             raise _error(f"hooks: {name}: {api.vendor.header} {api.release} declares no such function")
         for form in forms:

@@ -7,8 +7,6 @@ from ..model import Api, CType, Function, Parameter, Shape
 from ..pairs import PAIRS, Pair, Pairs, arguments_of, type_text
 from .text import banner, by_section, heading, of_type, wrapped
 
-COMMAND = "driver --out FOLDER"
-
 _HEAD = """\
 #include "hip.h"
 """
@@ -29,7 +27,6 @@ _STORING = """
 {signature}
 {{
     {type}stored = NULL;
-    const CUresult result =
 {call}
     if (result == CUDA_SUCCESS && {name} != NULL)
         *{name} = ({number})(uintptr_t)stored;
@@ -52,7 +49,7 @@ def emit_hip_driver(hip: Api, cuda: Api, pairs: Pairs) -> dict[str, str]:
         for function in cuda.functions
         if function.name in rows
     ]
-    text = banner("hip_driver", hip, COMMAND) + _HEAD + _sizes(hip, cuda, rows, pairs)
+    text = banner("hip_driver", hip) + _HEAD + _sizes(hip, cuda, rows, pairs)
     for title, texts in by_section(functions):
         text += "\n" + heading(title) + "".join(texts)
     return {"hip_driver.c": text}
@@ -92,7 +89,7 @@ def _function(function: Function, callee: Function, pair: Pair, pairs: Pairs) ->
     return _STORING.format(
         signature=signature,
         type=of_type(type_text(theirs), ""),
-        call=wrapped(f"        nb_hip_result(HIP({callee.name})(", arguments, "));"),
+        call=wrapped(f"    const CUresult result = nb_hip_result(HIP({callee.name})(", arguments, "));"),
         name=own.name,
         number=type_text(number) if number else "",
     )

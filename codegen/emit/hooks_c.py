@@ -9,7 +9,7 @@ from ..vendor import Vendor
 from .text import banner, by_section, heading, of_type, wrapped
 
 _HEAD = """\
-#include "call.h"
+{own}#include "call.h"
 #include "real.h"
 #include "refuse.h"
 #include "region.h"
@@ -78,7 +78,7 @@ _SHARED = """\
 
 def emit(surface: Surface) -> str:
     shapes = {word.parameter.type.shape for r in surface.recorded if not r.replace for word in r.words}
-    text = banner("hooks_c", surface.api) + (_SHARED if surface.translation else "") + _HEAD
+    text = banner("hooks_c", surface.api) + _HEAD.format(own=_SHARED if surface.translation else "")
     text += _FLOATS if Shape.FLOAT in shapes else ""
     text += _DOUBLES if Shape.DOUBLE in shapes else ""
     wrappers = [

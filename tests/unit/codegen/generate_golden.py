@@ -47,7 +47,6 @@ def generate(folder: Path) -> None:
         hip_driver(),
         GOLDEN / "hip_semantics.toml",
         GOLDEN / "semantics.toml",
-        GOLDEN / "hip_and_cuda.toml",
     )
     write_files(emit_shim(hip), folder / "hip")
 
