@@ -32,8 +32,7 @@ def share_hooks(
             raise _error(f"hooks: {name}: {api.vendor.header} {api.release} declares no such function")
         for form in forms:
             shared[form] = _shared(pair, pairs, shared.get(form), api, form, cuda, cuda_recordings)
-    ordered = {function.name: shared[function.name] for function in api.functions if function.name in shared}
-    return ordered
+    return {function.name: shared[function.name] for function in api.functions if function.name in shared}
 
 
 def _rows(

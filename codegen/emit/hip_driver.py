@@ -49,13 +49,13 @@ def emit_hip_driver(hip: Api, cuda: Api, pairs: Pairs) -> dict[str, str]:
         for function in cuda.functions
         if function.name in rows
     ]
-    text = banner("hip_driver", hip) + _HEAD + _sizes(hip, cuda, rows, pairs)
+    text = banner("hip_driver", hip) + _HEAD + _sizes(hip, cuda, rows)
     for title, texts in by_section(functions):
         text += "\n" + heading(title) + "".join(texts)
     return {"hip_driver.c": text}
 
 
-def _sizes(hip: Api, cuda: Api, rows: dict[str, Pair], pairs: Pairs) -> str:
+def _sizes(hip: Api, cuda: Api, rows: dict[str, Pair]) -> str:
     checks: dict[str, None] = {}
     for name, pair in rows.items():
         if pair.arguments is None:

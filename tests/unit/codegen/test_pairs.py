@@ -84,7 +84,7 @@ def test_wrong_hook_row_is_named(
     ("old", "new", "complaint"),
     [
         ('cuMemAlloc_v2 = "hipMalloc"', 'cuMemAlloc = "hipMalloc"', "cuMemAlloc: dptr: no pair of CUdeviceptr_v1 *"),
-        ('cuMemAlloc_v2 = "hipMalloc"', 'cuMemAlloc_v2 = "hipMaloc"', "hipMaloc: hip/hip_runtime_api.h 7.1 declares no"),
+        ('cuMemAlloc_v2 = "hipMalloc"', 'cuMemAlloc_v2 = "hipMaloc"', "hip/hip_runtime_api.h 7.1 declares no"),
         ('cuInit = "hipInit"\ncu', 'cuInti = "hipInit"\ncu', "cuInti: cuda.h 13.0 declares no such function"),
         ('cuInit = "hipInit"\ncu', 'cuInit = { to = "hipInit", arguments = ["1", "2"] }\ncu', "1 parameters, not 2"),
         ("[driver]", "[drivers]", "unknown field `drivers`"),
