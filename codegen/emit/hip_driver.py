@@ -8,7 +8,7 @@ from ..pairs import PAIRS, Pair, Pairs, arguments_of, type_text
 from .text import banner, by_section, heading, of_type, wrapped
 
 _HEAD = """\
-#include "hip.h"
+#include "hip/driver/hip.h"
 """
 
 _SIZES = """

@@ -22,13 +22,14 @@ MAY_IMPORT = {
     "capture": {"errors"},
     "region": {"errors"},
     "problem": {"errors"},
-    "shim": {"codegen", "errors"},
-    "audit": {"errors", "ipc", "shim"},
+    "shim": {"codegen", "errors", "toolchain"},
+    "toolchain": {"codegen"},
+    "audit": {"errors", "ipc", "shim", "toolchain"},
     "adapters": {"errors", "problem"},
-    "inline": {"errors", "problem", "shim"},
+    "inline": {"errors", "problem", "shim", "toolchain"},
     "judge": {"adapters", "errors", "ipc", "problem"},
-    "replay": {"capture", "errors", "ipc", "shim"},
-    "quarantine": {"audit", "capture", "errors", "inline", "ipc", "problem", "region", "shim"},
+    "replay": {"capture", "errors", "ipc", "shim", "toolchain"},
+    "quarantine": {"audit", "capture", "errors", "inline", "ipc", "problem", "region", "shim", "toolchain"},
     "grade": {
         "adapters",
         "capture",
@@ -39,8 +40,9 @@ MAY_IMPORT = {
         "quarantine",
         "replay",
         "shim",
+        "toolchain",
     },
-    "compat": {"capture", "errors", "grade", "judge", "problem", "replay", "shim"},
+    "compat": {"capture", "errors", "grade", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
         "audit",
         "capture",
@@ -53,6 +55,7 @@ MAY_IMPORT = {
         "quarantine",
         "replay",
         "shim",
+        "toolchain",
     },
     "__init__": {"audit", "capture", "compat", "grade", "problem", "region", "replay"},
     "__main__": {"cli"},
@@ -136,4 +139,4 @@ def test_hook_and_sim_do_not_meet() -> None:
 
 
 def test_preload_uses_the_filter_alone() -> None:
-    assert {name for _, name in includes("preload")} == {"../hook/core/filter.h"}
+    assert {name for _, name in includes("preload")} == {"../hook/core/base/filter.h"}

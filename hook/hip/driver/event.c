@@ -1,5 +1,5 @@
 /* Events. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 /* Since 6.4; without flags it is the plain call. */
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)

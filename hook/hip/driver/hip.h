@@ -41,7 +41,7 @@ void *nb_hip_function(const char *name) __attribute__((visibility("hidden")));
     }))
 #else
 #include "real.h"
-#include "slots.h"
+#include "core/driver/slots.h"
 #include "surface.h"
 
 #define HIP(name) NB_REAL(name)

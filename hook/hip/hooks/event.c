@@ -1,0 +1,22 @@
+/* Events, as cuEventRecord and the like. */
+#include <cuda.h>
+#include <hip/hip_runtime_api.h>
+
+#include "core/process/call.h"
+#include "real.h"
+#include "hip/hooks/same.h"
+#include "special.h"
+#include "surface.h"
+
+static CUresult create(CUevent *event, unsigned int flags)
+{
+    (void)flags; /* there are none in this form */
+    return (CUresult)NB_REAL(hipEventCreate)((hipEvent_t *)event);
+}
+
+hipError_t nb_through_hip_event_create(const struct nb_call *call, nb_hipEventCreate_t real,
+                                       hipEvent_t *event)
+{
+    (void)real;
+    return (hipError_t)nb_through_event_create(call, create, (CUevent *)event, 0);
+}
