@@ -6,12 +6,14 @@ from pathlib import Path
 
 from .emit import emit_shim
 from .emit.hip_driver import emit_hip_driver
+from .emit.layouts_py import emit_layouts
 from .emit.sim import emit_sim
 from .emit.sim_hip import emit_sim_hip, exported_by_stub
 from .exports import DriverExports
 from .exports_file import load_exports
 from .headers import Headers
 from .hip import HipHeaders
+from .layouts import load_layouts
 from .model import Api
 from .pairs import PAIRS, load_pairs
 from .parse import parse_headers
@@ -19,6 +21,7 @@ from .semantics import load_semantics, load_translated
 from .shared_hooks import share_hooks
 from .surface import Surface, Translation
 from .vendor import CUDA, HIP
+from .wire import read_wire
 
 
 def shim_surface(headers: Headers, driver: DriverExports, semantics: Path = CUDA.semantics) -> Surface:
@@ -72,11 +75,18 @@ def hip_driver_files(headers: HipHeaders, cuda_headers: Headers) -> dict[str, st
     return emit_hip_driver(parse_headers(headers), parse_headers(cuda_headers), load_pairs())
 
 
+def layout_files(headers: Path) -> dict[str, str]:
+    """The Python modules of the wire formats, by their path in the package. Raises CodegenError."""
+    trace = read_wire(headers, ("record.h",))
+    capture = read_wire(headers, ("record.h", "capture_format.h"))
+    return emit_layouts(trace, capture, load_layouts())
+
+
 def write_files(files: dict[str, str], folder: Path) -> None:
     """Write each file whose content would change: an unchanged one keeps its time stamp."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         data = text.encode()
         if not path.is_file() or path.read_bytes() != data:
             path.write_bytes(data)
@@ -90,6 +100,7 @@ __all__ = [
     "hip_driver_files",
     "hip_sim_files",
     "hip_surface",
+    "layout_files",
     "shim_surface",
     "write_files",
 ]
