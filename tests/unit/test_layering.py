@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "errors": set(),
     "lines": set(),
     "audit": {"errors"},
-    "capture": {"errors"},
+    "capture": {"errors", "shim"},
     "region": {"errors"},
     "adapters": {"errors", "problem"},
     "compat": {"capture", "errors", "grade", "judge", "problem", "replay", "shim"},

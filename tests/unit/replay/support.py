@@ -18,7 +18,7 @@ READER_FLAGS = ("-D_GNU_SOURCE", f"-I{ENGINE}", f"-I{SOURCE / 'hook' / 'core'}")
 
 def reader_sources() -> list[Path]:
     """The engine's files that read a capture, which need no driver."""
-    names = ("decode*.c", "error.c", "reader*.c", "sandbox.c", "sha256*.c")
+    names = ("decode*.c", "error.c", "processes.c", "reader*.c", "sandbox.c", "sha256*.c", "validate.c")
     return sorted(path for name in names for path in ENGINE.glob(name))
 
 
@@ -40,13 +40,13 @@ class Reader:
         capture: Path,
         host_bytes: int = 1 << 30,
         device_bytes: int = 1 << 40,
-        operations: int = 1 << 20,
+        elements: int = 1 << 20,
         decoders: int = 2,
         how: str = "",
         environment: Mapping[str, str] | None = None,
         timeout: float = 20,
     ) -> Answer:
-        command = [self.program, capture, *map(str, (host_bytes, device_bytes, operations, decoders)), how]
+        command = [self.program, capture, *map(str, (host_bytes, device_bytes, elements, decoders)), how]
         done = subprocess.run(
             command,
             capture_output=True,
