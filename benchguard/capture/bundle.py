@@ -1,4 +1,4 @@
-"""clang's offload bundles, in which hipcc packs code, plain and compressed, as hook/core/bundle.h has them. Hostile."""
+"""Code as hipcc packs it: clang offload bundles, plain and compressed (hook/core/image/bundle.h). Hostile input."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 
-from ..shim.paths import REPLAY
+from ..toolchain.paths import REPLAY
 from .codec import MalformedError
 from .errors import CaptureError
 from .layout import BLOB, CAPTURE, ELEMENTS, SECTION, Kind

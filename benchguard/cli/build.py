@@ -6,10 +6,10 @@ import shutil
 
 import click
 
-from ..audit.surface import read_surface
-from ..interpose import gap_text
 from ..shim.build import shim_for
 from ..shim.driver import discover
+from ..shim.interposer import gap_text
+from ..shim.surface import read_surface
 from .options import DRIVERS, complete_driver
 
 

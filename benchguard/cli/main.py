@@ -11,7 +11,7 @@ import click
 from .. import __version__
 from ..codegen.errors import CodegenError
 from ..errors import BenchguardError
-from ..shim.errors import ShimError
+from ..toolchain.errors import ShimError
 from .build import build
 from .compare import compare
 from .completion import completion

@@ -14,10 +14,11 @@ import click
 from .. import __version__
 from ..audit.log import LogWriter
 from ..audit.selection import Selection, parse_selection
-from ..audit.supervise import STATUS_OURS, Interposer, Recorded, supervise
+from ..audit.supervise import STATUS_OURS, Recorded, supervise
 from ..capture import Capture, CaptureError, PackSummary, pack
 from ..capture.layout import Kind
 from ..errors import BenchguardError, UsageError
+from ..shim.interposer import Interposer
 from .interpose import MARK, announced_interposer
 from .options import driver_option, timeout_option
 from .record_missed import why_missed, why_unended

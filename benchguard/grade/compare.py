@@ -158,7 +158,7 @@ def _ask(problem: str, options: GradeOptions) -> Ask:
         adapter=options.adapter,
         cases=options.cases,
         sets_max=options.sets,
-        fresh=0,
+        one_use=0,
         pool_bytes=POOL_BYTES,
         device=options.reference_device,
         adapter_options=options.adapter_options,

@@ -89,5 +89,5 @@ class ReplayedRun(GradeRun):
 
 
 def _four(ends: list[int]) -> tuple[int, int, int, int]:
-    pool, ring, announce, release = ends
-    return pool, ring, announce, release
+    pool, outputs, announce, release = ends
+    return pool, outputs, announce, release

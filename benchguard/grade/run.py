@@ -14,7 +14,6 @@ from typing import cast
 from ..adapters.detect import adapter_of
 from ..errors import UsageError
 from ..inline.supervise import Inline
-from ..interpose import interposer_for
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.contract import Convention, Quarantined
@@ -24,6 +23,7 @@ from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device
 from ..replay.result import Settings
+from ..shim.interposer import interposer_for
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
@@ -121,7 +121,7 @@ class GradeRun:
             adapter=options.adapter,
             cases=options.cases,
             sets_max=options.sets,
-            fresh=options.one_use,
+            one_use=options.one_use,
             pool_bytes=POOL_BYTES,
             seed=options.seed,
             device=options.reference_device,

@@ -23,8 +23,8 @@ from typing import IO, TypeVar
 import msgspec
 
 from ..errors import BenchguardError, UsageError
+from ..ipc.messages import ClosedError, MessageError, receive, send
 from .contract import Answer, Question, Trouble, decode_answer, encode
-from .messages import ClosedError, MessageError, receive, send
 
 STDERR_BYTES = 1 << 15
 GRACE_SECONDS = 1.0

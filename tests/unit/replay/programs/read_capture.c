@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reader.h"
-#include "sha256.h"
-#include "validate.h"
+#include "replay/capture/reader.h"
+#include "replay/capture/sha256.h"
+#include "replay/capture/validate.h"
 
 static void install(struct sock_filter *program, unsigned short length)
 {
