@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from .. import __version__
 from ..audit.log import LogWriter
 from ..audit.selection import ByProgram
 from ..audit.supervise import ChildOptions, Recorded, Run, supervise
 from ..errors import BenchguardError
 from ..inline.supervise import Inline
 from ..shim.interposer import Interposer
+from ..version import __version__
 from .attend import Attendant
 from .contract import Audit, Confine, Order, Quarantined
 from .events import Events, Progress, printable
