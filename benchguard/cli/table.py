@@ -30,11 +30,6 @@ class Column:
     rest: bool = False
 
 
-def printable(text: str) -> str:
-    """Names come from the measured program: nothing in them may act on the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: int, terminal: bool) -> Table:
     drawn = Table(
         title=title,
