@@ -153,7 +153,7 @@ PARTS = {
         (HIP_SONAME, HIP_BRIDGE_SONAME),
         _hip_libraries,
         _generate_hip,
-        (SOURCE / "sim" / "hip" / "calls.toml", SOURCE / "sim" / "hip" / "exports.txt"),
+        (SOURCE / "sim" / "hip" / "exports.txt",),
         _hip_headers,
     ),
 }
