@@ -102,7 +102,7 @@ def test_what_was_done_to_the_caches_is_in_the_result(saxpy: Path) -> None:
     [
         (["--rotating-count", 3, "--cold", "flush"], "cold 'flush' has no copies to rotate"),
         (["--rotating-count", 0], "0 is not in the range 1<=x<=1048576"),
-        (["--driver", "hip-sim"], "is a driver of HIP, one of CUDA is needed"),
+        (["--driver", "hip-sim"], "is a HIP driver, but a driver of CUDA"),
     ],
 )
 def test_usage_is_one_line(saxpy: Path, options: list[object], said: str) -> None:
