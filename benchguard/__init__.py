@@ -21,10 +21,10 @@ from .region import RegionError, region, region_range
 if TYPE_CHECKING:
     from .audit.log import LogError, Verified, read_log, verify_log
     from .capture import Capture, CaptureError
-    from .dropin.deterministic import DeterministicContext
-    from .dropin.do_bench import do_bench
-    from .dropin.isolated import BenchmarkError, do_bench_isolated
-    from .dropin.statistics import BenchmarkResult, BenchmarkStats, basic_stats
+    from .compat.deterministic import DeterministicContext
+    from .compat.do_bench import do_bench
+    from .compat.isolated import BenchmarkError, do_bench_isolated
+    from .compat.statistics import BenchmarkResult, BenchmarkStats, basic_stats
     from .problem.problem import Problem
     from .replay.replay import replay
     from .replay.result import ReplayResult
@@ -54,19 +54,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BenchmarkError": "dropin.isolated",
-    "BenchmarkResult": "dropin.statistics",
-    "BenchmarkStats": "dropin.statistics",
+    "BenchmarkError": "compat.isolated",
+    "BenchmarkResult": "compat.statistics",
+    "BenchmarkStats": "compat.statistics",
     "Capture": "capture",
     "CaptureError": "capture",
-    "DeterministicContext": "dropin.deterministic",
+    "DeterministicContext": "compat.deterministic",
     "LogError": "audit.log",
     "Problem": "problem.problem",
     "ReplayResult": "replay.result",
     "Verified": "audit.log",
-    "basic_stats": "dropin.statistics",
-    "do_bench": "dropin.do_bench",
-    "do_bench_isolated": "dropin.isolated",
+    "basic_stats": "compat.statistics",
+    "do_bench": "compat.do_bench",
+    "do_bench_isolated": "compat.isolated",
     "read_log": "audit.log",
     "verify_log": "audit.log",
 }

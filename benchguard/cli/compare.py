@@ -14,10 +14,10 @@ from ..grade.compare import BLOCKS, SAMPLES, CompareResult
 from ..grade.compare import compare as compare_submissions
 from ..grade.options import TIMEOUT_SECONDS, GradeOptions
 from ..replay.protocol import Cold
-from ..report.table import Column, console_for, printable, table
 from .grade_progress import progress_on
 from .options import cuda_driver_option, flush_cache_option, write_text
 from .replay_text import us
+from .table import Column, console_for, printable, table
 
 STATUS_SLOWER = 6
 

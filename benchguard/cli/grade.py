@@ -9,7 +9,7 @@ from typing import Literal, cast, get_args
 import click
 
 from .. import __version__
-from ..dropin.popcorn import write_popcorn
+from ..compat.popcorn import write_popcorn
 from ..grade.grade import grade as grade_submission
 from ..grade.options import TIMEOUT_SECONDS, GradeOptions
 from ..quarantine.contract import Convention

@@ -11,11 +11,11 @@ import click
 
 from .. import __version__
 from ..audit.log import LogWriter
+from ..audit.summary import summarise
 from ..audit.supervise import Run, supervise
 from ..errors import BenchguardError, UsageError
-from ..report.summary import summarise
-from ..report.text import render
 from .interpose import announced_interposer
+from .observe_text import render
 from .options import driver_option, timeout_option
 
 

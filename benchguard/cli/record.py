@@ -18,9 +18,9 @@ from ..audit.supervise import STATUS_OURS, Interposer, Recorded, supervise
 from ..capture import Capture, CaptureError, PackSummary, pack
 from ..capture.layout import Kind
 from ..errors import BenchguardError, UsageError
-from ..report.missed import why_missed, why_unended
 from .interpose import MARK, announced_interposer
 from .options import driver_option, timeout_option
+from .record_missed import why_missed, why_unended
 
 _RECORDING = re.compile(r"[0-9]+-[0-9]+\.nrec", re.ASCII)
 _REFUSALS_SHOWN = 5

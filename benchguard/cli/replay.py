@@ -6,15 +6,15 @@ import csv
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
 import click
 
 from ..errors import BenchguardError, UsageError
 from ..replay.buffers import Source
 from ..replay.caches import ROTATING_MAX
+from ..replay.options import TIMEOUT_SECONDS
 from ..replay.protocol import Cold
-from ..replay.replay import TIMEOUT_SECONDS
 from ..replay.replay import replay as replay_capture
 from ..replay.result import ReplayResult
 from .options import DRIVERS, complete_driver, flush_cache_option
@@ -114,7 +114,7 @@ from .replay_text import render
 def replay(
     path: Path,
     cold: str | None,
-    icache: str,
+    icache: Literal["warm", "cold"],
     flush_cache: bool,
     rotating_count: int | None,
     no_prime: bool,

@@ -15,9 +15,10 @@ from ..judge.contract import AskChecked, Checked, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
-from ..replay.buffers import Ring, SharedInputs
+from ..replay.buffers import Buffers, Ring, SharedInputs
 from ..replay.collect import Progress
-from ..replay.replay import replay
+from ..replay.options import ReplayOptions
+from ..replay.replay import replay_buffers
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
 from .device_launch import graph_launcher
@@ -104,10 +105,11 @@ def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding 
 def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -> ReplayResult:
     pool, ring, announce, release = work.ends
     known = work.secrets
-    return replay(
-        path,
+    buffers = Buffers(
         inputs=SharedInputs(pool, known.sets, known.fresh, known.inputs.stride, known.inputs.places),
         ring=Ring(ring, known.slots, known.outputs.stride, known.outputs.places, announce, release),
+    )
+    how = ReplayOptions(
         strict=True,
         cold=options.cold,
         flush_cache=options.flush_cache,
@@ -116,8 +118,8 @@ def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -
         timeout=max(REPLAY_SECONDS_MIN, work.seconds),
         driver=options.driver,
         device=options.device,
-        progress=lambda each: _tell(report, each),
     )
+    return replay_buffers(path, how, buffers, lambda each: _tell(report, each))
 
 
 def _tell(report: Report, progress: Progress) -> None:

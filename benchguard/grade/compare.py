@@ -17,8 +17,9 @@ from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
 from ..judge.contract import Ask, AskSecrets, Opened, Secrets
 from ..judge.process import JudgeProcess
-from ..replay.buffers import SharedInputs
-from ..replay.replay import replay
+from ..replay.buffers import Buffers, SharedInputs
+from ..replay.options import ReplayOptions
+from ..replay.replay import replay_buffers
 from .comparison import BLOCKS_MIN, Block, Call, Comparison, compare_blocks, overall
 from .grade import grade
 from .opening import POOL_BYTES
@@ -165,10 +166,7 @@ def _ask(problem: str, options: GradeOptions) -> Ask:
 
 
 def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
-    result = replay(
-        path,
-        inputs=pool,
-        outputs=[],
+    how = ReplayOptions(
         strict=True,
         cold=options.cold,
         flush_cache=options.flush_cache,
@@ -178,6 +176,7 @@ def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
         device=options.device,
         keep_outputs="none",
     )
+    result = replay_buffers(path, how, Buffers(pool, outputs=[]))
     if result.time_us is None or result.verdict != "pass":
         raise BenchguardError(
             f"a replay of {path.name} ended with {result.verdict}: {result.reason}; compare again"

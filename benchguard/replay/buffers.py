@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -60,6 +60,27 @@ class Ring:
 
 
 @dataclass(frozen=True)
+class Buffers:
+    """Memory that a replay reads and returns: `inputs` and `outputs` as in replay(), or memory shared with the caller.
+
+    With a `ring`, `outputs` None means no outputs in the result.
+    """
+
+    inputs: Mapping[str | int, Source] | SharedInputs | None = None
+    outputs: Sequence[str | tuple[int, int]] | None = None
+    ring: Ring | None = None
+
+    @property
+    def outputs_wanted(self) -> Sequence[str | tuple[int, int]] | None:
+        return () if self.ring is not None and self.outputs is None else self.outputs
+
+    @property
+    def input_names(self) -> list[str]:
+        given = self.inputs.places if isinstance(self.inputs, SharedInputs) else self.inputs or {}
+        return [*map(str, given)]
+
+
+@dataclass(frozen=True)
 class Pool:
     """`sets` input sets in the memory behind `descriptor`, which is -1 if there are none."""
 
@@ -67,6 +88,11 @@ class Pool:
     sets: int = 0
     parts: tuple[InputPart, ...] = ()
     fresh: int = 0
+    owned: bool = True
+
+    def close(self) -> None:
+        if self.owned and self.descriptor >= 0:
+            os.close(self.descriptor)
 
 
 @dataclass(frozen=True)
@@ -78,6 +104,10 @@ class Outputs:
     parts: tuple[OutputPart, ...] = ()
     sets: int = 0
     stride: int = 0
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
 
     def read(self) -> dict[str, bytes | list[bytes]]:
         """Each output: of the last sample, or a list by input set."""
@@ -91,8 +121,10 @@ class Outputs:
         return found
 
 
-def make_pool(inputs: Mapping[str | int, Source] | None, subject: Subject) -> Pool:
-    """All sets of all inputs, written down. Raises UsageError for one that does not fit."""
+def make_pool(inputs: Mapping[str | int, Source] | SharedInputs | None, subject: Subject) -> Pool:
+    """All sets of all inputs in one memfd, or the caller's. Raises UsageError for an input that does not fit."""
+    if isinstance(inputs, SharedInputs):
+        return _shared_pool(inputs, subject)
     if not inputs:
         return Pool()
     sets = _set_count(inputs)
@@ -118,7 +150,7 @@ def make_pool(inputs: Mapping[str | int, Source] | None, subject: Subject) -> Po
         raise
 
 
-def shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
+def _shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
     """The caller's memory as a pool. Raises UsageError for what the capture, or the memory, has not."""
     if not 0 <= shared.fresh < shared.sets <= SETS_MAX:
         raise UsageError(
@@ -132,12 +164,17 @@ def shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
         for name, (offset, size) in shared.places.items()
         if size
     ]
-    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.fresh)
+    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.fresh, owned=False)
 
 
-def ring_request(ring: Ring, given: Collection[str], subject: Subject) -> RingRequest:
-    """What the replay process is told of a ring. What is in `given` (names of inputs) is written in place, so it
-    begins as an input; all else is filled with a pattern. Raises UsageError."""
+def ring_request(buffers: Buffers, subject: Subject) -> RingRequest | None:
+    """The replay process's description of the slot pool; None without one. Raises UsageError.
+
+    An output that is an input too is updated in place and begins as the input. Other outputs begin as noise.
+    """
+    ring, given = buffers.ring, buffers.input_names
+    if ring is None:
+        return None
     if not 1 <= ring.slots <= RING_SLOTS_MAX:
         raise UsageError(f"a ring cannot have {ring.slots} slots; give from 1 to {RING_SLOTS_MAX}")
     _check_shared("outputs", ring.descriptor, ring.slots, ring.stride, ring.places)

@@ -21,8 +21,8 @@ from benchguard.errors import UsageError
 from benchguard.replay.protocol import COLD
 from benchguard.replay.result import Document
 from benchguard.shim.errors import ShimError
-from tests.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.conftest import ROOT
+from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 
 N = 1024
 DONE = ["--driver", "sim", "--samples", "8"]

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "capture": {"errors"},
     "region": {"errors"},
     "adapters": {"errors", "problem"},
-    "dropin": {"capture", "errors", "grade", "judge", "problem", "replay", "shim"},
+    "compat": {"capture", "errors", "grade", "judge", "problem", "replay", "shim"},
     "grade": {
         "adapters",
         "audit",
@@ -54,22 +54,20 @@ MAY_IMPORT = {
     },
     "replay": {"capture", "errors", "lines", "shim"},
     "shim": {"codegen"},
-    "report": {"audit", "errors"},
     "cli": {
         "audit",
         "capture",
         "codegen",
-        "dropin",
+        "compat",
         "errors",
         "grade",
         "interpose",
         "problem",
         "quarantine",
         "replay",
-        "report",
         "shim",
     },
-    "__init__": {"audit", "capture", "dropin", "grade", "problem", "region", "replay"},
+    "__init__": {"audit", "capture", "compat", "grade", "problem", "region", "replay"},
     "__main__": {"cli"},
 }
 

@@ -15,10 +15,12 @@ import benchguard
 from benchguard.capture.layout import Role
 from benchguard.capture.model import Range
 from benchguard.errors import UsageError
-from benchguard.replay.buffers import Ring, SharedInputs, ring_request, shared_pool
+from benchguard.replay.buffers import Buffers, Ring, SharedInputs, make_pool, ring_request
+from benchguard.replay.options import ReplayOptions
 from benchguard.replay.protocol import InputPart, RingPart
+from benchguard.replay.replay import replay_buffers
 from benchguard.replay.ring import ANNOUNCED
-from tests.captures import CAPTURES, floats
+from tests.support.captures import CAPTURES, floats
 from tests.unit.replay.test_buffers import BASE, subject
 
 N = 1024
@@ -36,7 +38,7 @@ def memory(size: int) -> Iterator[int]:
 
 def test_parts_are_where_the_layout_says() -> None:
     with memory(3 * 512) as descriptor:
-        pool = shared_pool(SharedInputs(descriptor, 3, 2, 512, {"x": (0, 8), "y": (256, 4)}), subject())
+        pool = make_pool(SharedInputs(descriptor, 3, 2, 512, {"x": (0, 8), "y": (256, 4)}), subject())
     assert (pool.descriptor, pool.sets, pool.fresh) == (descriptor, 3, 2)
     assert pool.parts[:3] == (
         InputPart(0, BASE, 8, 0),
@@ -47,7 +49,9 @@ def test_parts_are_where_the_layout_says() -> None:
 
 def test_what_is_written_in_place_begins_as_the_input() -> None:
     with memory(1024) as descriptor:
-        asked = ring_request(Ring(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6), ["x"], subject())
+        ring = Ring(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6)
+        asked = ring_request(Buffers({"x": bytes(8)}, ring=ring), subject())
+    assert asked is not None
     assert asked.parts == (RingPart(BASE, 8, 0, False), RingPart(BASE + 64, 4, 256, True))
     assert (asked.slots, asked.announce, asked.release) == (2, 5, 6)
 
@@ -56,12 +60,13 @@ def test_a_range_that_the_capture_calls_an_input_is_poisoned_all_the_same() -> N
     """Its roles are the adversary's; what is read is what the caller gives."""
     lying = subject(Range(BASE, 8, Role.INPUT, "y"))
     with memory(512) as descriptor:
-        assert ring_request(Ring(descriptor, 1, 512, {"y": (0, 8)}, 5, 6), [], lying).parts[0].written
+        asked = ring_request(Buffers(ring=Ring(descriptor, 1, 512, {"y": (0, 8)}, 5, 6)), lying)
+    assert asked is not None and asked.parts[0].written
 
 
 def test_a_buffer_without_bytes_is_no_part() -> None:
     with memory(512) as descriptor:
-        assert shared_pool(SharedInputs(descriptor, 1, 0, 512, {"nothing": (0, 0)}), subject()).parts == ()
+        assert make_pool(SharedInputs(descriptor, 1, 0, 512, {"nothing": (0, 0)}), subject()).parts == ()
 
 
 @pytest.mark.parametrize(
@@ -83,13 +88,13 @@ def test_inputs_that_do_not_fit(
     sets: int, fresh: int, stride: int, places: dict[str, tuple[int, int]], said: str
 ) -> None:
     with memory(512) as descriptor, pytest.raises(UsageError, match=said):
-        shared_pool(SharedInputs(descriptor, sets, fresh, stride, places), subject())
+        make_pool(SharedInputs(descriptor, sets, fresh, stride, places), subject())
 
 
 @pytest.mark.parametrize(("slots", "said"), [(0, "0 slots"), (65, "65 slots"), (3, "3 times 256 are needed")])
 def test_rings_that_do_not_fit(slots: int, said: str) -> None:
     with memory(512) as descriptor, pytest.raises(UsageError, match=said):
-        ring_request(Ring(descriptor, slots, 256, {"y": (0, 4)}, 5, 6), [], subject())
+        ring_request(Buffers(ring=Ring(descriptor, slots, 256, {"y": (0, 4)}, 5, 6)), subject())
 
 
 class Checker(threading.Thread):
@@ -132,15 +137,12 @@ def test_a_whole_replay(native: Path, tmp_path: Path, strict: bool, sealed: bool
             fcntl.fcntl(pool, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK)
         checker = Checker(ring, STRIDE, look)
         checker.start()
-        result = benchguard.replay(
-            capture,
-            driver="sim",
-            cold="none",
+        buffers = Buffers(
             inputs=SharedInputs(pool, SETS, FRESH, STRIDE, places),
             ring=Ring(ring, SLOTS, STRIDE, {"y": (0, 4 * N)}, checker.announce, checker.release),
-            strict=strict,
-            samples=40,
         )
+        options = ReplayOptions(driver="sim", cold="none", strict=strict, samples=40)
+        result = replay_buffers(capture, options, buffers)
         os.close(checker.announce)
         checker.join(10)
         for descriptor in (checker.announced, checker.release, checker.releasing):
@@ -175,13 +177,10 @@ def _with_ends(folder: Path, closed: bool, **options: Any) -> benchguard.ReplayR
         if closed:
             os.close(announced)
             os.close(releasing)
-        result = benchguard.replay(
+        result = replay_buffers(
             capture,
-            driver="sim",
-            cold="none",
-            ring=Ring(ring, 1, STRIDE, {"y": (0, 4 * N)}, announce, release),
-            samples=40,
-            **options,
+            ReplayOptions(driver="sim", cold="none", samples=40, **options),
+            Buffers(ring=Ring(ring, 1, STRIDE, {"y": (0, 4 * N)}, announce, release)),
         )
     for descriptor in (announce, release, *(() if closed else (announced, releasing))):
         os.close(descriptor)

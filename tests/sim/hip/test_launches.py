@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.code_objects import sim_bundle
-from tests.unit.sim.conftest import PTX_HEAD
+from tests.sim.conftest import PTX_HEAD
+from tests.support.code_objects import sim_bundle
 
 from .conftest import INVALID_DEVICE_FUNCTION, INVALID_VALUE, Dim3, Hip, pointers_to
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 import benchguard as pygpubench
-from benchguard.dropin import isolated
-from benchguard.dropin.isolated import BenchmarkError, do_bench_isolated, result_of
-from benchguard.dropin.locate import file_of, generator_spec
-from benchguard.dropin.statistics import basic_stats
+from benchguard.compat import isolated
+from benchguard.compat.isolated import BenchmarkError, do_bench_isolated, result_of
+from benchguard.compat.locate import file_of, generator_spec
+from benchguard.compat.statistics import basic_stats
 from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.result import GradeResult
-from tests.unit.dropin.made import made_result, timed_case
+from tests.unit.compat.made import made_result, timed_case
 
 
 def generate_test_case(**arguments: int) -> None:
@@ -112,7 +112,7 @@ def test_what_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_what_cannot_be_asked(changed: dict[str, Any], words: str) -> None:
     given: dict[str, Any] = {
-        "qualname": "tests.unit.dropin.made.made_case",
+        "qualname": "tests.unit.compat.made.made_case",
         "test_generator": generate_test_case,
         "test_args": {},
         "repeats": 2,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""HIP's headers and runtime from Debian, for the tests: python tests/fetch_hip.py FOLDER
+"""HIP's headers and runtime from Debian, for the tests: python tests/support/fetch_hip.py FOLDER
 
 Installs nothing and needs no rights: the packages are downloaded with apt's own signatures checked, with lists and
 cache of our own, and unpacked into FOLDER. A machine without apt, or whose releases have no such packages, is told so
@@ -102,7 +102,7 @@ def run(command: Sequence[str], folder: Path) -> None:
 
 def main(words: Sequence[str]) -> int:
     if len(words) != 1:
-        print("usage: python tests/fetch_hip.py FOLDER", file=sys.stderr)
+        print("usage: python tests/support/fetch_hip.py FOLDER", file=sys.stderr)
         return 2
     try:
         fetch(Path(words[0]).resolve())

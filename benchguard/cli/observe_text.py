@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
-from .summary import Summary
+from ..audit.summary import Summary
 from .table import Column, console_for, printable, table
 
 ROWS_MAX = 20

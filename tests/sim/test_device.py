@@ -14,7 +14,7 @@ import pytest
 from .conftest import PTX_HEAD, Driver, DriverError
 from .isolated import isolated
 
-H200: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data" / "h200.json").read_text())
+H200: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "h200.json").read_text())
 MODELS = {
     "small": ("Neutrino CPU sm_90", 90, 16),
     "t4": ("Tesla T4", 75, 40),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.code_objects import HOST, bundle, code_object, compressed, sim_bundle
-from tests.hip_programs import linked_in
-from tests.unit.sim.conftest import STORE
+from tests.sim.conftest import STORE
+from tests.support.code_objects import HOST, bundle, code_object, compressed, sim_bundle
+from tests.support.hip_programs import linked_in
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "hip_linked_in.c"
 CODE = {

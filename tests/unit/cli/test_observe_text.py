@@ -1,4 +1,4 @@
-"""Log lines in, tables out. Refresh with `python tests/unit/report/test_report.py` and read the difference."""
+"""Log lines in, tables out. Refresh with `python tests/unit/cli/test_observe_text.py` and read the difference."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))  # run as a script too
 
-from benchguard.report.summary import Summary, summarise_lines
-from benchguard.report.table import printable
-from benchguard.report.text import render
+from benchguard.audit.summary import Summary, summarise_lines
+from benchguard.cli.observe_text import render
+from benchguard.cli.table import printable
 
 GOLDEN = Path(__file__).parent / "golden"
 HEAD = "ab" * 32

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 _PRELUDE = """
 import ctypes, json, sys
-from tests.unit.sim.conftest import Driver, PTX_HEAD, SAXPY, STORE
+from tests.sim.conftest import Driver, PTX_HEAD, SAXPY, STORE
 driver = Driver(ctypes.CDLL({path!r}))
 results = []
 def answer(value): results.append(value)

@@ -51,7 +51,7 @@ from benchguard.capture.model import (
     Stream,
     Upload,
 )
-from tests.kernels import PTX_HEAD, SAXPY
+from tests.support.kernels import PTX_HEAD, SAXPY
 
 GRANULE = 2 << 20
 # Adds `value` to the 32-bit integer at `at`, and to the module's own counter.
@@ -138,12 +138,12 @@ class Builder(CaptureWriter):
         memory, arena = 8 << 30, 1 << 40
         self.add(Device(Vendor.CUDA, 13000, 9, 0, 16, 0, memory, ARENA, arena, "00" * 16, "a test's device"))
         self.add(Meta("region", "1"))
-        self.add(Meta("program", "tests/captures.py"))
+        self.add(Meta("program", "tests/support/captures.py"))
 
     def module(self, text: str) -> int:
         raw = text.encode() + b"\0"
         digest = hashlib.sha256(raw).hexdigest()
-        image = self.add(Image(digest, ImageFormat.PTX, "/tests/captures.py", self.content(raw)))
+        image = self.add(Image(digest, ImageFormat.PTX, "/tests/support/captures.py", self.content(raw)))
         return self.add(Module(image, ModuleKind.MODULE))
 
     def saxpy(self) -> int:

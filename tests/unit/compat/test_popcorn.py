@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from benchguard.dropin.popcorn import popcorn_lines, popcorn_status, write_popcorn
+from benchguard.compat.popcorn import popcorn_lines, popcorn_status, write_popcorn
 from benchguard.grade.result import Verdict
-from tests.unit.dropin.made import made_case, made_result, timed_case
+from tests.unit.compat.made import made_case, made_result, timed_case
 
 
 def test_tests_and_benchmarks() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.code_objects import HOST, SIM, bundle, code_object, compressed, sim_bundle
-from tests.unit.sim.conftest import STORE
+from tests.sim.conftest import STORE
+from tests.support.code_objects import HOST, SIM, bundle, code_object, compressed, sim_bundle
 
 from .conftest import INVALID_IMAGE, NO_BINARY, NOT_FOUND, Hip
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import benchguard
-from benchguard.dropin.do_bench import do_bench, quantile, summary
+from benchguard.compat.do_bench import do_bench, quantile, summary
 from benchguard.errors import UsageError
 from tests.conftest import ROOT
 

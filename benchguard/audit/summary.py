@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from ..audit.calls import EXPORT_TABLES
-from ..audit.log import FIRST, checked_lines
+from .calls import EXPORT_TABLES
+from .log import FIRST, checked_lines
 
 Shape = tuple[tuple[int, ...], tuple[int, ...]]
 

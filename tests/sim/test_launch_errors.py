@@ -13,7 +13,7 @@ from .conftest import PTX_HEAD, Driver
 from .isolated import isolated
 from .test_launch import Attribute, Config
 
-H200: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data" / "h200.json").read_text())
+H200: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "h200.json").read_text())
 KERNELS = (
     PTX_HEAD
     + ".visible .entry plain() { ret; }\n"
@@ -199,7 +199,7 @@ def test_cooperative_clusters(driver: Driver) -> None:
 
 
 CLUSTERS = f"""
-from tests.unit.sim.test_launch import Attribute, Config
+from tests.sim.test_launch import Attribute, Config
 start()
 function = driver.function({KERNELS!r}, "plain")
 def ask(call, size, block, shared):

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.code_objects import code_object
 from tests.corpus import nvrtc
-from tests.unit.sim.conftest import STORE
+from tests.sim.conftest import STORE
+from tests.support.code_objects import code_object
 
 INVALID_VALUE, NOT_READY, NOT_FOUND, NOT_SUPPORTED = 1, 600, 500, 801
 NO_BINARY, INVALID_IMAGE, INVALID_DEVICE_FUNCTION = 209, 200, 98

@@ -20,7 +20,7 @@ from .conftest import PTX_HEAD, Driver
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
-READER = [HERE.parents[2] / "sim" / "driver" / name for name in ("fatbin.c", "decompress.c")]
+READER = [HERE.parents[1] / "sim" / "driver" / name for name in ("fatbin.c", "decompress.c")]
 
 ERROR_LOG, ERROR_LOG_SIZE, INFO_LOG, INFO_LOG_SIZE, WALL_TIME, TARGET, VERBOSE = 5, 6, 3, 4, 2, 9, 12
 PTX, CUBIN = 1, 2

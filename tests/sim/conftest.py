@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.kernels import PTX_HEAD, SAXPY  # noqa: F401 - SAXPY is for the tests of this folder
+from tests.support.kernels import PTX_HEAD, SAXPY  # noqa: F401 - SAXPY is for the tests of this folder
 
 STORE = (
     PTX_HEAD

@@ -19,7 +19,7 @@ import pytest
 import zstandard
 
 from tests.corpus import nvrtc
-from tests.elf64 import (
+from tests.support.elf64 import (
     ALLOCATE,
     EXECUTE,
     FUNCTION,
