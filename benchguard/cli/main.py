@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -22,6 +22,8 @@ from .observe import observe
 from .record import record
 from .replay import replay
 from .starter import starter
+from .streams import ClosedPipeError, closed_pipes_renamed, exit_unwritable, exit_with, replace_closed_output
+from .termination import raise_on_termination, status_of
 from .verify_log import verify_log
 
 STATUS_USAGE = 2
@@ -49,6 +51,14 @@ class _Group(click.Group):
         if args and args[0] not in self.commands and args[0] not in own and (args[0].startswith("-")):
             args = ["observe", *args]
         return super().parse_args(ctx, args)
+
+    def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
+        with closed_pipes_renamed():
+            return super().make_context(*arguments, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with closed_pipes_renamed():
+            return super().invoke(ctx)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "[OBSERVE OPTIONS] -- COMMAND...")
@@ -78,16 +88,18 @@ for command in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Exit with the observed command's status, or ours: 2 usage, 124 time-out, 70 our own error."""
+    replace_closed_output()
+    raise_on_termination()
     try:
         status = cli.main(
             list(arguments) if arguments is not None else None, "neutrino-bench", standalone_mode=False
         )
-        sys.exit(status if isinstance(status, int) else 0)
+        exit_with(status if isinstance(status, int) else 0)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
-        sys.exit(STATUS_USAGE)
-    except click.Abort:
-        sys.exit(130)
+        exit_with(STATUS_USAGE)
+    except click.Abort as error:
+        exit_with(status_of(error.__cause__))
     except click.ClickException as error:
         hint = (
             error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "neutrino-bench"
@@ -97,11 +109,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail(str(error), error.status)
     except (ShimError, CodegenError) as error:
         _fail(str(error), STATUS_OURS)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output is gone: nobody is left to tell
-        sys.exit(128 + 13)
+    except (OSError, ClosedPipeError) as error:
+        exit_unwritable(error)
 
 
 def _fail(message: str, status: int) -> NoReturn:
-    click.echo(f"neutrino-bench: error: {message}", err=True)
-    sys.exit(status)
+    with contextlib.suppress(OSError):
+        click.echo(f"neutrino-bench: error: {message}", err=True)
+    exit_with(status)
