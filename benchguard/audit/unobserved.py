@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .processes import living_descendants
+from ..ipc.processes import living_descendants
 
 POLL_SECONDS = 0.02
 COST_FACTOR = 50

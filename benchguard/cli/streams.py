@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import NoReturn
 
-from ..audit.supervise import STATUS_OURS
+from .. import exit_status
 
 
 class ClosedPipeError(Exception):
@@ -38,7 +38,7 @@ def replace_closed_output() -> None:
 
 
 def exit_with(status: int) -> NoReturn:
-    """Write what is buffered and exit; the status is STATUS_OURS if standard output cannot be written."""
+    """Write what is buffered and exit; the status is INTERNAL if standard output cannot be written."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -60,4 +60,4 @@ def exit_unwritable(error: OSError | ClosedPipeError) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             os.dup2(null, stream.fileno())
-    sys.exit(STATUS_OURS)
+    sys.exit(exit_status.INTERNAL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
 from ..errors import BenchguardError, UsageError
@@ -72,8 +71,7 @@ def do_bench_isolated(
         inline=inline,
         driver=driver,
     )
-    version = import_module(__package__.partition(".")[0]).__version__
-    return result_of(grade(generator_spec(test_generator), path, options, version=version), repeats)
+    return result_of(grade(generator_spec(test_generator), path, options), repeats)
 
 
 def result_of(found: GradeResult, repeats: int) -> BenchmarkResult:

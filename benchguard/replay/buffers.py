@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..errors import UsageError
-from .protocol import InputPart, OutputPart, RingPart, RingRequest
+from ..ipc.slots import SLOTS_MAX
+from .protocol import InputPart, OutputPart, SlotPart, SlotRequest
 from .subject import Subject
 
 Data: TypeAlias = Any
@@ -21,7 +22,6 @@ POOL_SETS = 8
 """How many sets a callable is asked for where no list says how many."""
 
 SETS_MAX = 4096
-RING_SLOTS_MAX = 64
 _ALIGNMENT = 64
 
 
@@ -33,22 +33,22 @@ Places: TypeAlias = Mapping[str, tuple[int, int]]
 class SharedInputs:
     """Input sets that somebody else wrote into a memfd, `stride` bytes from one to the next.
 
-    The last `fresh` of the `sets` are used for one timed sample each. The descriptor stays the caller's.
+    The last `one_use` of the `sets` are used for one timed sample each. The descriptor stays the caller's.
     """
 
     descriptor: int
     sets: int
-    fresh: int
+    one_use: int
     stride: int
     places: Places
 
 
 @dataclass(frozen=True)
-class Ring:
+class SlotPool:
     """A memfd of `slots` slots, `stride` bytes from one to the next, to which every timed sample's outputs are copied.
 
-    Each copy is told to the descriptor `announce` (ANNOUNCED in ring.py); a slot's number, one byte on `release`,
-    gives it back. All three descriptors stay the caller's.
+    Each copy is announced on the descriptor `announce` (ipc/slots.py); a byte on `release`, the slot's number, returns
+    the slot. The caller keeps all three descriptors.
     """
 
     descriptor: int
@@ -63,16 +63,16 @@ class Ring:
 class Buffers:
     """Memory that a replay reads and returns: `inputs` and `outputs` as in replay(), or memory shared with the caller.
 
-    With a `ring`, `outputs` None means no outputs in the result.
+    With `slots`, `outputs` None means no outputs in the result.
     """
 
     inputs: Mapping[str | int, Source] | SharedInputs | None = None
     outputs: Sequence[str | tuple[int, int]] | None = None
-    ring: Ring | None = None
+    slots: SlotPool | None = None
 
     @property
     def outputs_wanted(self) -> Sequence[str | tuple[int, int]] | None:
-        return () if self.ring is not None and self.outputs is None else self.outputs
+        return () if self.slots is not None and self.outputs is None else self.outputs
 
     @property
     def input_names(self) -> list[str]:
@@ -87,7 +87,7 @@ class Pool:
     descriptor: int = -1
     sets: int = 0
     parts: tuple[InputPart, ...] = ()
-    fresh: int = 0
+    one_use: int = 0
     owned: bool = True
 
     def close(self) -> None:
@@ -152,9 +152,9 @@ def make_pool(inputs: Mapping[str | int, Source] | SharedInputs | None, subject:
 
 def _shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
     """The caller's memory as a pool. Raises UsageError for what the capture, or the memory, has not."""
-    if not 0 <= shared.fresh < shared.sets <= SETS_MAX:
+    if not 0 <= shared.one_use < shared.sets <= SETS_MAX:
         raise UsageError(
-            f"of {shared.sets} input sets {shared.fresh} cannot be for one sample each; give from 1 to "
+            f"of {shared.sets} input sets {shared.one_use} cannot be for one sample each; give from 1 to "
             f"{SETS_MAX} sets, one of them at least for any number of samples"
         )
     _check_shared("inputs", shared.descriptor, shared.sets, shared.stride, shared.places)
@@ -164,26 +164,26 @@ def _shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
         for name, (offset, size) in shared.places.items()
         if size
     ]
-    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.fresh, owned=False)
+    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.one_use, owned=False)
 
 
-def ring_request(buffers: Buffers, subject: Subject) -> RingRequest | None:
+def slot_request(buffers: Buffers, subject: Subject) -> SlotRequest | None:
     """The replay process's description of the slot pool; None without one. Raises UsageError.
 
     An output that is an input too is updated in place and begins as the input. Other outputs begin as noise.
     """
-    ring, given = buffers.ring, buffers.input_names
-    if ring is None:
+    pool, given = buffers.slots, buffers.input_names
+    if pool is None:
         return None
-    if not 1 <= ring.slots <= RING_SLOTS_MAX:
-        raise UsageError(f"a ring cannot have {ring.slots} slots; give from 1 to {RING_SLOTS_MAX}")
-    _check_shared("outputs", ring.descriptor, ring.slots, ring.stride, ring.places)
+    if not 1 <= pool.slots <= SLOTS_MAX:
+        raise UsageError(f"a slot pool cannot have {pool.slots} slots; give 1 to {SLOTS_MAX}")
+    _check_shared("outputs", pool.descriptor, pool.slots, pool.stride, pool.places)
     parts = [
-        RingPart(_place(subject, name, size), size, offset, name not in given)
-        for name, (offset, size) in ring.places.items()
+        SlotPart(_place(subject, name, size), size, offset, name not in given)
+        for name, (offset, size) in pool.places.items()
         if size
     ]
-    return RingRequest(ring.descriptor, ring.slots, ring.stride, tuple(parts), ring.announce, ring.release)
+    return SlotRequest(pool.descriptor, pool.slots, pool.stride, tuple(parts), pool.announce, pool.release)
 
 
 def _check_shared(what: str, descriptor: int, count: int, stride: int, places: Places) -> None:

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from ..capture import Capture
-from .buffers import Buffers, Outputs, Source, make_outputs, make_pool, ring_request
+from ..ipc.child import Ended, converse
+from .buffers import Buffers, Outputs, Source, make_outputs, make_pool, slot_request
 from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
 from .convergence import TAGGED_MAX, rule_of, text_of
 from .environment import replay_environment
 from .options import ReplayOptions
-from .process import Ended, converse
-from .protocol import COLD, NO_SET, UNPRIMED, Limits, Ready, Request, encode
+from .protocol import COLD, LINE_MAX, LINES_MAX, NO_SET, UNPRIMED, Limits, Ready, Request, encode
 from .protocol import Options as EngineOptions
 from .result import Different, ReplayResult, SampleRow, Settings
 from .statistics import summarise
@@ -97,7 +97,7 @@ def replay_buffers(
         target = target_of(subject.api, options.driver)
         pool = make_pool(buffers.inputs, subject)
         stack.callback(pool.close)
-        ring = ring_request(buffers, subject)
+        slots = slot_request(buffers, subject)
         kept = make_outputs(buffers.outputs_wanted, options.keep_outputs, subject, pool.sets)
         stack.callback(kept.close)
         request = Request(
@@ -129,9 +129,9 @@ def replay_buffers(
             outputs_descriptor=kept.descriptor,
             outputs_stride=kept.stride,
             output_sets=kept.sets,
-            fresh_sets=pool.fresh,
+            one_use_sets=pool.one_use,
             schedule_seed=seed,
-            ring=ring,
+            slots=slots,
         )
         seen, ended, watch = _run(request, target, progress)
         settings = Settings(
@@ -144,7 +144,7 @@ def replay_buffers(
             seed=seed,
             input_sets=pool.sets,
             ignored_refusals=options.ignore_refusals,
-            fresh_sets=pool.fresh,
+            one_use_sets=pool.one_use,
             strict=options.strict,
             api=subject.api,
             flush_cache=options.flush_cache,
@@ -169,8 +169,8 @@ def _run(
 
     seen = Collector(request, progress, on_ready)
     descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
-    if request.ring is not None:
-        descriptors |= {request.ring.descriptor, request.ring.announce, request.ring.release}
+    if request.slots is not None:
+        descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
     question = os.memfd_create("neutrino-request", os.MFD_CLOEXEC)
     try:
         with open(question, "wb", closefd=False) as file:
@@ -183,6 +183,8 @@ def _run(
             descriptors=[each for each in descriptors if each >= 0],
             deadline=request.deadline,
             handle=seen.handle,
+            line_max=LINE_MAX,
+            lines_max=LINES_MAX,
         )
     finally:
         watch.stop()
@@ -230,13 +232,13 @@ def _result(
         difference_count=seen.verified.count if seen.verified else 0,
         refusals=seen.opened.refusals if seen.opened else (),
         notes=_notes(seen, table, settings),
-        ring=done.ring if done else None,
+        slots=done.slots if done else None,
         outputs=kept.read() if done and kept.sets else {},
     )
 
 
 def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[SampleRow, ...]:
-    first_fresh = settings.input_sets - settings.fresh_sets
+    first_one_use = settings.input_sets - settings.one_use_sets
     throttled = throttled_at(watch.readings, [each.ended_ns for each in seen.samples])
     return tuple(
         SampleRow(
@@ -248,7 +250,7 @@ def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[Samp
             input_set=None if each.sample.input_set == NO_SET else each.sample.input_set,
             unprimed=bool(each.sample.flags & UNPRIMED),
             throttled=reasons,
-            fresh=first_fresh <= each.sample.input_set < settings.input_sets,
+            one_use=first_one_use <= each.sample.input_set < settings.input_sets,
             tail_us=each.sample.tail_us,
             guard_us=each.sample.guard_us,
         )

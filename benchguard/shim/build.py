@@ -14,9 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.errors import CodegenError
-from benchguard.codegen.generate import hip_surface, shim_surface, write_files
 
 from .compiler import Library, compile_library
 from .driver import Driver
@@ -90,6 +88,10 @@ def shim_for(
 
 def _prepare(driver: Driver, tools: Tools, folder: Path) -> Library:
     """Generate the driver's sources into a folder; what to compile with them."""
+    # Imported here, so that a run with a cached shim does not load the C parser.
+    from benchguard.codegen.emit import emit_shim  # noqa: PLC0415
+    from benchguard.codegen.generate import hip_surface, shim_surface, write_files  # noqa: PLC0415
+
     try:
         if tools.hip_headers is None:
             write_files(emit_shim(shim_surface(tools.headers, driver.exports)), folder)

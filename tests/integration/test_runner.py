@@ -11,8 +11,8 @@ from benchguard import Capture
 from benchguard.capture.model import Launch
 from benchguard.problem.spec import Buffer, CaseSpec, Scalar
 from benchguard.quarantine.contract import Finished
-from benchguard.quarantine.runner.case_memory import POISON
-from benchguard.quarantine.runner.nvcc import find_nvcc
+from benchguard.quarantine.runner.compilers import find_nvcc
+from benchguard.quarantine.runner.memory import POISON
 from tests.integration.quarantined import Case, Ran, call, range_list, saxpy, saxpy_case
 from tests.support.kernels import SAXPY
 

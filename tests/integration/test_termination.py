@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.audit.processes import process_start, with_descendants
+from benchguard.ipc.processes import process_start, with_descendants
 from tests.conftest import ROOT
 from tests.support.captures import CAPTURES
 

@@ -93,7 +93,7 @@ def test_log_of_running_run_is_not_replaced(tmp_path: Path) -> None:
     first = LogWriter(path, replace=True)
     first.write(LINES[0])
     first.flush()
-    with pytest.raises(BenchguardError, match="another run is writing the log .*; give another --log"):
+    with pytest.raises(BenchguardError, match=r"another run is writing the log .*; give another --log"):
         LogWriter(path, replace=True)
     first.write(END)
     first.close()

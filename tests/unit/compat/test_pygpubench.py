@@ -80,8 +80,7 @@ def test_what_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.syspath_prepend(str(tmp_path))
     asked: list[tuple[str, Path, GradeOptions]] = []
 
-    def grade(problem: str, submission: Path, options: GradeOptions, *, version: str) -> GradeResult:
-        assert version == pygpubench.__version__
+    def grade(problem: str, submission: Path, options: GradeOptions) -> GradeResult:
         asked.append((problem, submission, options))
         return made_result(timed_case("c", *[3.0] * 100))
 

@@ -11,8 +11,8 @@ import pytest
 
 from benchguard.capture.layout import ARENA, NOTHING, OperationFlag, StreamKind
 from benchguard.capture.model import GraphLaunch
-from benchguard.quarantine.runner.flags import Flags
-from benchguard.quarantine.runner.nvrtc import compile_kernels, find_nvrtc
+from benchguard.quarantine.runner.compilers import compile_kernels, find_nvrtc
+from benchguard.quarantine.runner.source import Flags
 from tests.conftest import ROOT
 from tests.support.captures import CAPTURES, Builder, Memory, saxpy_capture, saxpy_launch
 from tests.unit.replay.engine_captures import add_one_capture
