@@ -1,4 +1,5 @@
-/* Instructions to their decoded form. What is not understood to the last word is refused, here and now. */
+/* The table of instructions, and their parser. An instruction is refused if any of its words is not
+ * understood. */
 #include "statement.h"
 
 static const struct flag_word CARRY[] = {{"", FLAG_CARRY_IN}, {".cc", FLAG_CARRY_OUT}, {0}};
@@ -6,6 +7,8 @@ static const struct flag_word CLAMP[] = {{".clamp", FLAG_CLAMP}, {0}};
 static const struct flag_word FLUSH[] = {{".ftz", FLAG_FLUSH}, {0}};
 static const struct flag_word SHIFT_AMOUNT[] = {{".shiftamt", FLAG_CLAMP}, {0}};
 
+#pragma GCC diagnostic ignored                                                                               \
+    "-Wmissing-field-initializers" /* a row gives what it needs, the rest is zero */
 static const struct row rows[] = {
     {"abs", decode_arithmetic, OP_ABS, "dt"},
     {"activemask", decode_collective, OP_ACTIVEMASK},
