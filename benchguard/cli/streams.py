@@ -31,7 +31,9 @@ def replace_closed_output() -> None:
     """
     if sys.stdout is not None:
         return
-    descriptor = os.open(os.devnull, os.O_RDONLY)  # the lowest free number: 1, or 0 if standard input is closed
+    descriptor = os.open(
+        os.devnull, os.O_RDONLY
+    )  # the lowest free number: 1, or 0 if standard input is closed
     if descriptor == 0:
         os.dup2(descriptor, 1, inheritable=False)
     sys.stdout = os.fdopen(descriptor or 1, "w", closefd=False)

@@ -95,9 +95,7 @@ def record_with(
     try:
         # The log of a run that failed has no capture beside it: the next run may replace it.
         is_orphan = options.log is None and not output.exists()
-        log = LogWriter(
-            options.log or output.with_suffix(".audit.jsonl"), replace=options.force or is_orphan
-        )
+        log = LogWriter(options.log or output.with_suffix(".audit.jsonl"), replace=options.force or is_orphan)
         run = supervise(
             command,
             interposer,

@@ -43,7 +43,7 @@ def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Pat
 
 
 def test_failed_record_does_not_block_the_next_one(record: Record, program: Path) -> None:
-    failed = record([program, "twice"], "--launches", "100:101")
+    failed = record([program, "timed"], "--launches", "100:101")
     assert failed.status == 70 and failed.captures == []
     assert "--launches 100:101 asks for more" in failed.stderr
     assert record([program, "twice"]).status == 0
