@@ -16,11 +16,11 @@ import msgspec
 
 from benchguard.codegen.errors import CodegenError
 
-from .compiler import Library, compile_library
+from ..toolchain.compiler import Library, compile_library
+from ..toolchain.errors import ShimError
+from ..toolchain.paths import GENERIC_SHIM, GENERIC_SURFACE, SOURCE
+from ..toolchain.sources import fingerprint, hip_shim_library, shim_library
 from .driver import Driver
-from .errors import ShimError
-from .paths import GENERIC_SHIM, GENERIC_SURFACE, SOURCE
-from .sources import fingerprint, hip_shim_library, shim_library
 from .tools import Tools, find_tools
 
 _SURFACE = "surface.json"

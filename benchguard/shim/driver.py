@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import DriverExports, read_exports
 
-from .errors import ShimError
+from ..toolchain.errors import ShimError
 from .tools import find_tools
 from .vendors import HIP, VENDORS, Api, Vendor
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from benchguard.codegen.headers import Headers, find_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers, hip_headers_in
 
-from .compiler import Compiler, find_compiler
-from .errors import ShimError
-from .sources import HEADERS_MINIMUM
+from ..toolchain.compiler import Compiler, find_compiler
+from ..toolchain.errors import ShimError
+from ..toolchain.sources import HEADERS_MINIMUM
 from .vendors import Vendor
 
 

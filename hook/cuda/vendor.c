@@ -1,6 +1,6 @@
-#include "capture.h"
-#include "capture_format.h"
-#include "slots.h"
+#include "cuda/capture/capture.h"
+#include "core/wire/capture_format.h"
+#include "core/driver/slots.h"
 
 const unsigned nb_vendor = NB_CAPTURE_CUDA;
 const char nb_driver_probe[] = "cuInit";

@@ -1,7 +1,7 @@
 /* Integer instructions of one use each. */
 #include <string.h>
 
-#include "statement.h"
+#include "ptx/statement.h"
 
 /* bmsk.clamp.b32 d, position, width; szext.wrap.s32 d, a, width; fns.b32 d, mask, base, offset; */
 bool decode_mask(struct statement *statement, const struct row *row)

@@ -1,8 +1,8 @@
 /* Which function runs an instruction: decided once, when its module is parsed. */
 #include <stdatomic.h>
 
-#include "engine.h"
-#include "parser.h"
+#include "ptx/engine.h"
+#include "ptx/parser.h"
 
 static enum ptx_status run_fence(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {

@@ -1,6 +1,6 @@
 /* The table of instructions, and their parser. An instruction is refused if any of its words is not
  * understood. */
-#include "statement.h"
+#include "ptx/statement.h"
 
 static const struct flag_word CARRY[] = {{"", FLAG_CARRY_IN}, {".cc", FLAG_CARRY_OUT}, {0}};
 static const struct flag_word CLAMP[] = {{".clamp", FLAG_CLAMP}, {0}};

@@ -1,5 +1,5 @@
 /* Nodes of graphs. */
-#include "registry.h"
+#include "runtime/registry.h"
 
 _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS) &&
                    offsetof(struct cudaHostNodeParams, userData) ==
@@ -91,7 +91,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGra
                : error;
 }
 
-/* Fills and copies name the context that they run in. */
+/* Memset and memcpy nodes name the context that they run in. */
 cudaError_t cudaGraphAddMemsetNode(ADD_PARAMETERS, const struct cudaMemsetParams *pMemsetParams)
 {
     CUcontext context;

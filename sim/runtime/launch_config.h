@@ -1,8 +1,8 @@
-/* The shape of a launch in the driver's form. */
+/* The shape of a launch as the driver's struct. */
 #ifndef NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
 #define NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
 
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <limits.h>
 

@@ -1,5 +1,5 @@
-/* Fills. */
-#include "cudart.h"
+/* Memset. */
+#include "runtime/cudart.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* cudaGetDeviceProperties: the driver's attributes in one struct. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
      CU_DEVICE_ATTRIBUTE_##attribute}
 
 static const struct {
-    size_t offset, bytes; /* of the member: an int, or a size_t */
+    size_t offset, bytes; /* of the member, an int or a size_t */
     CUdevice_attribute attribute;
 } rows[] = {
     ROW(sharedMemPerBlock, MAX_SHARED_MEMORY_PER_BLOCK),

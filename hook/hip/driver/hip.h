@@ -73,7 +73,7 @@ const struct nb_hip *nb_hip(void) __attribute__((visibility("hidden")));
 #define HIP(name) (nb_hip()->name)
 #else
 #include "real.h"
-#include "slots.h"
+#include "core/driver/slots.h"
 #include "surface.h"
 
 #define HIP(name) NB_REAL(name)

@@ -13,8 +13,8 @@ from benchguard.codegen.hip import HipHeaders
 from benchguard.shim import driver, tools, vendors
 from benchguard.shim.build import shim_for
 from benchguard.shim.driver import cached_libraries, discover, find_obstacle
-from benchguard.shim.errors import ShimError
 from benchguard.shim.vendors import CUDA, HIP
+from benchguard.toolchain.errors import ShimError
 
 
 @pytest.fixture(autouse=True)

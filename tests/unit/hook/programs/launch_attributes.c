@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture.h"
+#include "cuda/capture/capture.h"
 
 void nb_capture_refuse(const struct nb_call *call, const char *reason)
 {

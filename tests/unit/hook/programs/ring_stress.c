@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "call.h"
-#include "record.h"
-#include "region.h"
+#include "core/process/call.h"
+#include "core/wire/record.h"
+#include "core/region/region.h"
 
 enum { RINGS = 64, RING_BYTES = NB_RECORD_MAX };
 
