@@ -9,8 +9,9 @@ from rich.text import Text
 
 from ..audit.demangle import readable_names
 from ..grade.result import GradedCase, GradeResult
+from ..ipc.text import printable
 from .replay_text import clock_text, us
-from .table import Column, console_for, printable, table
+from .table import Column, console_for, table
 
 KERNELS_MAX = 12
 OUTPUT_LINES = 12

@@ -8,7 +8,8 @@ from typing import TextIO
 from rich.text import Text
 
 from ..audit.summary import Summary
-from .table import Column, console_for, printable, table
+from ..ipc.text import printable
+from .table import Column, console_for, table
 
 ROWS_MAX = 20
 

@@ -8,10 +8,11 @@ from typing import TextIO
 from rich.text import Text
 
 from ..audit.demangle import readable_names
+from ..ipc.text import printable
 from ..replay.caches import data_text
 from ..replay.clocks import Clocks, Spread
 from ..replay.result import ReplayResult
-from .table import Column, console_for, printable, table
+from .table import Column, console_for, table
 
 ROWS_MAX = 20
 

@@ -35,11 +35,6 @@ class Column:
     rest: bool = False
 
 
-def printable(text: str) -> str:
-    """Escape control characters: the measured program chooses names, which could otherwise act on the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: int, terminal: bool) -> Table:
     """Lay out a table, as wide as its cells; on a terminal of `width` columns the `rest` column wraps."""
     widths = [

@@ -132,8 +132,8 @@ TARGETS = {
         (
             "engine/replay/base/error.c",
             "engine/replay/capture/decode_blob.c",
-            "engine/replay/capture/[!drs]*.c",
-            "engine/replay/capture/reader.c",  # not raw.c: its memory is the program's own
+            "engine/replay/capture/[!dprsv]*.c",
+            "engine/replay/capture/re*.c",  # the program replaces raw.c
         ),
         (),
         (),

@@ -1,10 +1,10 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "replay/capture/decode.h"
 #include "replay/base/error.h"
-#include "replay/replay.h"
+#include "replay/capture/decode.h"
 #include "replay/capture/sha256.h"
+#include "replay/replay.h"
 
 /* A function pointer cannot be cast from dlsym's result in ISO C; its bytes can be copied (POSIX, dlsym). */
 static int find(void *library, const char *name, void *function)
