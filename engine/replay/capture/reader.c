@@ -7,53 +7,65 @@
 #include "replay/capture/file.h"
 #include "replay/capture/tables.h"
 
-/* What a small file can make this cost is bounded before it is spent: sizes first, then bytes, then elements.
- */
-static int read_file(struct nb_reader_file *file, int descriptor, const struct nb_replay_limits *limits,
-                     char *error)
+/* Bounds the cost of a small hostile file before it is spent: sizes first, then bytes, then elements. */
+static int prepare(struct nb_reader_file *file, int descriptor, const struct nb_replay_limits *limits,
+                   char *error)
 {
     int status = nb_file_open(file, descriptor, error);
     if (status == NB_REPLAY_OK)
-        status = nb_file_place_blobs(file, limits->host_bytes, error);
+        status = nb_file_check_blobs(file, error);
     if (status == NB_REPLAY_OK)
-        status = nb_tables_check(file, error);
-    if (status == NB_REPLAY_OK)
-        status = nb_file_decode(file, limits->decoders, error);
-    return status;
+        status = nb_tables_check(file, limits->elements, error);
+    if (status != NB_REPLAY_OK)
+        return status;
+    if (file->tables_only)
+        nb_tables_select(file);
+    status = nb_file_place_blobs(file, limits->host_bytes, error);
+    if (status != NB_REPLAY_OK)
+        return status;
+    return nb_file_reserve_scratch(file,
+                                   nb_check_memory_scratch(file) + nb_check_operations_scratch(file) +
+                                       nb_check_edges_scratch(file),
+                                   error);
 }
 
-/* In place: whoever decoded the tables is dead, and nobody else has that memory. */
-static int check_tables(struct nb_reader *reader, const struct nb_replay_limits *limits, char *error)
+int nb_reader_begin(int descriptor, bool tables_only, const struct nb_replay_limits *limits,
+                    struct nb_reader *reader, char *error)
 {
+    *reader = (struct nb_reader){0};
+    struct nb_reader_file *file = calloc(1, sizeof *file);
+    if (file == NULL)
+        return nb_error(error, NB_REPLAY_OURS, "no memory");
+    file->tables_only = tables_only;
+    reader->implementation = file;
+    return prepare(file, descriptor, limits, error);
+}
+
+/* The rules apply to the decoded tables in place: every decoder has ended, so that no process can change
+ * them. */
+int nb_reader_finish(struct nb_reader *reader, const struct nb_replay_limits *limits, char *error)
+{
+    static int (*const checks[])(struct nb_checker *) = {
+        nb_check_elements,   nb_check_memory, nb_check_runs,
+        nb_check_operations, nb_check_edges,  nb_check_references,
+    };
+    nb_tables_fill(reader->implementation, reader);
     struct nb_checker checker = {
         .file = reader->implementation, .limits = limits, .reader = reader, .error = error};
-    const size_t count = (size_t)reader->operation_count + 1; /* events and graphs are not more */
-    checker.recorded = calloc(count, 1);
-    checker.has_nodes = calloc(count, 1);
-    const int status = checker.recorded != NULL && checker.has_nodes != NULL
-                           ? nb_check(&checker)
-                           : nb_error(error, NB_REPLAY_OURS, "no memory for %zu operations", count - 1);
-    free(checker.recorded);
-    free(checker.has_nodes);
-    free(checker.allocations.at);
-    free(checker.pages.at);
-    free(checker.variables.at);
+    int status = NB_REPLAY_OK;
+    for (size_t i = 0; status == NB_REPLAY_OK && i < sizeof checks / sizeof *checks; i++)
+        status = checks[i](&checker);
     return status;
 }
 
 int nb_reader_open(int descriptor, const struct nb_replay_limits *limits, struct nb_reader *reader,
                    char *error)
 {
-    *reader = (struct nb_reader){0};
-    struct nb_reader_file *file = malloc(sizeof *file);
-    if (file == NULL)
-        return nb_error(error, NB_REPLAY_OURS, "no memory");
-    reader->implementation = file;
-    int status = read_file(file, descriptor, limits, error);
-    if (status == NB_REPLAY_OK) {
-        nb_tables_fill(file, reader);
-        status = check_tables(reader, limits, error);
-    }
+    int status = nb_reader_begin(descriptor, false, limits, reader, error);
+    if (status == NB_REPLAY_OK)
+        status = nb_file_decode(reader->implementation, limits->decoders, error);
+    if (status == NB_REPLAY_OK)
+        status = nb_reader_finish(reader, limits, error);
     if (status != NB_REPLAY_OK)
         nb_reader_close(reader);
     return status;
