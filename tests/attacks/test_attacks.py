@@ -58,7 +58,7 @@ def test_attack_gets_one_of_its_verdicts(attack: Attack) -> None:
     _skip_without_compiler(attack.path.suffix)
     found, _, hole = hole_in(attack, SIM, timed=False)
     assert not hole
-    if found.verdict == "error":  # of the attack, not of a grader that is broken
+    if found.verdict in ("error", "failed"):  # because of the attack, not of a grader that is broken
         assert control(attack.problem, SIM, SIM.case()).verdict == "pass"
 
 
