@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "compressed_bundle.h"
-#include "image.h"
 
 #define ENTRIES_MAX 4096u
 #define ID_MAX      4096u

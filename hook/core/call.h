@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "attach.h"
 #include "clock.h"
 #include "record.h"
 #include "slots.h"

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "binmap.h"
+#include "component.h"
 #include "handle_map.h"
 #include "record.h"
 #include "thread.h"
@@ -76,8 +77,6 @@ const struct nb_description *nb_funcmap_describe(struct nb_thread *thread, struc
 void nb_funcmap_unload(uint64_t image) __attribute__((visibility("hidden")));
 void nb_funcmap_unload_context(uint64_t context) __attribute__((visibility("hidden")));
 
-void nb_funcmap_lock(void) __attribute__((visibility("hidden")));
-void nb_funcmap_unlock(void) __attribute__((visibility("hidden")));
-void nb_funcmap_forget(void) __attribute__((visibility("hidden")));
+extern const struct nb_component nb_funcmap_component __attribute__((visibility("hidden")));
 
 #endif

@@ -1,8 +1,9 @@
-/* Launch attributes: which of them a replay can repeat. */
+#include "capture_attribute.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "capture.h"
+#include "refuse.h"
 
 /* Attributes that the oldest header for which the shim is built (CUDA 12.5) lacks. */
 enum {

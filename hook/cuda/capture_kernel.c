@@ -1,15 +1,21 @@
-/* Kernels and their parameters, as a capture holds them. */
-#include <errno.h>
+#include "capture_kernel.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "capture.h"
+#include "capture_format.h"
+#include "capture_module.h"
+#include "capture_symbol.h"
 #include "foreign.h"
 #include "function.h"
 #include "handle.h"
 #include "handle_map.h"
 #include "parameters.h"
 #include "real.h"
+#include "recording.h"
+#include "refuse.h"
+#include "slots.h"
 #include "surface.h"
 
 /* A kernel's parameters are at most this long (CUDA programming guide: 32,764 bytes from sm_70 on). */
@@ -189,9 +195,17 @@ void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation,
     }
 }
 
-void nb_capture_kernel_reset(void)
+static void forget(void)
+{
+    nb_handle_map_forget(&written);
+}
+
+static void reset(void)
 {
     pthread_mutex_lock(&written.lock);
-    nb_handle_map_forget(&written);
+    forget();
     pthread_mutex_unlock(&written.lock);
 }
+
+const struct nb_component nb_capture_kernel_component = {
+    .locks = {&written.lock}, .forget = forget, .reset = reset};

@@ -1,14 +1,19 @@
-/* Code images and their loads, as a capture holds them. */
+#include "capture_module.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "binmap.h"
-#include "capture.h"
+#include "capture_format.h"
+#include "capture_global.h"
 #include "handle.h"
 #include "handle_map.h"
 #include "real.h"
+#include "recording.h"
+#include "refuse.h"
+#include "slots.h"
 #include "surface.h"
 
 /* What the compiler was asked for when an image was loaded; by the image's number. */
@@ -156,9 +161,18 @@ uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *b
     return nb_capture_module_at(call, binary, whose, handle);
 }
 
-void nb_capture_module_reset(void)
+static void reset(void)
 {
     pthread_mutex_lock(&modules.lock);
     nb_handle_map_forget(&modules);
     pthread_mutex_unlock(&modules.lock);
 }
+
+static void forget(void)
+{
+    nb_handle_map_forget(&loads);
+    nb_handle_map_forget(&modules);
+}
+
+const struct nb_component nb_capture_module_component = {
+    .locks = {&lock, &loads.lock, &modules.lock}, .forget = forget, .reset = reset};

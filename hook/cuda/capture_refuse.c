@@ -1,7 +1,15 @@
-/* What a replay cannot repeat, said once for a call and reason. */
-#include "capture.h"
 #include "refuse.h"
+
+#include <cuda.h>
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "capture_format.h"
+#include "recording.h"
+#include "region.h"
 #include "region_about.h"
+#include "slots.h"
 #include "stream.h"
 
 /* More than anyone reads: from there on nothing is said. Reads leave room for others: what is packed may be
@@ -72,17 +80,19 @@ void nb_capture_lost_for_good(void)
         nb_capture_lost();
 }
 
-void nb_capture_losses(void)
+void nb_capture_refuse_losses(void)
 {
     if (atomic_load(&lost_for_good))
         nb_capture_lost();
 }
 
-void nb_capture_refuse_reset(void)
+static void reset(void)
 {
     for (unsigned i = 0; i < REFUSALS_MAX; i++)
         atomic_store(&said[i], 0);
 }
+
+const struct nb_component nb_capture_refuse_component = {.reset = reset};
 
 void nb_refuse(const struct nb_call *call, int result, const char *reason)
 {

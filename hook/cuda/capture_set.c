@@ -2,9 +2,11 @@
 
 #include <stdio.h>
 
-#include "capture.h"
+#include "capture_operation.h"
 #include "capture_place.h"
+#include "capture_stream.h"
 #include "real.h"
+#include "refuse.h"
 #include "special.h"
 
 /* A graph's node may have more bits than its elements take. */

@@ -1,15 +1,19 @@
 /* Variables that the program has looked up: it may work on one before any kernel of its module is used in the
  * region (cudaMemcpyToSymbol), or give its address to another module's kernel. */
-#include <cuda.h>
+#include "capture_symbol.h"
 
 #include <errno.h>
 #include <pthread.h>
 
 #include "binmap.h"
-#include "capture.h"
+#include "capture_global.h"
+#include "capture_module.h"
 #include "handle.h"
 #include "ranges.h"
 #include "real.h"
+#include "refuse.h"
+#include "region.h"
+#include "slots.h"
 #include "special.h"
 #include "surface.h"
 
@@ -23,6 +27,13 @@ struct symbol {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nb_ranges symbols = NB_RANGES_INITIALIZER(struct symbol);
+
+static void forget(void)
+{
+    nb_ranges_clear(&symbols);
+}
+
+const struct nb_component nb_capture_symbol_component = {.locks = {&lock}, .forget = forget};
 
 static void remember(struct symbol symbol, uint64_t address, uint64_t bytes)
 {

@@ -1,8 +1,12 @@
 /* Texture and surface objects: a kernel is given them as numbers, so no launch shows that it uses one. */
+#include "capture_texture.h"
+
 #include <cuda.h>
 
-#include "capture.h"
-#include "capture_texture.h"
+#include <stdatomic.h>
+
+#include "refuse.h"
+#include "region.h"
 #include "region_about.h"
 #include "special.h"
 

@@ -5,6 +5,7 @@
 #include "filter.h"
 #include "handle.h"
 #include "real.h"
+#include "slots.h"
 #include "special.h"
 #include "surface.h"
 

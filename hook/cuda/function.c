@@ -11,6 +11,7 @@
 #include "image.h"
 #include "layout.h"
 #include "real.h"
+#include "slots.h"
 #include "surface.h"
 
 struct sought {

@@ -6,6 +6,7 @@
 #include "funcmap.h"
 #include "handle.h"
 #include "real.h"
+#include "slots.h"
 #include "special.h"
 #include "surface.h"
 

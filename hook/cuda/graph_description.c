@@ -5,6 +5,7 @@
 
 #include "graph_node.h"
 #include "real.h"
+#include "slots.h"
 #include "surface.h"
 
 /* What a node may have been given; the newer ones by number, since CUDA 12.5's header lacks them. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "call.h"
-#include "capture.h"
+#include "capture_kernel.h"
 
 enum nb_graph_item_kind {
     NB_GRAPH_REFUSED, /* `reason` says why */

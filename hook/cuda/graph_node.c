@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "real.h"
+#include "slots.h"
 #include "surface.h"
 
 CUgraphNode *nb_graph_nodes(CUgraph graph, size_t *count)

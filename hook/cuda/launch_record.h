@@ -7,9 +7,10 @@
 #include <cuda.h>
 
 #include "call.h"
+#include "capture_launch.h"
 #include "function.h"
 #include "handle.h"
-#include "launch.h"
+#include "launch_form.h"
 #include "parameters.h"
 #include "region.h"
 #include "stream.h"

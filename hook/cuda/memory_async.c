@@ -1,19 +1,32 @@
 /* Stream-ordered memory: what a stream allocates is from the arena as well, where its pool is the device's
  * own or one like it. A pool's limits, its figures and what it shares with other processes stay the driver's:
  * such pools are not served. */
+#include "memory_async.h"
+
 #include <cuda.h>
 
-#include "capture.h"
 #include "foreign.h"
 #include "handle.h"
 #include "handle_map.h"
-#include "memory.h"
+#include "memory_arena.h"
+#include "memory_events.h"
+#include "memory_pending.h"
+#include "memory_serve.h"
 #include "real.h"
+#include "region.h"
+#include "slots.h"
 #include "special.h"
 #include "stream.h"
 #include "surface.h"
 
 static struct nb_handle_map plain_pools = NB_HANDLE_MAP_INITIALIZER;
+
+static void forget(void)
+{
+    nb_handle_map_forget(&plain_pools);
+}
+
+const struct nb_component nb_memory_async_component = {.locks = {&plain_pools.lock}, .forget = forget};
 
 void nb_after_pool_create(const struct nb_call *call, CUresult result, CUmemoryPool *pool,
                           const CUmemPoolProps *poolProps)
@@ -148,7 +161,7 @@ CUresult nb_through_free_async(const struct nb_call *call, nb_cuMemFreeAsync_t r
     }
     if (!nb_arena_remove(dptr, NB_ARENA_MEMORY, &block))
         return real(NB_MEMORY_NOBODY, hStream);
-    nb_capture_block_ended(&block);
+    nb_memory_events()->block_ended(&block);
     CUresult result = NB_REAL(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING);
     if (result != CUDA_SUCCESS) {
         nb_memory_defer(&block, NULL, 0);

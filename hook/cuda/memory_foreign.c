@@ -5,6 +5,7 @@
 #include "handle.h"
 #include "real.h"
 #include "region.h"
+#include "slots.h"
 #include "special.h"
 #include "surface.h"
 

@@ -1,7 +1,12 @@
-/* What the driver says of an address, told of the program's own allocation: the driver knows the arena's. */
-#include <cuda.h>
+#include "memory_query.h"
 
-#include "memory.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "arena.h"
+#include "memory_arena.h"
+#include "memory_virtual.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"

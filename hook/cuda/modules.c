@@ -3,11 +3,14 @@
 
 #include "binmap.h"
 #include "call.h"
-#include "capture.h"
+#include "capture_global.h"
+#include "capture_module.h"
 #include "funcmap.h"
 #include "handle.h"
 #include "memory.h"
 #include "real.h"
+#include "region.h"
+#include "slots.h"
 #include "special.h"
 #include "surface.h"
 

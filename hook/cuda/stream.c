@@ -1,6 +1,7 @@
 #include "stream.h"
 
 #include "real.h"
+#include "slots.h"
 #include "special.h"
 #include "surface.h"
 

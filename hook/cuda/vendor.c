@@ -1,10 +1,13 @@
-#include "capture.h"
+#include "vendor.h"
+
 #include "capture_format.h"
 #include "slots.h"
 
 const unsigned nb_vendor = NB_CAPTURE_CUDA;
 const char nb_driver_probe[] = "cuInit";
 const char nb_driver_variable[] = "NEUTRINO_DRIVER";
+
+const struct nb_component *const nb_vendor_components[] = {NULL};
 
 const char *nb_vendor_stream_refused(CUstream stream)
 {

@@ -3,11 +3,12 @@
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
-#include "capture.h"
 #include "capture_copy.h"
+#include "capture_operation.h"
 #include "driver/hip.h"
 #include "driver/shapes.h"
 #include "real.h"
+#include "refuse.h"
 #include "same.h"
 #include "special.h"
 

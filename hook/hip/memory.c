@@ -1,5 +1,4 @@
 /* Allocations of device memory that have no stream, as cuMemAlloc, cuMemAllocPitch and cuMemFree. */
-#include "memory.h"
 
 #include "answer.h"
 #include "foreign.h"

@@ -1,8 +1,8 @@
 /* What the driver says of an address, told of the program's own allocation, as cuPointerGetAttribute and the
  * like.
  */
+#include "memory_query.h"
 #include "answer.h"
-#include "memory.h"
 #include "real.h"
 #include "same.h"
 #include "special.h"

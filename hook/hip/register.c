@@ -9,10 +9,11 @@
 
 #include "binmap.h"
 #include "call.h"
-#include "capture.h"
+#include "capture_symbol.h"
 #include "driver/hip.h"
 #include "handle.h"
 #include "real.h"
+#include "region.h"
 #include "registered.h"
 #include "special.h"
 #include "surface.h"

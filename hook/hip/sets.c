@@ -3,7 +3,7 @@
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
-#include "capture.h"
+#include "capture_operation.h"
 #include "capture_set.h"
 #include "real.h"
 #include "same.h"

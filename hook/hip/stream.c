@@ -5,14 +5,16 @@
 #include <stdatomic.h>
 
 #include "call.h"
-#include "capture.h"
 #include "driver/hip.h"
 #include "handle.h"
 #include "handle_map.h"
 #include "real.h"
+#include "refuse.h"
+#include "region.h"
 #include "same.h"
 #include "special.h"
 #include "surface.h"
+#include "vendor.h"
 
 /* Streams of some of the device's compute units. */
 static struct nb_handle_map partial = NB_HANDLE_MAP_INITIALIZER;
@@ -36,6 +38,15 @@ const char *nb_vendor_stream_refused(CUstream stream)
 
 /* From its first use until it is destroyed. */
 static struct nb_handle_map numbers = NB_HANDLE_MAP_INITIALIZER;
+
+static void forget(void)
+{
+    nb_handle_map_forget(&partial);
+    nb_handle_map_forget(&numbers);
+}
+
+static const struct nb_component streams = {.locks = {&partial.lock, &numbers.lock}, .forget = forget};
+const struct nb_component *const nb_vendor_components[] = {&streams, NULL};
 
 /* A thread's own stream is another in each thread. */
 unsigned long long nb_hip_stream_number(hipStream_t stream)

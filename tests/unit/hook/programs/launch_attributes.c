@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture.h"
+#include "capture_attribute.h"
+#include "refuse.h"
 
 void nb_capture_refuse(const struct nb_call *call, const char *reason)
 {
