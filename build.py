@@ -122,7 +122,7 @@ def set_up(extra: str) -> None:
         "the lines above say why; without a network use --here with a Python that has the dependencies",
     )
     if extra == "test":
-        fetch = [str(python), "tests/fetch_hip.py", str(VENV / "hip")]
+        fetch = [str(python), "tests/support/fetch_hip.py", str(VENV / "hip")]
         execute(fetch, "the line above says why; without CI=true the tests of HIP are left out")
     MARKER.write_text(f"{fingerprint()} {extra}")
 

@@ -1,14 +1,15 @@
-"""Observe, cordon and time untrusted GPU kernels.
+"""Observe, replay and grade GPU programs.
 
-log = benchguard.read_log("run.audit.jsonl")      # every line, checked against the hash chain
-benchguard.verify_log("run.audit.jsonl")          # raises LogError at the first line that does not fit
-with benchguard.region("forward", inputs={"x": x}): ...  # what `neutrino-bench record` records
-with benchguard.Capture.open("x.ncap") as capture: ...   # what was recorded
-benchguard.replay("x.ncap").time_us.median        # how long it takes, in a clean process
-benchguard.do_bench_isolated("submission.kernel", generator, {"size": 1024}, 100, 5)   # pygpubench's call, graded
-benchguard.do_bench(lambda: kernel(x))            # Triton's call, for one's own code
+    benchguard.record(["python", "program.py"], "x.ncap")    # capture a region of a program's GPU work
+    with benchguard.region("forward", inputs={"x": x}): ...  # mark the region in the program
+    benchguard.replay("x.ncap").time_us.median               # time it in a clean process, in microseconds
+    benchguard.grade("problem.py", "submission.cu").verdict  # judge and time an untrusted submission
+    benchguard.compare("problem.py", "a.cu", "b.cu").call    # is B faster than A?
+    benchguard.read_log("run.audit.jsonl")                   # lines of an audit log, checked against its hash chain
 
-Importing this is cheap: what it names is loaded when it is used.
+`import benchguard as pygpubench` provides pygpubench's names, and `do_bench` is a replacement for Triton's.
+
+A name's module is imported when the name is first used.
 """
 
 from __future__ import annotations
@@ -16,65 +17,81 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .errors import BenchguardError, UsageError
 from .region import RegionError, region, region_range
+from .version import __version__
 
 if TYPE_CHECKING:
     from .audit.log import LogError, Verified, read_log, verify_log
     from .capture import Capture, CaptureError
-    from .dropin.deterministic import DeterministicContext
-    from .dropin.do_bench import do_bench
-    from .dropin.isolated import BenchmarkError, do_bench_isolated
-    from .dropin.statistics import BenchmarkResult, BenchmarkStats, basic_stats
+    from .compat.cuda import CudaError
+    from .compat.deterministic import DeterministicContext
+    from .compat.do_bench import do_bench
+    from .compat.isolated import BenchmarkError, do_bench_isolated
+    from .compat.statistics import BenchmarkResult, BenchmarkStats, basic_stats
+    from .grade.compare import CompareResult, compare
+    from .grade.grade import grade
+    from .grade.options import GradeOptions
+    from .grade.result import GradeResult
+    from .problem.errors import ProblemError
     from .problem.problem import Problem
+    from .problem.spec import Tolerance
+    from .record.options import RecordOptions
+    from .record.record import RecordResult, record
+    from .replay.options import ReplayOptions
     from .replay.replay import replay
     from .replay.result import ReplayResult
+    from .shim.errors import ShimError
 
-__version__ = "0.1.0"
-__all__ = [
-    "BenchmarkError",
-    "BenchmarkResult",
-    "BenchmarkStats",
-    "Capture",
-    "CaptureError",
-    "DeterministicContext",
-    "LogError",
-    "Problem",
-    "RegionError",
-    "ReplayResult",
-    "Verified",
-    "__version__",
-    "basic_stats",
-    "do_bench",
-    "do_bench_isolated",
-    "read_log",
-    "region",
-    "region_range",
-    "replay",
-    "verify_log",
-]
-
-_HOMES = {
-    "BenchmarkError": "dropin.isolated",
-    "BenchmarkResult": "dropin.statistics",
-    "BenchmarkStats": "dropin.statistics",
+_MODULES = {
+    "BenchmarkError": "compat.isolated",
+    "BenchmarkResult": "compat.statistics",
+    "BenchmarkStats": "compat.statistics",
     "Capture": "capture",
     "CaptureError": "capture",
-    "DeterministicContext": "dropin.deterministic",
+    "CompareResult": "grade.compare",
+    "CudaError": "compat.cuda",
+    "DeterministicContext": "compat.deterministic",
+    "GradeOptions": "grade.options",
+    "GradeResult": "grade.result",
     "LogError": "audit.log",
     "Problem": "problem.problem",
+    "ProblemError": "problem.errors",
+    "RecordOptions": "record.options",
+    "RecordResult": "record.record",
+    "ReplayOptions": "replay.options",
     "ReplayResult": "replay.result",
+    "ShimError": "shim.errors",
+    "Tolerance": "problem.spec",
     "Verified": "audit.log",
-    "basic_stats": "dropin.statistics",
-    "do_bench": "dropin.do_bench",
-    "do_bench_isolated": "dropin.isolated",
+    "basic_stats": "compat.statistics",
+    "compare": "grade.compare",
+    "do_bench": "compat.do_bench",
+    "do_bench_isolated": "compat.isolated",
+    "grade": "grade",
     "read_log": "audit.log",
+    "record": "record",
+    "replay": "replay",
     "verify_log": "audit.log",
 }
+"""`grade`, `record` and `replay` are packages that can be called."""
+
+__all__ = [
+    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureError",
+    "CompareResult", "CudaError", "DeterministicContext", "GradeOptions", "GradeResult", "LogError", "Problem",
+    "ProblemError", "RecordOptions", "RecordResult", "RegionError", "ReplayOptions", "ReplayResult",
+    "ShimError", "Tolerance", "UsageError", "Verified", "__version__", "basic_stats", "compare", "do_bench",
+    "do_bench_isolated", "grade",
+    "read_log", "record", "region", "region_range", "replay", "verify_log",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    if name == "replay":  # the package, which can be called
-        return import_module(".replay", __name__)
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    module = import_module(f".{_MODULES[name]}", __name__)
+    return module if _MODULES[name] == name else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

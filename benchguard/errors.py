@@ -1,15 +1,21 @@
-"""What goes wrong in ways that a user can mend: one line saying what, where, and what to do."""
+"""Errors whose message is one line for the user: what happened, where, and what to do."""
 
 from __future__ import annotations
 
+from . import exit_status
+
 
 class BenchguardError(Exception):
-    """The message is for the user, whole; `status` is the exit status it leads to."""
+    """The base of all exceptions that neutrino-bench documents.
 
-    status = 70
+    Attributes:
+        status: The exit status that the command line ends with.
+    """
+
+    status = exit_status.INTERNAL
 
 
 class UsageError(BenchguardError):
-    """The command was called in a way it cannot be."""
+    """An argument or an option is invalid."""
 
-    status = 2
+    status = exit_status.USAGE

@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands' own help: python docs/make_cli.py"""
+"""Generate docs/cli.md from the help texts of the commands: python docs/make_cli.py"""
 
 from __future__ import annotations
 
@@ -16,17 +16,38 @@ WIDTH = 100
 HEAD = """\
 # Commands
 
-Made from the commands' own help by `python docs/make_cli.py`; a test fails when the two differ.
+Generated from the help texts of the commands by `python docs/make_cli.py`; a test compares the two.
 
-Exit status: the observed command's own, 128 + n if signal n ended it; 1 a log that does not verify, or a failed
-check; 2 usage; 124 a time-out; 126 and 127 a command that cannot be run or found; 70 our own error.
+## Exit status
+
+`observe` and `record` exit with the status of their command, 128 + n if signal n ended it. The table has all other
+statuses, which `benchguard/exit_status.py` defines.
+
+| status | meaning |
+| --- | --- |
+| 0 | success: verdict `pass` |
+| 1 | verdict `wrong`; the hash chain of a log is broken; a check of `doctor` failed |
+| 2 | usage: an argument, an option or a problem file is invalid. Nothing has run |
+| 3 | verdict `violation` |
+| 4 | verdict `unreplayable` |
+| 5 | verdict `unconverged` |
+| 6, 7 | `compare --fail-on`: slower, unsure |
+| 65 | verdict `failed`: the submission failed to import, compile or run; a kernel of a capture failed |
+| 70 | verdict `error`: neutrino-bench or this machine failed; a capture is damaged |
+| 124 | verdict `timeout`; `--timeout` has killed the command |
+| 126, 127 | the command cannot be executed, does not exist |
+| 130 | interrupted by Ctrl-C |
 """
 
 
 def text() -> str:
-    """The whole page."""
+    """The text of the page."""
     parts = [HEAD, section("neutrino-bench", cli)]
-    parts += [section(f"neutrino-bench {name}", command) for name, command in sorted(cli.commands.items())]
+    context = click.Context(cli)
+    for name in sorted(cli.list_commands(context)):
+        command = cli.get_command(context, name)
+        assert command is not None
+        parts.append(section(f"neutrino-bench {name}", command))
     return "\n".join(parts)
 
 

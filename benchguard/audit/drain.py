@@ -8,9 +8,9 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..ipc.processes import process_start
 from . import layout
 from .layout import RingState
-from .processes import process_start
 from .session import Session
 
 PASS_SECONDS = 0.001

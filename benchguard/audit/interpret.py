@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..shim.surface import Surface
 from . import decode, entries
 from .calls import UNLOADS
 from .demangle import Demangler
@@ -26,7 +27,6 @@ from .known import (
 )
 from .layout import ImageFormat, LaunchFlag, LayoutSource
 from .session import Session
-from .surface import Surface
 
 # Launches whose kernel record has not come yet; more than this are written without a name.
 PENDING_MAX = 100_000

@@ -78,6 +78,8 @@ def parse_selection(launches: str | None, kernel: str | None, window: int | None
     if kernel is not None:
         return _parse_kernel(kernel)
     if window is not None:
+        if window < 1:
+            raise UsageError(f"--window {window}: pairs of timing events are counted from 1")
         return ByWindow(window)
     return ByProgram()
 

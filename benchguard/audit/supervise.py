@@ -11,22 +11,23 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
 import msgspec
 
 from ..errors import BenchguardError
+from ..ipc.processes import adopt_orphans, kill_all, living_descendants
+from ..shim.interposer import Interposer
+from ..shim.surface import Api
 from . import entries
 from .drain import Chunk, Drain, Ended
 from .interpret import Interpreter
 from .known import Totals
 from .log import FORMAT, LogWriter
-from .processes import kill_all, living_descendants, orphans_are_ours
 from .selection import Selection
 from .session import Session
-from .surface import Api, Surface
 
 STATUS_OURS = 70
 STATUS_TIMEOUT = 124
@@ -42,21 +43,6 @@ VARIABLES: dict[Api, tuple[str, str]] = {
 """Where a process finds its shim and the real driver."""
 
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
-
-
-@dataclass(frozen=True)
-class Interposer:
-    """What stands between the command and the driver."""
-
-    driver: Path
-    shim: Path
-    surface: Surface
-    preload: Path
-    facts: dict[str, object]
-    on_loader_path: bool
-    """Whether the loader itself finds this driver, as tools that ask ldconfig do."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """What a process must be told for this driver's sake, unless it is told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +259,7 @@ def supervise(
     try:
         base = dict(os.environ if options.environment is None else options.environment)
         environment = command_environment(interposer, session, callers, base, recorded)
-        with nullcontext() if options.own_session else _Signals() as signals, orphans_are_ours():
+        with nullcontext() if options.own_session else _Signals() as signals, adopt_orphans():
             child = _start(command, environment, session, options)
             if signals is not None:
                 signals.go_to(child)

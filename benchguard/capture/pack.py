@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..version import __version__
 from .codec import MalformedError
 from .errors import CaptureError
 from .extents import Joined
@@ -118,7 +119,6 @@ def _end(gathered: Gathered) -> End:
 
 def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
     """What only the one who packs knows."""
-    from .. import __version__  # noqa: PLC0415 - the package imports us
 
     end, operations = _end(gathered), len(gathered.elements[Kind.OPERATION])
     if end.operations != operations:

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-
 import click
 
-from ..audit.surface import read_surface
-from ..interpose import gap_text
-from ..shim.build import shim_for
-from ..shim.driver import discover
 from .options import DRIVERS, complete_driver
 
 
@@ -20,15 +14,22 @@ from .options import DRIVERS, complete_driver
     metavar="auto|sim|hip|hip-sim|PATH",
     show_default=True,
     shell_complete=complete_driver(DRIVERS),
-    help="The driver to build for.",
+    help="Driver to build for.",
 )
-@click.option("--force", is_flag=True, help="Build it even if the cache has it.")
+@click.option("--force", is_flag=True, help="Build even if the cache has the shim.")
 def build(driver: str, force: bool) -> int:
-    """Build the shim for this machine's driver and keep it in the cache.
+    """Build the shim for this machine's driver, and keep it in the cache.
 
-    Every run does this by itself when the driver is new to it. The shim exports exactly what the driver does, so
-    one is kept for each build of a driver.
+    The other commands build a shim when they meet a new driver. A shim exports the same functions as its driver, so
+    the cache has one shim per driver build.
     """
+    import shutil
+
+    from ..shim.build import shim_for
+    from ..shim.driver import discover
+    from ..shim.interposer import gap_text
+    from ..shim.surface import read_surface
+
     found = discover(driver)
     shim = shim_for(found)
     if force and shim.gap is None and not shim.built:

@@ -1,165 +1,92 @@
-"""neutrino-bench compare: which of two submissions is faster."""
+"""neutrino-bench compare: find out which of two submissions is faster."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal, TextIO, cast, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.text import Text
 
-from .. import __version__
-from ..grade.compare import BLOCKS, SAMPLES, CompareResult
-from ..grade.compare import compare as compare_submissions
-from ..grade.options import TIMEOUT_SECONDS, GradeOptions
-from ..replay.protocol import Cold
-from ..report.table import Column, console_for, printable, table
-from .grade_progress import progress_on
-from .options import cuda_driver_option, flush_cache_option, write_text
-from .replay_text import us
+from .. import exit_status
+from ..grade.options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
+from .options import Flag, cuda_driver_option, is_stdout, json_option, options_of, quiet_option, write_json
 
-STATUS_SLOWER = 6
+if TYPE_CHECKING:
+    from ..grade.compare import CompareResult
 
 
 @click.command(
-    epilog="\b\nExit status: 0 compared; 6 slower, with --fail-on slower; 7 unsure, with --fail-on unsure;\n"
-    "what `neutrino-bench grade` has if one of the two does not pass."
+    epilog="\b\nExit status: 0 compared; 6 slower, with --fail-on slower; 7 unsure, with --fail-on unsure; that of\n"
+    "`neutrino-bench grade` if A or B does not pass."
 )
 @click.argument("problem", metavar="PROBLEM")
-@click.argument("first", metavar="A", type=click.Path(path_type=Path))
-@click.argument("second", metavar="B", type=click.Path(path_type=Path))
-@click.option(
-    "--adapter", default="auto", show_default=True, metavar="NAME", help="As `neutrino-bench grade` has it."
-)
-@click.option(
-    "--case", "cases", multiple=True, metavar="NAME", help="Compare this test case only; may be repeated."
+@click.argument("first", metavar="A", type=click.Path(exists=True, path_type=Path))
+@click.argument("second", metavar="B", type=click.Path(exists=True, path_type=Path))
+@options_of(
+    GradeOptions,
+    {
+        "adapter": "Problem format (auto: detect).",
+        "cases": Flag("Compare only this test case; may be repeated.", "NAME", name="case"),
+    },
 )
 @click.option(
     "--blocks",
-    type=click.IntRange(min=3),
+    type=click.IntRange(min=BLOCKS_MIN),
     default=BLOCKS,
     show_default=True,
     metavar="N",
-    help="A B B A so often.",
+    help="Number of ABBA blocks.",
 )
-@click.option(
-    "--samples",
-    type=click.IntRange(min=1),
-    default=SAMPLES,
-    show_default=True,
-    metavar="N",
-    help="Of each replay.",
+@options_of(
+    GradeOptions,
+    {
+        "samples": Flag(f"Samples per replay.  [default: {COMPARE_SAMPLES}]", "N"),
+        "cold": "How to make the data caches cold before each sample (see `neutrino-bench replay --help`).",
+        "flush_cache": "Empty the instruction caches before each sample.",
+        "timeout": Flag("Stop a grade or a replay after this time.", "SECONDS"),
+    },
 )
-@click.option(
-    "--cold",
-    type=click.Choice(get_args(Cold)),
-    default="flush",
-    show_default=True,
-    help="How the caches are made cold before each sample.",
-)
-@flush_cache_option
 @click.option(
     "--fail-on",
     type=click.Choice(["slower", "unsure"]),
-    help="Exit with 6 if B is slower; with unsure, with 7 too if that is not known.",
+    help="Exit with 6 if B is slower; with `unsure`, also exit with 7 if the result is UNSURE.",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=1),
-    default=TIMEOUT_SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="For each of the two grades, and for each replay.",
-)
-@click.option(
-    "--json",
-    "json_path",
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="PATH",
-    help="Write the result there as JSON; - is standard output.",
-)
+@json_option
 @cuda_driver_option
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@quiet_option
 def compare(
     problem: str,
     first: Path,
     second: Path,
-    adapter: str,
-    cases: tuple[str, ...],
     blocks: int,
-    samples: int,
-    cold: str,
-    flush_cache: bool,
     fail_on: str | None,
-    timeout: float,
     json_path: Path | None,
-    driver: str,
     quiet: bool,
+    **values: Any,
 ) -> int:
     """Grade submissions A and B to PROBLEM, then time them in turn: is B FASTER, SLOWER, the SAME, or UNSURE?
 
-    Replays are taken in blocks A B B A, so that drift cancels; each is a process of its own, and all see the same
-    secret inputs.
+    Replays run in blocks A B B A, so that drift cancels. Each replay is a new process, and all use the same secret
+    inputs.
     """
-    options = GradeOptions(
-        adapter=adapter,
-        cases=cases,
-        samples=samples,
-        cold=cast(Cold, cold),
-        flush_cache=flush_cache,
-        timeout=timeout,
-        driver=driver,
-    )
+    options = GradeOptions(**values)
+    from ..grade.compare import compare as compare_submissions
+    from .compare_text import render
+    from .grade_progress import progress_on
+
     with progress_on(sys.stderr, quiet) as progress:
-        result = compare_submissions(
-            problem, first, second, options, version=__version__, blocks=blocks, progress=progress
-        )
-    json_to_stdout = json_path is not None and str(json_path) == "-"
+        result = compare_submissions(problem, first, second, options, blocks=blocks, progress=progress)
     if not quiet:
-        _render(result, sys.stderr if json_to_stdout else sys.stdout)
-    if json_to_stdout:
-        click.echo(result.to_json())
-    elif json_path is not None:
-        write_text(json_path, result.to_json() + "\n")
+        render(result, sys.stderr if is_stdout(json_path) else sys.stdout)
+    write_json(json_path, result.to_json())
     if result.call is None:
         click.echo(f"neutrino-bench: {result.reason}", err=True)
         return result.b.status
-    return _status(cast(Literal["slower", "unsure"] | None, fail_on), result)
+    return _status(fail_on, result)
 
 
-def _status(fail_on: Literal["slower", "unsure"] | None, result: CompareResult) -> int:
+def _status(fail_on: str | None, result: CompareResult) -> int:
     if fail_on is not None and result.call == "SLOWER":
-        return STATUS_SLOWER
-    return STATUS_SLOWER + 1 if fail_on == "unsure" and result.call == "UNSURE" else 0
-
-
-_COLUMNS = (
-    Column("case", rest=True),
-    Column("B is"),
-    Column("B / A", right=True),
-    Column("95 % interval"),
-    Column("A, us", right=True),
-    Column("B, us", right=True),
-    Column("A/A floor", right=True),
-)
-
-
-def _render(result: CompareResult, output: TextIO) -> None:
-    console, terminal = console_for(output), output.isatty()
-    rows = [
-        [
-            printable(case.name),
-            case.call,
-            f"{case.ratio:.4f}",
-            f"{case.ratio95[0]:.4f} to {case.ratio95[1]:.4f}",
-            us(case.median_a_us),
-            us(case.median_b_us),
-            f"{case.floor:.2%}",
-        ]
-        for case in result.cases
-    ]
-    if rows:
-        title = f"{printable(result.a.submission.path)} (A) and {printable(result.b.submission.path)} (B)"
-        console.print(table(title, _COLUMNS, rows, console.width, terminal))
-        console.print(Text(f"B is {result.call}; compared in {result.wall_s:.1f} s"), soft_wrap=True)
+        return exit_status.SLOWER
+    return exit_status.UNSURE if fail_on == "unsure" and result.call == "UNSURE" else exit_status.PASS

@@ -1,4 +1,4 @@
-"""neutrino-bench completion: shell completion."""
+"""neutrino-bench completion: print a shell completion script."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def completion(ctx: click.Context, shell: str) -> int:
     fish:  neutrino-bench completion fish > ~/.config/fish/completions/neutrino-bench.fish
     """
     maker = get_completion_class(shell)
-    assert maker is not None, "the choices are those that click has"
+    assert maker is not None, "click has all choices"
     click.echo(maker(ctx.find_root().command, {}, "neutrino-bench", "_NEUTRINO_BENCH_COMPLETE").source())
     return 0

@@ -11,17 +11,17 @@ import click
 import msgspec
 
 from ..audit.session import Session
-from ..audit.surface import read_surface
 from ..codegen.errors import CodegenError
 from ..codegen.headers import find_headers
 from ..codegen.hip import find_hip_headers
 from ..errors import BenchguardError
-from ..interpose import gap_text
 from ..quarantine.probe import features
 from ..shim.build import shim_for
 from ..shim.compiler import find_compiler
 from ..shim.driver import Driver, discover
 from ..shim.errors import ShimError
+from ..shim.interposer import gap_text
+from ..shim.surface import read_surface
 from . import kernel_features
 
 Level = Literal["ok", "warn", "fail"]

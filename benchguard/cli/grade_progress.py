@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..grade.progress import GradeProgress
-from ..report.table import printable
+from .table import printable
 
 
 @contextmanager

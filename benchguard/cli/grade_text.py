@@ -8,8 +8,8 @@ from typing import TextIO
 from rich.text import Text
 
 from ..grade.result import GradedCase, GradeResult
-from ..report.table import Column, console_for, printable, table
 from .replay_text import clock_text, us
+from .table import Column, console_for, printable, table
 
 KERNELS_MAX = 12
 OUTPUT_LINES = 12

@@ -1,4 +1,4 @@
-"""neutrino-bench inspect: what a capture holds."""
+"""neutrino-bench inspect: show what a capture contains."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import json
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from ..audit.demangle import Demangler
-from ..capture import Capture
-from ..capture.model import Operation
-from ..capture.overview import overview
 from ..errors import BenchguardError
-from .inspect_text import render
+
+if TYPE_CHECKING:
+    from ..capture import Capture
+    from ..capture.model import Operation
 
 _SUFFIXES = {
     "ptx": ".ptx",
@@ -36,27 +35,31 @@ _SUFFIXES = {
     "  neutrino-bench inspect x.ncap --images kernels/ && llvm-objdump -d kernels/*.hsaco"
 )
 @click.argument("path", metavar="CAPTURE", type=click.Path(path_type=Path))
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print everything as one JSON object instead of tables."
-)
-@click.option("--operations", is_flag=True, help="List every operation of the region and of its graphs.")
-@click.option("--memory", is_flag=True, help="List every allocation and variable, not the first 20 alone.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@click.option("--operations", is_flag=True, help="List every operation of the region and its graphs.")
+@click.option("--memory", is_flag=True, help="List all allocations and globals, not only the first 20.")
 @click.option(
     "--images",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Write every code image there, named by its SHA-256.",
+    help="Write every code image to this folder, named by its SHA-256.",
 )
-@click.option("--check", is_flag=True, help="Read everything, and compare it with its SHA-256.")
+@click.option(
+    "--check", is_flag=True, help="Also read memory and images, and compare them with their SHA-256."
+)
 def inspect(
     path: Path, as_json: bool, operations: bool, memory: bool, folder: Path | None, check: bool
 ) -> int:
-    """Show what CAPTURE holds: device, operations, kernels, memory, code images and sizes.
+    """Show what CAPTURE contains: device, operations, kernels, memory, code images and sizes.
 
-    Its tables are checked, always; --check reads memory and images, too. Exits with 70 if it is damaged. Nothing of
-    it runs.
+    The tables of a capture are always checked. Exits with 70 if the capture is damaged. No code of the capture runs.
     """
+    from ..audit.demangle import Demangler
+    from ..capture import Capture
+    from ..capture.overview import overview
+    from .inspect_text import render
+
     with Capture.open(path) as capture:
         blobs = capture.check_blobs() if check else None
         if folder is not None:
@@ -67,17 +70,17 @@ def inspect(
             shown = msgspec.to_builtins(view)
             if operations:
                 shown["operation_list"] = [_operation(each) for each in capture.operations]
-            # Not msgspec: whatever is not ASCII is escaped, since it may be printed on a terminal.
+            # json escapes everything but ASCII, and msgspec does not: the text may go to a terminal.
             click.echo(json.dumps(shown, indent=1))
         else:
             render(view, sys.stdout, memory, capture.operations if operations else None)
     if blobs is not None:
-        click.echo(f"{path}: {blobs} blobs are what their SHA-256 says", err=as_json)
+        click.echo(f"{path}: {blobs} blobs match their SHA-256", err=as_json)
     return 0
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
-    """Parameters in hexadecimal."""
+    """An operation as JSON fields, parameters in hexadecimal."""
     fields: dict[str, Any] = msgspec.to_builtins(operation, builtin_types=(bytes,))
     return {"kind": operation.kind.name.lower(), **_hexadecimal(fields)}
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from ..capture.layout import NOTHING, OperationFlag, Vendor
 from ..capture.model import Copy, Device, EventRecord, EventWait, GraphLaunch, Launch, Operation, Set, Upload
 from ..capture.overview import Overview
-from ..report.table import Column, console_for, printable, table
+from .table import Column, console_for, printable, table
 
 ROWS_MAX = 20
 TARGETS_MAX = 4

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..audit.supervise import Interposer
-from ..interpose import gap_text, interposer_for
+from ..shim.interposer import Interposer, gap_text, interposer_for
 
 MARK = "neutrino-bench: "
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 import click
 
-from .. import __version__
-from ..codegen.errors import CodegenError
+from .. import __version__, exit_status
 from ..errors import BenchguardError
-from ..shim.errors import ShimError
-from .build import build
-from .compare import compare
-from .completion import completion
-from .doctor import doctor
-from .grade import grade
-from .inspect import inspect
-from .observe import observe
-from .record import record
-from .replay import replay
-from .starter import starter
-from .verify_log import verify_log
 
-STATUS_USAGE = 2
-STATUS_OURS = 70
+SUMMARIES = {
+    "observe": "Run a command and log every kernel that it launches.",
+    "record": "Run a command and capture a region of its GPU work.",
+    "inspect": "Show what a capture contains.",
+    "replay": "Time a capture in a clean process.",
+    "grade": "Judge and time a submission to a problem.",
+    "compare": "Find out which of two submissions is faster.",
+    "starter": "Write a template for a submission to a problem.",
+    "verify-log": "Check the hash chain of an audit log.",
+    "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
+    "build": "Build the shim for a driver.",
+    "completion": "Print a shell completion script.",
+}
+"""Each command is the function of its name in the module of its name, which is imported when the command is called."""
 
 EXAMPLES = """
 \b
@@ -42,17 +42,31 @@ Examples:
 
 
 class _Group(click.Group):
-    """`neutrino-bench [OPTIONS] -- COMMAND` is `neutrino-bench observe [OPTIONS] -- COMMAND`."""
+    """Imports a command when it is called; `neutrino-bench [OPTIONS] -- COMMAND` means `neutrino-bench observe ...`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(SUMMARIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in SUMMARIES:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f".{name}", __package__), name)
+        return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {"--help", "-h", "--version"}
-        if args and args[0] not in self.commands and args[0] not in own and (args[0].startswith("-")):
+        if args and args[0].startswith("-") and args[0] not in own:
             args = ["observe", *args]
         return super().parse_args(ctx, args)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "[OBSERVE OPTIONS] -- COMMAND...")
         formatter.write_usage(ctx.command_path, "SUBCOMMAND [OPTIONS]", prefix="       ")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
 
 
 @click.group(
@@ -62,43 +76,34 @@ class _Group(click.Group):
 )
 @click.version_option(__version__, "--version", prog_name="neutrino-bench", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Put a shim between a GPU program and its driver, and see what it launches.
+    """Observe, replay and grade GPU programs.
 
-    Without a subcommand, the command after `--` is observed: it runs as always, and every kernel it launches is
-    written to an audit log. On a machine without a GPU it runs on the embedded CPU driver.
+    Without a subcommand, run the command after `--` and write every kernel that it launches to an audit log. On a
+    machine without a GPU, programs run on the built-in CPU driver.
     """
 
 
-COMMANDS = (
-    observe, record, inspect, replay, grade, compare, starter, verify_log, doctor, build, completion,
-)  # fmt: skip
-for command in COMMANDS:
-    cli.add_command(command)
-
-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Exit with the observed command's status, or ours: 2 usage, 124 time-out, 70 our own error."""
+    """Run a command and exit with its status (benchguard/exit_status.py)."""
     try:
         status = cli.main(
             list(arguments) if arguments is not None else None, "neutrino-bench", standalone_mode=False
         )
-        sys.exit(status if isinstance(status, int) else 0)
+        sys.exit(status if isinstance(status, int) else exit_status.PASS)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
-        sys.exit(STATUS_USAGE)
+        sys.exit(exit_status.USAGE)
     except click.Abort:
-        sys.exit(130)
+        sys.exit(exit_status.INTERRUPTED)
     except click.ClickException as error:
         hint = (
             error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "neutrino-bench"
         )
-        _fail(f"{error.format_message().rstrip('.')}; see `{hint} --help`", STATUS_USAGE)
+        _fail(f"{error.format_message().rstrip('.')}; see `{hint} --help`", exit_status.USAGE)
     except BenchguardError as error:
         _fail(str(error), error.status)
-    except (ShimError, CodegenError) as error:
-        _fail(str(error), STATUS_OURS)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output is gone: nobody is left to tell
+        sys.stderr.close()  # the reader of our output is gone: a message would raise again
         sys.exit(128 + 13)
 
 

@@ -6,35 +6,35 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from .. import __version__
-from ..audit.log import LogWriter
-from ..audit.supervise import Run, supervise
 from ..errors import BenchguardError, UsageError
-from ..report.summary import summarise
-from ..report.text import render
-from .interpose import announced_interposer
-from .options import driver_option, timeout_option
+from ..version import __version__
+from .options import OutputPath, driver_option, is_stdout, quiet_option, timeout_option
+
+if TYPE_CHECKING:
+    from ..audit.log import LogWriter
+    from ..audit.supervise import Run
 
 
 def default_log() -> Path:
-    """In the current folder; the time and our pid keep two runs apart."""
+    """In the current folder, with time and pid, so that two runs have different logs."""
     return Path(f"neutrino-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.audit.jsonl")
 
 
 @click.command(
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
-    epilog="\b\nThe exit status is the command's own; 128 + n if signal n ended it.\n"
-    "Observation never stops a command: what could not be recorded is counted and said.",
+    epilog="\b\nThe exit status is the command's; 128 + n if signal n ended it.\n"
+    "A launch that could not be logged does not stop the command: lost launches are counted and reported.",
 )
 @click.option(
     "--log",
     "log_path",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="PATH",
-    help="Where to write the audit log.  [default: ./neutrino-TIME-PID.audit.jsonl]",
+    help="Write the audit log to this file.  [default: ./neutrino-TIME-PID.audit.jsonl]",
 )
 @click.option("--force", is_flag=True, help="Replace the log if it exists.")
 @driver_option
@@ -42,24 +42,23 @@ def default_log() -> Path:
     "--filter",
     "callers",
     metavar="WORDS",
-    help="Send callers whose library name holds one of these comma-separated words to the real driver, "
-    "unrecorded: cublas,cudnn.",
+    help="Do not log calls from libraries whose names contain one of these comma-separated words: cublas,cudnn.",
 )
 @timeout_option
 @click.option(
     "--keep-images",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Keep every code image there, named by its SHA-256.",
+    help="Keep every code image in this folder, named by its SHA-256.",
 )
 @click.option(
     "--summary",
     "summary_path",
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=OutputPath(allow_dash=True),
     metavar="PATH",
-    help="Write the summary there as JSON too; - is standard output.",
+    help="Also write the summary as JSON; - is standard output.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@quiet_option
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def observe(
     log_path: Path | None,
@@ -72,10 +71,14 @@ def observe(
     quiet: bool,
     command: tuple[str, ...],
 ) -> int:
-    """Run COMMAND under the shim and write an audit log of every kernel it launches.
+    """Run COMMAND and write an audit log of every kernel that it launches.
 
-    This is what `neutrino-bench [OPTIONS] -- COMMAND` does without a subcommand's name.
+    `neutrino-bench [OPTIONS] -- COMMAND`, without a subcommand, does the same.
     """
+    from ..audit.log import LogWriter
+    from ..audit.supervise import supervise
+    from .interpose import announced_interposer
+
     if keep_images is not None:
         _make_folder(keep_images)
     interposer = announced_interposer(driver, quiet)
@@ -107,10 +110,12 @@ def _make_folder(path: Path) -> None:
 def _report(run: Run, log: LogWriter, quiet: bool, summary_path: Path | None) -> None:
     if run.log_error is not None or (quiet and summary_path is None):
         return
+    from ..audit.summary import summarise
+
     summary = summarise(log.path)
     if summary_path is not None:
         text = summary.to_json()
-        if str(summary_path) == "-":
+        if is_stdout(summary_path):
             click.echo(text)
         else:
             try:
@@ -120,4 +125,6 @@ def _report(run: Run, log: LogWriter, quiet: bool, summary_path: Path | None) ->
                     f"cannot write the summary {summary_path}: {error.strerror}; the log {log.path} is whole"
                 ) from error
     if not quiet:
+        from .observe_text import render
+
         render(summary, log.path, sys.stderr)

@@ -1,10 +1,15 @@
-"""Options that several commands have."""
+"""Options that several commands have, and options that an options dataclass has."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 from click.shell_completion import CompletionItem
@@ -14,9 +19,106 @@ from ..errors import BenchguardError, UsageError
 CUDA_DRIVERS = ("auto", "sim")
 DRIVERS = (*CUDA_DRIVERS, "hip", "hip-sim")
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Command], Command]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """How a field of an options dataclass appears on the command line: as --NAME, by default --FIELD-NAME."""
+
+    help: str
+    metavar: str | None = None
+    name: str | None = None
+    type: click.ParamType | None = None
+
+
+def options_of(kind: type[Any], flags: Mapping[str, str | Flag]) -> Callable[[Command], Command]:
+    """An option for each field of a dataclass that `flags` names; types, choices and defaults are the dataclass's."""
+    types, fields = get_type_hints(kind), {field.name: field for field in dataclasses.fields(kind)}
+
+    def decorate(command: Command) -> Command:
+        for name, flag in reversed(flags.items()):
+            shown = Flag(flag) if isinstance(flag, str) else flag
+            option = _option(name, types[name], fields[name].default, shown)
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _option(name: str, kind: Any, default: Any, flag: Flag) -> Callable[[Command], Command]:
+    word = flag.name or name.replace("_", "-")
+    settings: dict[str, Any] = {"help": flag.help, "metavar": flag.metavar}
+    kind = (
+        next((each for each in get_args(kind) if each is not NoneType), kind) if _is_optional(kind) else kind
+    )
+    if kind is bool:
+        settings.update(is_flag=True, default=default, flag_value=not default)
+        word = word if not default else f"no-{word}"
+    elif get_origin(kind) is tuple:
+        settings.update(multiple=True)
+    elif get_origin(kind) is dict:
+        settings.update(multiple=True, callback=lambda _, __, words: pairs(f"--{word}", words))
+    else:
+        settings.update(
+            type=flag.type or _type_of(kind),
+            default=default,
+            show_default=default is not None and "[default:" not in flag.help,
+        )
+    return click.option(f"--{word}", name, **settings)
+
+
+def _is_optional(kind: Any) -> bool:
+    return get_origin(kind) is not Literal and NoneType in get_args(kind)
+
+
+def _type_of(kind: Any) -> Any:
+    return click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind
+
+
+class OutputPath(click.Path):
+    """A file that the command writes when its work is done: a path that cannot be written is a usage error."""
+
+    def __init__(self, *, allow_dash: bool = False) -> None:
+        super().__init__(dir_okay=False, writable=True, allow_dash=allow_dash, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        reason = "" if str(path) == "-" else unwritable(Path(path))
+        return self.fail(reason, param, ctx) if reason else path
+
+
+def unwritable(path: Path) -> str:
+    """Why a file cannot be written at this path; empty if it probably can."""
+    folder = path.parent
+    if path.is_dir():
+        return f"{path} is a folder; name a file"
+    if not folder.is_dir():
+        return f"{folder} is not a folder; create it or name another"
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        return f"{path} is not writable; name another file"
+    return ""
+
+
+class Size(click.ParamType):
+    """Bytes, as 512M or 16G."""
+
+    name = "size"
+    _SCALES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}  # noqa: RUF012
+    _FORM = re.compile(r"([0-9]{1,12})([KMGT]?)(?:i?B)?", re.IGNORECASE)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        found = self._FORM.fullmatch(value.strip())
+        if found is None:
+            self.fail(f"{value!r} is not a size; give bytes, or a number with K, M, G or T", param, ctx)
+        return int(found[1]) * self._SCALES[found[2].upper()]
+
 
 def complete_driver(words: Sequence[str]) -> Callable[..., list[CompletionItem]]:
-    """For shells: these words, and files where none of them fits."""
+    """Shell completion of --driver: these words, or files if no word fits."""
 
     def complete(ctx: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:  # noqa: ARG001
         fitting = [CompletionItem(word) for word in words if word.startswith(typed)]
@@ -31,8 +133,8 @@ driver_option = click.option(
     shell_complete=complete_driver(DRIVERS),
     metavar="auto|sim|hip|hip-sim|PATH",
     show_default=True,
-    help="The real driver: this machine's (CUDA's, else HIP's, else the CPU driver), the CPU driver, this machine's of "
-    "HIP, the CPU driver as HIP's, or a library.",
+    help="Driver to run on: this machine's (auto: CUDA, else HIP, else the CPU driver), the CPU driver (sim), this "
+    "machine's HIP driver, the CPU driver as a HIP driver (hip-sim), or a driver library.",
 )
 
 cuda_driver_option = click.option(
@@ -41,45 +143,37 @@ cuda_driver_option = click.option(
     shell_complete=complete_driver(CUDA_DRIVERS),
     metavar="auto|sim|PATH",
     show_default=True,
-    help="The real driver of CUDA: this machine's (the CPU driver if it has none), the CPU driver, or a library.",
+    help="CUDA driver to run on: this machine's (auto; the CPU driver if it has none), the CPU driver (sim), or a "
+    "driver library.",
 )
 
 timeout_option = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Kill the command and what it started after so long; exit with 124.",
+    help="Kill the command and its child processes after this time, and exit with 124.",
 )
 
-_SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_SIZE = re.compile(r"([0-9]{1,12})([KMGT]?)(?:i?B)?", re.IGNORECASE)
-
-
-flush_cache_option = click.option(
-    "--flush-cache",
-    is_flag=True,
-    help="Empty the instruction caches before each sample: on AMD's devices with s_icache_inv in 60 blocks a compute "
-    "unit, elsewhere as --icache cold.",
+json_option = click.option(
+    "--json",
+    "json_path",
+    type=OutputPath(allow_dash=True),
+    metavar="PATH",
+    help="Write the result as JSON; - is standard output.",
 )
+
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 
 
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
-    """NAME=VALUE, several times. Raises UsageError."""
+    """A dictionary from repeated NAME=VALUE words. Raises UsageError."""
     found = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals):
-            raise UsageError(f"{option} {word!r} is no NAME=VALUE; give a name and what it is")
+            raise UsageError(f"{option} {word!r} is not NAME=VALUE")
         found[name] = value
     return found
-
-
-def size_of(option: str, text: str) -> int:
-    """Bytes, as 512M or 16G. Raises UsageError."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
-        raise UsageError(f"{option} {text!r} is no size; give bytes, or a number with K, M, G or T")
-    return int(found[1]) * _SIZES[found[2].upper()]
 
 
 def write_text(path: Path, text: str) -> None:
@@ -87,4 +181,16 @@ def write_text(path: Path, text: str) -> None:
     try:
         path.write_text(text)
     except OSError as error:
-        raise BenchguardError(f"cannot write {path}: {error.strerror}; give another path") from error
+        raise BenchguardError(f"cannot write {path}: {error.strerror}; name another file") from error
+
+
+def is_stdout(path: Path | None) -> bool:
+    return path is not None and str(path) == "-"
+
+
+def write_json(path: Path | None, text: str) -> None:
+    """Print a JSON document, write it to a file, or do nothing without a path."""
+    if is_stdout(path):
+        click.echo(text)
+    elif path is not None:
+        write_text(path, text + "\n")

@@ -6,165 +6,122 @@ import csv
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from ..errors import BenchguardError, UsageError
-from ..replay.buffers import Source
-from ..replay.caches import ROTATING_MAX
-from ..replay.protocol import Cold
-from ..replay.replay import TIMEOUT_SECONDS
-from ..replay.replay import replay as replay_capture
-from ..replay.result import ReplayResult
-from .options import DRIVERS, complete_driver, flush_cache_option
-from .replay_progress import progress_on
-from .replay_text import render
+from ..replay.options import ReplayOptions
+from .options import (
+    DRIVERS,
+    Flag,
+    OutputPath,
+    complete_driver,
+    is_stdout,
+    json_option,
+    options_of,
+    quiet_option,
+    unwritable,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from ..replay.buffers import Source
+    from ..replay.result import ReplayResult
 
 
 @click.command(
-    epilog="\b\nExit status: 0 pass; 1 memory is not as recorded (--verify); 2 usage; 4 cannot be replayed;\n"
-    "5 did not converge; 124 time-out; 70 anything else."
+    epilog="\b\nExit status: 0 pass; 1 memory differs from the captured memory (--verify); 2 usage; "
+    "4 cannot be\nreplayed; 5 did not converge; 65 a kernel failed; 70 internal error; 124 timeout."
 )
 @click.argument("path", metavar="CAPTURE", type=click.Path(path_type=Path))
-@click.option(
-    "--cold",
-    type=click.Choice(get_args(Cold)),
-    help="How the caches are made cold: other memory behind the same addresses; written and read over; copies in "
-    "turn; not at all; written over only, which is biased.  [default: flush]",
+@options_of(
+    ReplayOptions,
+    {
+        "cold": "How to make the data caches cold before each sample: map other memory behind the same addresses "
+        "(remap), write and read scratch memory (flush), replay copies of the state in turn (rotate), only write "
+        "scratch memory (memset; biased), or not at all (none).  [default: flush]",
+        "icache": "Instruction cache: replay copies of the code in turn (cold), or one copy (warm).",
+        "flush_cache": "Empty the instruction caches before each sample: by a kernel on AMD devices, else as --icache "
+        "cold.",
+        "rotating_count": Flag(
+            "Replay N copies of the state in turn, of 2 GiB together at most (--cold rotate).  [default: as many as "
+            "fill the L2 cache five times]",
+            "N",
+        ),
+        "prime": "Do not hold the stream until a sample is queued: launch latency may be in the sample.",
+        "verify": "Compare memory after one replay with the captured memory, byte for byte.",
+        "samples": Flag("Take exactly N samples, even if the median has not converged.", "N"),
+        "until": Flag(
+            "Stop rule: half the 95 % interval of the median is at most W of the median (ci), or the coefficient of "
+            "variation is at most W (cv).  [default: ci=0.0025]",
+            "ci=W|cv=W",
+        ),
+        "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
+    },
 )
-@click.option(
-    "--icache",
-    type=click.Choice(["warm", "cold"]),
-    default="warm",
-    show_default=True,
-    help="Whether code is in the instruction cache: copies of it are run in turn, or one.",
-)
-@flush_cache_option
-@click.option(
-    "--rotating-count",
-    type=click.IntRange(1, ROTATING_MAX),
-    metavar="N",
-    help="--cold rotate, with the state and N - 1 copies of it, of 2 GiB together at most; 1 is no rotation. Without N "
-    "as many as it takes for five times the L2 cache.",
-)
-@click.option("--no-prime", is_flag=True, help="Do not hold the queue until a sample is in it whole.")
-@click.option(
-    "--verify", is_flag=True, help="Compare memory after one replay with the recorded, byte for byte."
-)
-@click.option("--samples", type=int, metavar="N", help="Take N samples, whatever they say.")
-@click.option(
-    "--until",
-    metavar="ci=W|cv=W",
-    help="When there are enough samples: half the 95 % interval of the median is at most W of it, at two doublings; "
-    "or the coefficient of variation is at most W.  [default: ci=0.0025]",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=TIMEOUT_SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="For all of it; exit with 124 after so long.",
-)
-@click.option(
-    "--json",
-    "json_path",
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="PATH",
-    help="Write the result there as JSON; - is standard output.",
-)
-@click.option(
-    "--raw",
-    "raw_path",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="PATH",
-    help="Write every sample there as CSV.",
-)
+@json_option
+@click.option("--raw", "raw_path", type=OutputPath(), metavar="PATH", help="Write every sample as CSV.")
 @click.option(
     "--driver",
     default="auto",
     shell_complete=complete_driver(DRIVERS),
     metavar="auto|sim|hip|hip-sim|PATH",
     show_default=True,
-    help="A driver of the vendor that it was recorded with: this machine's (the CPU driver if it has none), the CPU "
-    "driver, or a library.",
+    help="Driver to run on, of the vendor of the captured one: this machine's (auto; the CPU driver if it has none), "
+    "the CPU driver (sim), or a driver library.",
 )
-@click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, metavar="N")
-@click.option("--seed", type=int, metavar="N", help="Of the order of input sets.  [default: a random one]")
+@options_of(
+    ReplayOptions,
+    {
+        "device": Flag("Ordinal of the device.", "N"),
+        "seed": Flag("Seed of the order of input sets.  [default: random]", "N"),
+    },
+)
 @click.option(
     "--input",
     "inputs",
     multiple=True,
     metavar="NAME=FILE",
-    help="Put a file's bytes in a named range, or at an address, before each sample; several for one name are sets "
-    "that are drawn from.",
+    help="Write a file to a named range, or to an address, before each sample. Repeat a name to give several input "
+    "sets, one drawn at random for each sample.",
 )
 @click.option(
     "--output",
     "outputs",
     multiple=True,
     metavar="NAME=FILE",
-    help="Write what the last sample left in a named range, or at ADDRESS:BYTES, to a file.",
+    help="Write a named range, or ADDRESS:BYTES, as the last sample left it, to a file.",
 )
-@click.option(
-    "--ignore-refusals", is_flag=True, help="Replay what was recorded of a capture that cannot be replayed."
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@options_of(ReplayOptions, {"ignore_refusals": "Replay even a capture that is marked as not replayable."})
+@quiet_option
 def replay(
     path: Path,
-    cold: str | None,
-    icache: str,
-    flush_cache: bool,
-    rotating_count: int | None,
-    no_prime: bool,
-    verify: bool,
-    samples: int | None,
-    until: str | None,
-    timeout: float,
-    json_path: Path | None,
-    raw_path: Path | None,
-    driver: str,
-    device: int,
-    seed: int | None,
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
-    ignore_refusals: bool,
+    json_path: Path | None,
+    raw_path: Path | None,
     quiet: bool,
+    **values: Any,
 ) -> int:
-    """Rebuild CAPTURE's memory and code in a clean process, run its region many times, and say how long it takes.
+    """Replay CAPTURE many times in a clean process, and print how long its region takes.
 
-    No host code of the program that was recorded runs. State is restored before every sample.
+    No host code of the captured program runs. Memory is restored before every sample.
     """
     files = _outputs(outputs)
+    options = ReplayOptions(keep_outputs="last" if files else "none", **values)
+    sources = _inputs(inputs)
+    from ..replay.replay import replay as replay_capture
+    from .replay_progress import progress_on
+    from .replay_text import render
+
     with progress_on(sys.stderr, quiet) as progress:
         result = replay_capture(
-            path,
-            inputs=_inputs(inputs),
-            outputs=list(files) if files else None,
-            cold=cast(Cold | None, cold),
-            icache=icache,
-            flush_cache=flush_cache,
-            rotating_count=rotating_count,
-            prime=not no_prime,
-            verify=verify,
-            samples=samples,
-            until=until,
-            timeout=timeout,
-            driver=driver,
-            device=device,
-            seed=seed,
-            keep_outputs="last" if files else "none",
-            ignore_refusals=ignore_refusals,
-            progress=progress,
+            path, options, inputs=sources, outputs=list(files) if files else None, progress=progress
         )
-    json_to_stdout = json_path is not None and str(json_path) == "-"
     if not quiet:
-        render(result, sys.stderr if json_to_stdout else sys.stdout)
-    if json_to_stdout:
-        click.echo(result.to_json())
-    elif json_path is not None:
-        _write(json_path, (result.to_json() + "\n").encode())
+        render(result, sys.stderr if is_stdout(json_path) else sys.stdout)
+    write_json(json_path, result.to_json())
     if raw_path is not None:
         _write_samples(raw_path, result)
     for key, file in files.items():
@@ -191,6 +148,8 @@ def _outputs(words: tuple[str, ...]) -> dict[str | tuple[int, int], Path]:
     found: dict[str | tuple[int, int], Path] = {}
     for word in words:
         name, file = _pair("--output", word)
+        if reason := unwritable(Path(file)):
+            raise UsageError(f"--output {word}: {reason}")
         place, _, size = name.partition(":")
         key = _key("--output", place)
         if isinstance(key, str):
@@ -203,12 +162,12 @@ def _outputs(words: tuple[str, ...]) -> dict[str | tuple[int, int], Path]:
 def _pair(option: str, word: str) -> tuple[str, str]:
     name, equals, file = word.partition("=")
     if not (name and equals and file):
-        raise UsageError(f"{option} {word!r} is no NAME=FILE; give a range's name or an address, and a file")
+        raise UsageError(f"{option} {word!r} is not NAME=FILE; give a range's name or an address, and a file")
     return name, file
 
 
 def _key(option: str, name: str) -> str | int:
-    """A name, or an address where it begins like one."""
+    """A name, or an address if it begins with 0x."""
     return _number(option, name) if name.startswith("0x") else name
 
 
@@ -217,7 +176,7 @@ def _number(option: str, text: str) -> int:
         return int(text, 0)
     except ValueError:
         raise UsageError(
-            f"{option}: {text!r} is no number; give an address as 0x..., and a size in bytes"
+            f"{option}: {text!r} is not a number; give an address as 0x..., and a size in bytes"
         ) from None
 
 
@@ -225,7 +184,7 @@ def _write(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise BenchguardError(f"cannot write {path}: {error.strerror}; give another path") from error
+        raise BenchguardError(f"cannot write {path}: {error.strerror}; name another file") from error
 
 
 def _write_samples(path: Path, result: ReplayResult) -> None:
@@ -238,4 +197,4 @@ def _write_samples(path: Path, result: ReplayResult) -> None:
                 values = [getattr(row, name) for name in names[1:-1]]
                 writer.writerow([n, *values, int(row.unprimed), "+".join(row.throttled)])
     except OSError as error:
-        raise BenchguardError(f"cannot write {path}: {error.strerror}; give another path") from error
+        raise BenchguardError(f"cannot write {path}: {error.strerror}; name another file") from error

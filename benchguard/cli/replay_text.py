@@ -10,7 +10,7 @@ from rich.text import Text
 from ..replay.caches import data_text
 from ..replay.clocks import Clocks, Spread
 from ..replay.result import ReplayResult
-from ..report.table import Column, console_for, printable, table
+from .table import Column, console_for, printable, table
 
 ROWS_MAX = 20
 

@@ -1,4 +1,4 @@
-"""neutrino-bench starter: code to begin a submission with."""
+"""neutrino-bench starter: write a template for a submission."""
 
 from __future__ import annotations
 
@@ -8,29 +8,39 @@ from typing import cast, get_args
 import click
 
 from ..errors import BenchguardError, UsageError
-from ..problem.load import opened, signature_of
 from ..problem.starter import Language
 from ..problem.starter import starter as starter_of
+from .options import OutputPath
 
 
-@click.command(short_help="Write code to begin a submission to PROBLEM with.")
+@click.command()
 @click.argument("problem", metavar="PROBLEM")
-@click.option("--lang", type=click.Choice(get_args(Language)), default="cuda", show_default=True)
+@click.option(
+    "--lang",
+    type=click.Choice(get_args(Language)),
+    default="cuda",
+    show_default=True,
+    help="Language of the template.",
+)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputPath(),
     metavar="FILE",
-    help="Write it there; an existing file is left as it is.  [default: standard output]",
+    help="Write to this file, which must not exist.  [default: standard output]",
 )
 @click.option(
-    "--dtype", default="", metavar="TYPE", help="What a parameter of type [VAR] is.  [default: float]"
+    "--dtype", default="", metavar="TYPE", help="Type of parameters of type [VAR].  [default: float]"
 )
 def starter(problem: str, lang: str, output: Path | None, dtype: str) -> int:
-    """Write code to begin a submission to PROBLEM (PATH.py[:CLASS]) with, from its signature.
+    """Write a template for a submission to PROBLEM (PATH.py[:CLASS]), from the problem's signature.
 
-    The file is loaded, so it is trusted.
+    This imports the problem's file, so the file must be trusted.
     """
+    if output is not None and output.exists():
+        raise UsageError(f"{output} exists; name another file, or remove it")
+    from ..problem.load import opened, signature_of
+
     text = starter_of(signature_of(*opened(problem), dtype), cast(Language, lang))
     if output is None:
         click.echo(text, nl=False)
@@ -38,8 +48,6 @@ def starter(problem: str, lang: str, output: Path | None, dtype: str) -> int:
     try:
         with output.open("x") as file:
             file.write(text)
-    except FileExistsError:
-        raise UsageError(f"{output} is there already; give another name, or remove it") from None
     except OSError as error:
-        raise BenchguardError(f"cannot write {output}: {error.strerror}; give another path") from error
+        raise BenchguardError(f"cannot write {output}: {error.strerror}; name another file") from error
     return 0

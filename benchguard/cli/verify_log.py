@@ -6,24 +6,22 @@ from pathlib import Path
 
 import click
 
-from ..audit import log as audit_log
-
 
 @click.command("verify-log")
 @click.argument("path", metavar="LOG", type=click.Path(path_type=Path))
-@click.option(
-    "--head", metavar="SHA256", help="The hash of the last line, as it was printed when the log was made."
-)
+@click.option("--head", metavar="SHA256", help="Hash of the last line, as printed when the log was written.")
 def verify_log(path: Path, head: str | None) -> int:
-    """Check that LOG is as it was written: every line carries the hash of the one before it.
+    """Check the hash chain of LOG: every line contains the hash of the previous line.
 
-    A log that was rewritten as a whole has a chain that fits again: keep the head that was printed after the run
-    somewhere else, and give it with --head. Exits with 1 and names the first line that does not fit.
+    Exits with 1 and names the first altered line. If all lines were rewritten, the chain is valid again: store the head
+    that is printed after a run elsewhere, and pass it with --head.
     """
+    from ..audit import log as audit_log
+
     verified = audit_log.verify_log(path)
     if head is not None and head.lower() != verified.head:
         raise audit_log.LogError(
-            f"{path}: its head is {verified.head}, not {head}; the log was rewritten, or the head is another log's"
+            f"{path}: the head is {verified.head}, not {head}; the log was rewritten, or the head is of another log"
         )
-    click.echo(f"{path}: {verified.lines} lines, the chain is whole, head {verified.head}")
+    click.echo(f"{path}: {verified.lines} lines, chain valid, head {verified.head}")
     return 0

@@ -1,1 +1,5 @@
-"""Quarantine, replay, judge: from a problem and a submission to a verdict."""
+"""Judge and time submissions: benchguard.grade("problem.py", "submission.cu") -> GradeResult."""
+
+from ..callable_package import make_callable
+
+make_callable(__name__)

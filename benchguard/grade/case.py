@@ -15,9 +15,10 @@ from ..judge.contract import AskChecked, Checked, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
-from ..replay.buffers import Ring, SharedInputs
+from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
-from ..replay.replay import replay
+from ..replay.options import ReplayOptions
+from ..replay.replay import replay_buffers
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
 from .device_launch import graph_launcher
@@ -38,8 +39,8 @@ Report = Callable[[str, int, float | None], None]
 
 @dataclass(frozen=True)
 class CaseWork:
-    """`ends`: the pool, the ring, the announcing and the releasing descriptor. `seconds` is what is left of the
-    time."""
+    """`ends`: descriptors of the input pool, of the output slots, and of the announcing and the releasing pipe.
+    `seconds` are left before the time-out."""
 
     index: int
     spec: CaseSpec
@@ -102,12 +103,13 @@ def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding 
 
 
 def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -> ReplayResult:
-    pool, ring, announce, release = work.ends
+    pool, outputs, announce, release = work.ends
     known = work.secrets
-    return replay(
-        path,
-        inputs=SharedInputs(pool, known.sets, known.fresh, known.inputs.stride, known.inputs.places),
-        ring=Ring(ring, known.slots, known.outputs.stride, known.outputs.places, announce, release),
+    buffers = Buffers(
+        inputs=SharedInputs(pool, known.sets, known.one_use, known.inputs.stride, known.inputs.places),
+        slots=SlotPool(outputs, known.slots, known.outputs.stride, known.outputs.places, announce, release),
+    )
+    how = ReplayOptions(
         strict=True,
         cold=options.cold,
         flush_cache=options.flush_cache,
@@ -116,8 +118,8 @@ def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -
         timeout=max(REPLAY_SECONDS_MIN, work.seconds),
         driver=options.driver,
         device=options.device,
-        progress=lambda each: _tell(report, each),
     )
+    return replay_buffers(path, how, buffers, lambda each: _tell(report, each))
 
 
 def _tell(report: Report, progress: Progress) -> None:
@@ -170,7 +172,7 @@ def _judged(
         share_of_memory=rates.share_of_memory,
         max_abs_error=checked.max_absolute_error if looked_at else None,
         max_rel_error=checked.max_relative_error if looked_at else None,
-        inputs=Inputs(known.sets, known.fresh, dict(Counter(known.distributions))),
+        inputs=Inputs(known.sets, known.one_use, dict(Counter(known.distributions))),
         checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
         times=Times(
             recorded=_recorded_us(work),
@@ -206,9 +208,9 @@ def _seconds(result: ReplayResult) -> dict[str, float]:
     seconds = {}
     if result.prepared is not None:
         seconds["replay: preparing"] = result.prepared.total_ms / 1000
-    if result.ring is not None:
-        seconds["replay: copying outputs"] = result.ring.copy_s
-        seconds["replay: waiting for the judge"] = result.ring.wait_s
+    if result.slots is not None:
+        seconds["replay: copying outputs"] = result.slots.copy_s
+        seconds["replay: waiting for the judge"] = result.slots.wait_s
     return seconds
 
 

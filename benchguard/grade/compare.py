@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,17 +17,16 @@ from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
 from ..judge.contract import Ask, AskSecrets, Opened, Secrets
 from ..judge.process import JudgeProcess
-from ..replay.buffers import SharedInputs
-from ..replay.replay import replay
-from .comparison import BLOCKS_MIN, Block, Call, Comparison, compare_blocks, overall
-from .grade import grade
+from ..replay.buffers import Buffers, SharedInputs
+from ..replay.options import ReplayOptions
+from ..replay.replay import replay_buffers
+from .comparison import Block, Call, Comparison, compare_blocks, overall
+from .grade import check_inputs, grade
 from .opening import POOL_BYTES
-from .options import GradeOptions
+from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
 from .result import GradedCase, GradeResult
 
-BLOCKS = 6
-SAMPLES = 100
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
 
 
@@ -63,17 +62,39 @@ def compare(
     problem: str | os.PathLike[str],
     a: str | os.PathLike[str],
     b: str | os.PathLike[str],
-    options: GradeOptions | None = None,
+    options: GradeOptions = GradeOptions(),  # noqa: B008 - frozen
     *,
-    version: str,
     blocks: int = BLOCKS,
     progress: Report | None = None,
+    **changes: Any,
 ) -> CompareResult:
-    """Grade both; if both pass, replay them in blocks A B B A, each replay a new process with `options.samples`
-    samples (SAMPLES), all on the same inputs. Raises as grade does."""
-    options = options or GradeOptions()
+    """Find out which of two submissions to a problem is faster.
+
+        benchguard.compare("problem.py", "before.cu", "after.cu").call
+
+    Both are graded. If both pass, their captures are replayed in blocks A B B A on the same secret inputs, each replay
+    in a new process.
+
+    Args:
+        problem: PATH or PATH:NAME of the problem, as in grade().
+        a: path of the first submission.
+        b: path of the second submission.
+        options: how to grade and replay. `samples` (None: 100) is per replay, `timeout` per grade and per replay.
+        blocks: number of ABBA blocks, at least 3.
+        progress: called with each phase of each case.
+        changes: fields of GradeOptions by name, in place of those in `options`.
+
+    Returns:
+        `call`: "FASTER", "SLOWER", "SAME" or "UNSURE", for B against A; None, with a reason, if one of the two does
+        not pass. `cases` has the ratio of the times (B / A) with its 95 % interval.
+
+    Raises:
+        The exceptions of grade(); BenchguardError also if a replay fails.
+    """
+    options = replace(options, **changes)
     if blocks < BLOCKS_MIN:
-        raise UsageError(f"{blocks} blocks say nothing; give at least {BLOCKS_MIN}")
+        raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
+    check_inputs(options, problem, a, b)
     began = time.monotonic()
     with ExitStack() as stack:
         folder = options.keep or Path(
@@ -81,8 +102,8 @@ def compare(
         )
         graded = []
         for label, path in (("a", a), ("b", b)):
-            own = dataclasses.replace(options, keep=folder / label, samples=options.samples or SAMPLES)
-            graded.append(grade(problem, path, own, version=version, progress=progress))
+            own = replace(options, keep=folder / label, samples=options.samples or COMPARE_SAMPLES)
+            graded.append(grade(problem, path, own, progress=progress))
             if graded[-1].verdict != "pass":
                 break
         if len(graded) < 2 or graded[-1].verdict != "pass":
@@ -157,7 +178,7 @@ def _ask(problem: str, options: GradeOptions) -> Ask:
         adapter=options.adapter,
         cases=options.cases,
         sets_max=options.sets,
-        fresh=0,
+        one_use=0,
         pool_bytes=POOL_BYTES,
         device=options.reference_device,
         adapter_options=options.adapter_options,
@@ -165,19 +186,17 @@ def _ask(problem: str, options: GradeOptions) -> Ask:
 
 
 def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
-    result = replay(
-        path,
-        inputs=pool,
-        outputs=[],
+    how = ReplayOptions(
         strict=True,
         cold=options.cold,
         flush_cache=options.flush_cache,
-        samples=options.samples or SAMPLES,
+        samples=options.samples or COMPARE_SAMPLES,
         timeout=options.timeout,
         driver=options.driver,
         device=options.device,
         keep_outputs="none",
     )
+    result = replay_buffers(path, how, Buffers(pool, outputs=[]))
     if result.time_us is None or result.verdict != "pass":
         raise BenchguardError(
             f"a replay of {path.name} ended with {result.verdict}: {result.reason}; compare again"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import UsageError
+from .options import BLOCKS_MIN
 
 Call = Literal["FASTER", "SLOWER", "SAME", "UNSURE"]
 """Of the second submission against the first."""
@@ -22,8 +23,6 @@ SAME_WITHIN = 0.005
 
 SAME_AT_MOST = 0.01
 """Two are called the same if they certainly differ by no more than this."""
-
-BLOCKS_MIN = 3
 
 # Student's t, 97.5 %, by degrees of freedom from 1 (NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2).
 _T = (
@@ -59,7 +58,7 @@ class Comparison:
 def compare_blocks(blocks: Sequence[Block]) -> Comparison:
     """Raises UsageError for fewer than BLOCKS_MIN, or a time that is none."""
     if len(blocks) < BLOCKS_MIN:
-        raise UsageError(f"{len(blocks)} blocks say nothing; give at least {BLOCKS_MIN}")
+        raise UsageError(f"{len(blocks)} blocks are too few; give at least {BLOCKS_MIN}")
     if any(time <= 0 for block in blocks for time in (block.a1, block.b1, block.b2, block.a2)):
         raise UsageError("a median of 0 us cannot be compared; the work is shorter than a tick of the events")
     logs = [0.5 * math.log(block.b1 * block.b2 / (block.a1 * block.a2)) for block in blocks]

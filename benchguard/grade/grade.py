@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import UsageError
 from ..judge.contract import AskSecrets, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
+from ..quarantine.submission import submission_of
 from .case import CaseWork, grade_case
 from .inline import InlineRun
 from .options import GradeOptions
@@ -23,26 +26,60 @@ from .run import GradeRun, TimedCase
 def grade(
     problem: str | os.PathLike[str],
     submission: str | os.PathLike[str],
-    options: GradeOptions | None = None,
+    options: GradeOptions = GradeOptions(),  # noqa: B008 - frozen
     *,
-    version: str,
     progress: Report | None = None,
+    **changes: Any,
 ) -> GradeResult:
-    """The verdict on `submission`, a file or a folder, as an answer to `problem`, PATH[:NAME].
+    """Judge and time a submission to a problem.
 
-    Raises UsageError for what cannot be asked, ProblemError for a problem that is none, ShimError without a driver,
-    BenchguardError for this machine's failures; all that a submission does is a verdict.
+        benchguard.grade("problem.py", "submission.cu", samples=200).verdict
+
+    The submission runs in a sandbox, where two calls are captured. The captures are replayed on secret inputs in a
+    process that runs none of the submission's host code, and every timed output is compared with the problem's
+    reference.
+
+    Args:
+        problem: PATH or PATH:NAME of the problem, in the format `options.adapter`. Its code is trusted.
+        submission: path of a .py, .cu or .ptx file, or of a folder. Its code is not trusted.
+        options: how to grade.
+        progress: called with each phase of each case.
+        changes: fields of GradeOptions by name, in place of those in `options`.
+
+    Returns:
+        The verdict with its reason, and for each case the time in microseconds (`time_us`), the number of wrong
+        outputs (`checks`) and the kernels that ran. Whatever the submission does is a verdict, not an exception.
+
+    Raises:
+        UsageError: an option is invalid, or a path does not exist.
+        ProblemError: the problem's code failed or declares an invalid case.
+        ShimError: there is no driver, or its shim cannot be built.
+        BenchguardError: this machine failed, or the judge process did.
+        TypeError: `changes` names no field of GradeOptions.
     """
-    options = options or GradeOptions()
-    if not 1 <= options.timeout < 1e6:
-        raise UsageError(f"a time-out of {options.timeout:g} s cannot be; give seconds, from 1")
-    if options.inline and options.flush_cache:
-        raise UsageError(
-            "inline there are no copies of the code to empty caches with; leave --flush-cache out"
-        )
+    options = replace(options, **changes)
+    check_inputs(options, problem, submission)
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
-        return kind(str(problem), Path(submission), options, version, progress, stack).run()
+        return kind(str(problem), Path(submission), options, progress, stack).run()
+
+
+def check_inputs(
+    options: GradeOptions, problem: str | os.PathLike[str], *submissions: str | os.PathLike[str]
+) -> None:
+    """Raises UsageError for paths that do not exist or cannot be written, before any of their code runs."""
+    path = Path(problem)
+    if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
+        raise UsageError(f"there is no problem {path}; give PATH or PATH:NAME")
+    for submission in submissions:
+        submission_of(submission, options.language, options.entry, options.convention or "arguments")
+    if options.keep is not None:
+        try:
+            options.keep.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"cannot create the folder {options.keep}: {error.strerror}; name another folder"
+            ) from error
 
 
 class ReplayedRun(GradeRun):
@@ -89,5 +126,5 @@ class ReplayedRun(GradeRun):
 
 
 def _four(ends: list[int]) -> tuple[int, int, int, int]:
-    pool, ring, announce, release = ends
-    return pool, ring, announce, release
+    pool, outputs, announce, release = ends
+    return pool, outputs, announce, release

@@ -50,7 +50,7 @@ class InlineRun(GradeRun):
 
     def ask(self) -> Ask:
         """A set for each sample, and one to begin with: none is used twice."""
-        return msgspec.structs.replace(super().ask(), sets_max=self._samples() + 1, fresh=0)
+        return msgspec.structs.replace(super().ask(), sets_max=self._samples() + 1, one_use=0)
 
     def _samples(self) -> int:
         return min(self.options.samples or SAMPLES, SAMPLES_MAX)

@@ -1,4 +1,4 @@
-"""How to grade."""
+"""Options of a grade."""
 
 from __future__ import annotations
 
@@ -6,27 +6,71 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ..errors import UsageError
+from ..quarantine.contract import Convention, Language
+from ..replay.convergence import rule_of
 from ..replay.protocol import Cold
 
 TIMEOUT_SECONDS = 300.0
+BLOCKS, BLOCKS_MIN = 6, 3
+"""Blocks A B B A of a comparison."""
+
+COMPARE_SAMPLES = 100
+"""Samples of each replay of a comparison."""
+
+_BOUNDS = {
+    "warm_up": (1, 1000),
+    "device": (0, 2**31 - 1),
+    "timeout": (1, 1e6),
+    "memory_bytes": (0, 2**63 - 1),
+    "sets": (2, 1024),
+    "one_use": (0, 256),
+}
 
 
 @dataclass(frozen=True)
 class GradeOptions:
-    """Times in seconds, sizes in bytes.
+    """Options of a grade. The defaults are those of `neutrino-bench grade`.
 
-    `adapter` says what kind of problem it is (benchguard/adapters), `adapter_options` what it wants to know.
-    `language`, `entry` and `convention` are the submission's; None: from its suffix, and the problem's.
-    `sets` input sets are made for each case, and `one_use` more that serve one sample each. `timeout` is for all of it,
-    `memory_bytes` for the submission's processes together (0: half of this machine's). `keep` is a folder for captures
-    and the audit log; None: a temporary one.
+    Attributes:
+        adapter: format of the problem. "auto" detects GPU MODE and KernelBench problems; "problem" is a file with a
+            subclass of benchguard.Problem; "pygpubench" is PATH:FUNCTION of a test generator.
+        adapter_options: options of the problem format, by name.
+        language: language of the submission. None: by its suffix.
+        entry: name of the function or class to call. None: the problem's.
+        convention: how the entry is called (docs/grading.md). None: the problem's.
+        warm_up: untimed calls per case before two calls are captured.
+        cases: names of the test cases to grade. Empty: all.
+        driver: "auto" (this machine's CUDA driver, or the CPU driver if there is none), "sim" (the CPU driver), or the
+            path of a driver library.
+        device: ordinal of the device, from 0.
+        cold: how data caches are made cold before each sample (see ReplayOptions).
+        flush_cache: empty the instruction caches before each sample (see ReplayOptions). Not with `inline`.
+        samples: number of timed samples per case. None: sample until the rule `until` is met.
+        until: stop rule, as in ReplayOptions. None: "ci=0.0025".
+        timeout: seconds for the whole grade. The verdict is "timeout" when they have passed.
+        memory_bytes: memory limit of the submission's processes together. 0: half of this machine's memory.
+        sets: secret input sets per case.
+        one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
+        network: let the submission use the network.
+        require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
+        forbid_library: shell patterns. A timed kernel whose name or library matches is a violation.
+        inline: time in the submission's own process, for work that cannot be replayed. Such times are less
+            trustworthy: do not rank them with replayed times.
+        reference_device: device that computes the reference results.
+        keep: folder for the captures and the audit log. None: they are deleted.
+        seed: seed of the secret inputs, for tests only: whoever knows the seed knows the inputs. None: random.
+
+    Raises:
+        UsageError: a value is out of range, or two options exclude each other.
     """
 
-    adapter: str = "problem"
+    adapter: Literal["auto", "problem", "gpumode", "kernelbench", "pygpubench"] = "auto"
     adapter_options: dict[str, str] = field(default_factory=dict)
-    language: Literal["python", "cuda", "ptx"] | None = None
+    language: Language | None = None
     entry: str | None = None
-    convention: str | None = None
+    convention: Convention | None = None
+    warm_up: int = 2
     cases: tuple[str, ...] = ()
     driver: str = "auto"
     device: int = 0
@@ -38,12 +82,19 @@ class GradeOptions:
     memory_bytes: int = 0
     sets: int = 8
     one_use: int = 12
-    warm_up: int = 2
     network: bool = False
-    require_sandbox: bool = False
+    require_sandbox: Literal["full"] | None = None
     forbid_library: tuple[str, ...] = ()
     inline: bool = False
     reference_device: Literal["auto", "cpu", "cuda"] = "auto"
     keep: Path | None = None
     seed: int | None = None
-    """Of the inputs, for tests: who knows it knows the inputs. None: the OS's."""
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in _BOUNDS.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise UsageError(f"{name.replace('_', '-')} is {value:g}; give {low:g} to {high:g}")
+        rule_of(self.until, self.samples)
+        if self.inline and self.flush_cache:
+            raise UsageError("--flush-cache has no effect with --inline; leave it out")

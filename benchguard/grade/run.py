@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from ..adapters.detect import adapter_of
-from ..errors import UsageError
 from ..inline.supervise import Inline
-from ..interpose import interposer_for
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.contract import Convention, Quarantined
@@ -24,6 +22,8 @@ from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device
 from ..replay.result import Settings
+from ..shim.interposer import interposer_for
+from ..version import __version__
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
@@ -51,12 +51,11 @@ class GradeRun:
         problem: str,
         submission: Path,
         options: GradeOptions,
-        version: str,
         progress: Report | None,
         stack: ExitStack,
     ) -> None:
         self.problem, self._path, self.options = problem, submission, options
-        self._version, self.progress, self._stack = version, progress, stack
+        self.progress, self._stack = progress, stack
         self._started = time.monotonic()
         self._deadline = self._started + options.timeout
         self.seconds: dict[str, float] = {}
@@ -87,7 +86,7 @@ class GradeRun:
                 timeout=max(1.0, self.left()),
                 memory_bytes=options.memory_bytes,
                 network=options.network,
-                require_full=options.require_sandbox,
+                require_full=options.require_sandbox is not None,
                 progress=lambda phase, case: self.report(phase, opening.name_of(case)),
                 hidden=(_folder_of(self.problem),),
                 warm_up=options.warm_up,
@@ -121,7 +120,7 @@ class GradeRun:
             adapter=options.adapter,
             cases=options.cases,
             sets_max=options.sets,
-            fresh=options.one_use,
+            one_use=options.one_use,
             pool_bytes=POOL_BYTES,
             seed=options.seed,
             device=options.reference_device,
@@ -132,10 +131,7 @@ class GradeRun:
         keep = self.options.keep
         if keep is None:
             return Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-grade-")))
-        try:
-            keep.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"cannot make the folder {keep}: {error.strerror}; name another") from error
+        keep.mkdir(parents=True, exist_ok=True)
         return keep.resolve()
 
     def own(self, descriptors: Sequence[int]) -> list[int]:
@@ -199,7 +195,7 @@ class GradeRun:
                 **{f"submission: {word}": took for word, took in found.seconds.items()},
             },
             wall_s=time.monotonic() - self._started,
-            version=self._version,
+            version=__version__,
         )
 
     def _audit(self, found: Quarantined) -> AuditBlock:

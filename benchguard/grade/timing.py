@@ -22,7 +22,7 @@ def reported(table: Sequence[SampleRow]) -> list[SampleRow]:
     """The samples that the time is of: all, or those on inputs used once, if there are too few others to hold against
     them, or if they are slower: to gain by what it keeps, a kernel would have to be fast on more than half of what it
     has never seen, which is no cheat."""
-    once = [row for row in table if row.fresh]
+    once = [row for row in table if row.one_use]
     few = len(table) - len(once) < REPEATED_MIN
     if once and (few or (len(once) >= LEAST_MIN and _median(once) > (1 + EFFECT_MIN) * _median(table))):
         return once
@@ -36,14 +36,14 @@ def _median(rows: Sequence[SampleRow]) -> float:
 def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
     """None where no set was kept for one use."""
     rows = [row for row in table if not row.unprimed and row.input_set is not None]
-    if not any(row.fresh for row in rows):
+    if not any(row.one_use for row in rows):
         return None
-    return first_use([(row.device_us, row.fresh) for row in rows], [row.input_set or 0 for row in rows])
+    return first_use([(row.device_us, row.one_use) for row in rows], [row.input_set or 0 for row in rows])
 
 
 def least_reason(table: Sequence[SampleRow]) -> str:
     """Why the median is not the time of work: no input that was used once was done in so little. Empty if one was."""
-    once = sorted(row.device_us for row in table if row.fresh and not row.unprimed)
+    once = sorted(row.device_us for row in table if row.one_use and not row.unprimed)
     if len(once) < LEAST_MIN or len(once) == len(table):
         return ""
     median = _median(table)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..ipc.shared_memory import Bytes
 from ..problem.arrays import from_bytes, to_bytes
 from ..problem.spec import Buffer
 from .formats import Array, numpy_dtype, stored_dtype
-from .shared import Bytes
 from .troubles import FaultError
 
 _memcmp = ctypes.CDLL(None).memcmp  # called through ctypes it runs without Python's lock

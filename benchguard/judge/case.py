@@ -1,4 +1,4 @@
-"""One case while it is graded: its throw-away and secret sets, its references, its ring, its samples."""
+"""One case while it is graded: its throw-away and secret sets, its references, its output slots, its samples."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import UsageError
+from ..ipc.shared_memory import FIXED, READ_ONLY, Bytes, SharedMemory
+from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.spec import layout_of
 from ..problem.suite import TestCase
 from .arrays import as_numbers, elements_of, memory_of
@@ -17,12 +19,10 @@ from .contract import Ask, Checked, Expected, Mismatch, Secrets
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
 from .making import Maker, Order, Source
-from .plan import Plan, Sizes, available_bytes, check_room, plan, spread
+from .plan import Sizes, available_bytes, check_room, plan, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
-from .ring import AnnouncedError, RingChecker
 from .samples import Copy, Samples
-from .shared import FIXED, READ_ONLY, Bytes, Shared
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
@@ -44,9 +44,9 @@ class Tools:
 class _Made:
     """Secret sets with all that belongs to them."""
 
-    plan: Plan
+    plan: SlotPlan
     distributions: tuple[str, ...]
-    pool: Shared
+    pool: SharedMemory
     expected: list[dict[str, Array]]
     memory: Bytes
     """The pool's."""
@@ -67,13 +67,13 @@ class CaseJudge:
         self._checked = layout_of(case.spec.checked)
         self._made: _Made | None = None
         self._samples: Samples | None = None
-        self._ring: RingChecker | None = None
+        self._slots: SlotReader | None = None
 
     @property
     def throwaway_bytes(self) -> int:
         return THROWAWAY_SETS * self.read.stride
 
-    def throwaway(self, shared: Shared, start: int) -> tuple[Source, list[Order]]:
+    def throwaway(self, shared: SharedMemory, start: int) -> tuple[Source, list[Order]]:
         """One set from the problem's own distribution, one from another: a submission whose launches depend on what
         it is given is to show it."""
         chance = chance_for(self._ask.seed, f"throwaway {self._index}")
@@ -86,15 +86,15 @@ class CaseJudge:
         ]
 
     def secrets(self) -> tuple[Secrets, list[int]]:
-        """Makes everything and begins to look at the ring. The descriptors are the caller's."""
+        """Makes everything and begins to read the output slots. The descriptors are the caller's."""
         if self._samples is not None or self._made is not None:
             raise UsageError("the secrets of this case were asked for before")
         self._made = made = self._make()
-        ring = Shared("neutrino-ring", made.plan.slots * self._checked.stride)
-        ring.seal(FIXED)
+        outputs = SharedMemory("neutrino-outputs", made.plan.slots * self._checked.stride)
+        outputs.seal(FIXED)
         stride = self._checked.stride
-        memory = ring.view()
-        slots = [memory[at : at + stride] for at in range(0, ring.size, stride)]
+        memory = outputs.view()
+        slots = [memory[at : at + stride] for at in range(0, outputs.size, stride)]
         self._samples = Samples(
             self._spec,
             self._checked,
@@ -108,17 +108,17 @@ class CaseJudge:
         )
         announced, announce = os.pipe()
         released, release = os.pipe()
-        self._ring = RingChecker(made.plan, stride, announced, release, self._samples, self._tools.workers)
+        self._slots = SlotReader(made.plan, stride, announced, release, self._samples, self._tools.workers)
         answer = Secrets(
-            self.read, self._checked, made.plan.sets, made.plan.fresh, made.plan.slots, made.distributions
+            self.read, self._checked, made.plan.sets, made.plan.one_use, made.plan.slots, made.distributions
         )
-        return answer, [os.dup(made.pool.descriptor), ring.descriptor, announce, released]
+        return answer, [os.dup(made.pool.descriptor), outputs.descriptor, announce, released]
 
     def expected(self) -> tuple[Expected, list[int]]:
         """What is right for each secret set, as an output has it."""
         if self._made is None:
             raise UsageError("what is expected is known once the secrets of this case were asked for")
-        shared = Shared("neutrino-expected", len(self._made.expected) * self._checked.stride)
+        shared = SharedMemory("neutrino-expected", len(self._made.expected) * self._checked.stride)
         for number, values in enumerate(self._made.expected):
             memory = {}
             for buffer in self._spec.checked:
@@ -131,32 +131,32 @@ class CaseJudge:
 
     def checked(self) -> Checked:
         """Finish, say what was found, and give all memory back."""
-        if self._ring is None or self._samples is None or self._made is None:
+        if self._slots is None or self._samples is None or self._made is None:
             raise UsageError("there are no samples of a case whose secrets were not asked for")
-        ring, samples = self._ring, self._samples
-        self._ring = None
-        ring.finish()
+        reader, samples = self._slots, self._samples
+        self._slots = None
+        reader.finish()
         try:
-            if isinstance(ring.trouble, AnnouncedError):
-                raise FaultError(f"the replay announces {ring.trouble}; its process is not to be believed")
-            if ring.trouble is not None:
-                raise ring.trouble
-            return self._summary(samples, ring.announcements.by_set)
+            if isinstance(reader.trouble, SlotError):
+                raise FaultError(f"the replay announces {reader.trouble}; its process is not to be believed")
+            if reader.trouble is not None:
+                raise reader.trouble
+            return self._summary(samples, reader.announcements.by_set)
         finally:
             self.close()
 
     def close(self) -> None:
         """Give back what is left."""
-        if self._ring is not None:
-            self._ring.finish()
+        if self._slots is not None:
+            self._slots.finish()
         if self._made is not None:
             self._made.pool.close()
-        self._ring = self._samples = self._made = None
+        self._slots = self._samples = self._made = None
 
     def _make(self) -> _Made:
         """Twice at most: first with references that may be kept in float32, where memory is short."""
         plans = [self._plan(spill=False)]
-        if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.fresh:
+        if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.one_use:
             plans.insert(0, self._plan(spill=True))
         for number, each in enumerate(plans):
             try:
@@ -165,16 +165,16 @@ class CaseJudge:
                 continue
         raise AssertionError("the last plan spills nothing")
 
-    def _plan(self, spill: bool) -> Plan:
+    def _plan(self, spill: bool) -> SlotPlan:
         sizes = Sizes(self.read.stride, kept_bytes(self._spec, spill), self._checked.stride)
         check_room(sizes, available_bytes())
-        return plan(sizes, self._ask.sets_max, self._ask.fresh, self._pool_bytes)
+        return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes)
 
-    def _fill(self, chosen: Plan, spill: bool) -> _Made:
+    def _fill(self, chosen: SlotPlan, spill: bool) -> _Made:
         chance = chance_for(self._ask.seed, f"secrets {self._index}")
-        counts = (chosen.sets - chosen.fresh, chosen.fresh)
+        counts = (chosen.sets - chosen.one_use, chosen.one_use)
         distributions = tuple(spread(self._case.distributions, counts, chance))
-        pool = Shared("neutrino-secrets", chosen.sets * self.read.stride)
+        pool = SharedMemory("neutrino-secrets", chosen.sets * self.read.stride)
         try:
             source = Source(self._tools.maker, self._seen, chance, pool)
             orders = [

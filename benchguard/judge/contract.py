@@ -1,23 +1,16 @@
 """What the supervisor and the judge's process say to each other, and what a verdict is made of.
 
 Over a socket pair: a JSON line a message, memfds beside it (socket.send_fds). Both sides are ours; what a replay
-left in the ring is not, but that is only compared.
+left in the output slots is not, but that is only compared.
 """
 
 from __future__ import annotations
 
-import struct
 from typing import Any, TypeAlias
 
 import msgspec
 
 from ..problem.spec import CaseSpec, Layout, Tolerance
-
-ANNOUNCED = struct.Struct("<QII")
-"""What the replay writes to the judge's pipe for every timed sample: its number from 0, its input set, the slot of
-the ring that holds its outputs. The judge writes one byte, the slot's number, back when it has looked at it."""
-
-RING_SLOTS_MAX = 64
 
 
 class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
@@ -28,10 +21,10 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     cases: tuple[str, ...] = ()
     """Names; empty: all."""
     sets_max: int = 8
-    fresh: int = 8
+    one_use: int = 8
     """Of the sets, so many beside are used for one sample each."""
     pool_bytes: int = 1 << 30
-    """For input sets, expected outputs and ring together, each."""
+    """For input sets, expected outputs and output slots, each."""
     seed: int | None = None
     """For tests; None: the OS's."""
     device: str = "auto"
@@ -44,7 +37,7 @@ class AskThrowaway(msgspec.Struct, frozen=True, tag_field="ask", tag="throwaway"
 
 
 class AskSecrets(msgspec.Struct, frozen=True, tag_field="ask", tag="secrets"):
-    """Input sets and references of a case. Answered with: pool memfd, ring memfd, the announcing end, the
+    """Input sets and references of a case. Answered with: pool memfd, output slots memfd, the announcing end, the
     releasing end."""
 
     case: int
@@ -82,13 +75,15 @@ class Throwaway(msgspec.Struct, frozen=True, tag_field="answer", tag="throwaway"
 
 
 class Secrets(msgspec.Struct, frozen=True, tag_field="answer", tag="secrets"):
-    """`sets` sets are in the pool, by `inputs`; the last `fresh` of them are for one sample each. Slot n of the ring
-    holds one sample's checked buffers, by `outputs`. `distributions` names each set's."""
+    """`sets` input sets are in the pool, laid out by `inputs`; the last `one_use` of them are for one sample each.
+
+    Slot n holds one sample's checked buffers, laid out by `outputs`. `distributions` names each distribution.
+    """
 
     inputs: Layout
     outputs: Layout
     sets: int
-    fresh: int
+    one_use: int
     slots: int
     distributions: tuple[str, ...]
 

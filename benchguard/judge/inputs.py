@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..ipc.shared_memory import Bytes, SharedMemory
 from ..problem.spec import Buffer, CaseSpec, Layout
 from ..problem.suite import TestCase
 from .arrays import memory_of
-from .shared import Bytes, Shared
 from .troubles import FaultError
 
 BYTES_FEW = 64
@@ -78,7 +78,7 @@ class Seen:
 
 
 def write_set(
-    shared: Shared, layout: Layout, number: int, memory: Mapping[str, Bytes], start: int = 0
+    shared: SharedMemory, layout: Layout, number: int, memory: Mapping[str, Bytes], start: int = 0
 ) -> None:
     """Set `number` of those that begin at `start`."""
     for name, data in memory.items():

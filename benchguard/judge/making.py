@@ -15,12 +15,12 @@ from typing import Protocol
 
 import msgspec
 
+from ..ipc.shared_memory import SharedMemory
 from ..problem.spec import layout_of
 from ..problem.suite import TestCase
 from .formats import Array
 from .inputs import SEED_BITS, TRIES, Seen, drawn, write_set
 from .reference import Expected, expected_of, spilled
-from .shared import Shared
 from .troubles import FaultError
 
 
@@ -50,11 +50,11 @@ class Failed:
 
 
 class Maker(Protocol):
-    def make(self, orders: Sequence[Order], pool: Shared) -> list[Made | Failed]:
+    def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
         """In the orders' order, up to the first that failed, and that one."""
 
 
-def inputs_of(case: TestCase, order: Order, pool: Shared) -> tuple[Mapping[str, bytes], Expected]:
+def inputs_of(case: TestCase, order: Order, pool: SharedMemory) -> tuple[Mapping[str, bytes], Expected]:
     """The digests of what is in the pool then, and what is right for it. Raises what the problem's code raises, and
     FaultError."""
     found = drawn(case, order.seed, order.distribution)
@@ -76,7 +76,7 @@ class Here:
     ) -> None:
         self._cases, self._problem, self._workers = cases, problem, workers
 
-    def make(self, orders: Sequence[Order], pool: Shared) -> list[Made | Failed]:
+    def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
         pending = []
         failed: list[Made | Failed] = []
         for order in orders:
@@ -100,7 +100,7 @@ class Here:
 class Source:
     """Sets of one case that are unlike each other, from seeds that `chance` draws."""
 
-    def __init__(self, maker: Maker, seen: Seen, chance: random.Random, pool: Shared) -> None:
+    def __init__(self, maker: Maker, seen: Seen, chance: random.Random, pool: SharedMemory) -> None:
         self._maker, self._seen, self._chance, self._pool = maker, seen, chance, pool
 
     def seed(self) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .contract import RING_SLOTS_MAX
+from ..ipc.slots import SLOTS_MAX, SlotPlan
 from .troubles import FaultError
 
 REPEATED_MIN = 2
@@ -24,30 +24,21 @@ SLOTS_MIN = 2
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bytes of one set: of inputs, of expected outputs as the judge keeps them, of outputs in the ring."""
+    """Bytes of one set: of inputs, of expected outputs as the judge keeps them, of outputs in a slot."""
 
     inputs: int
     kept: int
     outputs: int
 
 
-@dataclass(frozen=True)
-class Plan:
-    """`sets` in all, the last `fresh` of them for one sample each."""
-
-    sets: int
-    fresh: int
-    slots: int
-
-
-def plan(sizes: Sizes, sets_max: int, fresh: int, pool_bytes: int) -> Plan:
+def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int) -> SlotPlan:
     """At least REPEATED_MIN repeated sets, whatever `pool_bytes` says; then ONE_USE_WISHED for one use; then more of
     both."""
     room = min(pool_bytes // max(1, sizes.inputs), pool_bytes // max(1, sizes.kept))
-    total = min(max(sets_max, REPEATED_MIN) + fresh, max(room, REPEATED_MIN))
-    once = min(fresh, total - REPEATED_MIN, max(ONE_USE_WISHED, total // 2))
-    slots = max(SLOTS_MIN, min(RING_SLOTS_MAX, pool_bytes // 2 // max(1, sizes.outputs)))
-    return Plan(min(total, max(sets_max, REPEATED_MIN) + once), once, slots)
+    total = min(max(sets_max, REPEATED_MIN) + one_use, max(room, REPEATED_MIN))
+    once = min(one_use, total - REPEATED_MIN, max(ONE_USE_WISHED, total // 2))
+    slots = max(SLOTS_MIN, min(SLOTS_MAX, pool_bytes // 2 // max(1, sizes.outputs)))
+    return SlotPlan(min(total, max(sets_max, REPEATED_MIN) + once), once, slots)
 
 
 def spread(names: Sequence[str], counts: Sequence[int], chance: random.Random) -> list[str]:

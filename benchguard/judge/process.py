@@ -23,8 +23,9 @@ from typing import IO, TypeVar
 import msgspec
 
 from ..errors import BenchguardError, UsageError
+from ..ipc.messages import ClosedError, MessageError, receive, send
+from ..problem.errors import ProblemError
 from .contract import Answer, Question, Trouble, decode_answer, encode
-from .messages import ClosedError, MessageError, receive, send
 
 STDERR_BYTES = 1 << 15
 GRACE_SECONDS = 1.0
@@ -120,7 +121,7 @@ class JudgeProcess:
     def answer(self, kind: type[_AnswerT], timeout: float | None = None) -> tuple[_AnswerT, list[int]]:
         """The answer to the oldest question that has none, and its descriptors, which are the caller's.
 
-        Raises UsageError or BenchguardError for Trouble, after which others are answered still; BenchguardError if
+        Raises UsageError or ProblemError for Trouble, after which others are answered still; BenchguardError if
         the judge died or is not done in time, after which nothing is.
         """
         if self._failure is not None:
@@ -143,7 +144,7 @@ class JudgeProcess:
             return found, list(descriptors)
         _close(descriptors)
         if isinstance(found, Trouble):
-            raise UsageError(found.text) if found.usage else BenchguardError(found.text)
+            raise UsageError(found.text) if found.usage else ProblemError(found.text)
         raise self._fail(f"the judge answered with {type(found).__name__} where {kind.__name__} is due")
 
     def _died(self) -> BenchguardError:

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..ipc.shared_memory import Bytes
 from ..problem.spec import Buffer, CaseSpec, Layout, Tolerance
 from .arrays import elements_of, same_bits
 from .compare import Comparison, compare
 from .contract import Mismatch
 from .formats import Array
-from .shared import Bytes
 
 Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import UsageError
+from ..ipc.shared_memory import READ_ONLY, SharedMemory
 from ..problem.spec import Buffer, CaseSpec, Layout
 from ..problem.suite import Suite, TestCase
 from ..problem.threads import threads
@@ -24,7 +25,6 @@ from .contract import (
 )
 from .making import Here, Maker
 from .plan import available_bytes
-from .shared import READ_ONLY, Shared
 from .troubles import FaultError, trouble_of
 from .workers import Workers, can_fork
 
@@ -32,7 +32,7 @@ Load = Callable[[str, str, Mapping[str, str]], Suite]
 """From PATH[:NAME], adapter, options."""
 
 SHARE_OF_MEMORY = 6
-"""Input sets, references and ring of all cases together leave half of what is available."""
+"""Input sets, references and output slots of all cases together leave half of what is available."""
 
 PAGE = 4096
 
@@ -98,7 +98,7 @@ class Session:
         offsets = [0]
         for case in self._cases:
             offsets.append(offsets[-1] + -(-case.throwaway_bytes // PAGE) * PAGE)
-        shared = Shared("neutrino-throwaway", offsets[-1])
+        shared = SharedMemory("neutrino-throwaway", offsets[-1])
         try:
             sets = [case.throwaway(shared, start) for case, start in zip(self._cases, offsets, strict=False)]
             assert self._maker is not None

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 
 import msgspec
 
+from ..ipc.messages import ClosedError, MessageError, receive, send
+from ..ipc.processes import protect
 from ..problem.suite import Suite
 from .contract import Question, decode_question, encode
-from .messages import ClosedError, MessageError, receive, send
-from .protect import protect
 from .session import Load, Session
 
 

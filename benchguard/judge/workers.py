@@ -26,16 +26,16 @@ import msgspec
 import numpy as np
 
 from ..errors import UsageError
+from ..ipc.messages import ClosedError, receive, send
+from ..ipc.processes import protect
+from ..ipc.shared_memory import READ_ONLY, Bytes, SharedMemory
 from ..problem.spec import ALIGNMENT, CaseSpec
 from ..problem.suite import TestCase
 from ..problem.threads import shared_threads, threads
 from .formats import Array
 from .making import Failed, Made, Order, inputs_of, kept
-from .messages import ClosedError, receive, send
 from .plan import available_bytes
-from .protect import protect
 from .reference import SpillError
-from .shared import READ_ONLY, Bytes, Shared
 from .troubles import FaultError, told
 
 WIDE = 8
@@ -114,10 +114,10 @@ class Workers:
         self._ends.append(ours)
         self._children.append(child)
 
-    def make(self, orders: Sequence[Order], pool: Shared) -> list[Made | Failed]:
+    def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
         sizes = [self._places[each.case][1] if each.answers else 0 for each in orders]
         starts = [sum(sizes[:number]) for number in range(len(sizes))]
-        answers = Shared("neutrino-answers", sum(sizes))
+        answers = SharedMemory("neutrino-answers", sum(sizes))
         try:
             asked = [_Asked(order, start) for order, start in zip(orders, starts, strict=True)]
             replies = self._replies(asked, [pool.descriptor, answers.descriptor])
@@ -227,7 +227,7 @@ def _work(end: socket.socket, parent: int, cases: Sequence[TestCase]) -> NoRetur
 def _made(
     case: TestCase, asked: _Asked, pool: int, answers: int, places: Mapping[str, tuple[int, int]]
 ) -> _Done | _Fault:
-    inputs, outputs = Shared.received(pool), Shared.received(answers)
+    inputs, outputs = SharedMemory.adopt(pool), SharedMemory.adopt(answers)
     try:
         digests, expected = inputs_of(case, asked.order, inputs)
         found = kept(case, asked.order, expected)

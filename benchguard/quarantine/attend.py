@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from ..lines import Splitter
+from ..ipc.lines import LineSplitter
 from . import group
 from .contract import EVENTS_MAX, LINE_MAX
 from .group import Group
@@ -28,7 +28,7 @@ _POLL_SECONDS = 0.01
 
 class Attendant:
     """Called by audit.supervise with the keeper's process. `events` and `output` are the reading ends of pipes,
-    `deadline` is by the monotonic clock. `handle` takes each line of events as a Splitter does."""
+    `deadline` is by the monotonic clock. `handle` takes each line of events as a LineSplitter does."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Attendant:
         members: Group,
     ) -> None:
         self._events, self._output, self._deadline = events, output, deadline
-        self._splitter = Splitter(handle, LINE_MAX, EVENTS_MAX)
+        self._splitter = LineSplitter(handle, LINE_MAX, EVENTS_MAX)
         self._watch, self._members = watch, members
         self._tail = b""
         self._watched = 0.0

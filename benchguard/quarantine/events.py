@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ..lines import LineError
+from ..ipc.lines import LineError
 from .contract import Began, Broke, Confined, Event, Finished
 
 Progress = Callable[[str, int], None]

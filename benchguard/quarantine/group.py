@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
-from ..audit.processes import Process, descendants, kill_descendants, process_start, processes
+from ..ipc.processes import Process, descendants, kill_descendants, process_start, processes
 
 GRACE_SECONDS = 2.0
 _POLL_SECONDS = 0.005

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..audit.supervise import Interposer
 from ..errors import BenchguardError
+from ..shim.interposer import Interposer
 from .submission import Submission, copy_to
 
 REMOVE_SECONDS = 60.0

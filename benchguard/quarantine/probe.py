@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 
 from ..errors import BenchguardError
-from . import identity
 from .contract import LINE_MAX, Confine, Confined, Event, Order
-from .environment import quarantine_environment
 from .group import Group
 from .quarantine import command, request
+from .sandbox import identity
+from .sandbox.environment import quarantine_environment
 
 PROBE_SECONDS = 30.0
 

@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from .. import __version__
 from ..audit.log import LogWriter
 from ..audit.selection import ByProgram
-from ..audit.supervise import ChildOptions, Interposer, Recorded, Run, supervise
+from ..audit.supervise import ChildOptions, Recorded, Run, supervise
 from ..errors import BenchguardError
 from ..inline.supervise import Inline
-from . import environment, identity
+from ..shim.interposer import Interposer
+from ..version import __version__
 from .attend import Attendant
 from .contract import Audit, Confine, Order, Quarantined
 from .events import Events, Progress, printable
@@ -26,6 +26,7 @@ from .group import Group
 from .late import NOTHING, Given, Sender, reading
 from .private import Private, private, readable_interposer
 from .recordings import pack_all
+from .sandbox import environment, identity
 from .submission import Submission, is_altered
 from .trouble import confinement_of, trouble_of
 from .watch import Watch
@@ -35,7 +36,7 @@ AUDIT_LOG = "audit.jsonl"
 # The package's folder is not where -I looks; it is on the path for no longer than that takes.
 _START = (
     "import os, sys; sys.path += sys.argv[2].split(os.pathsep) if sys.argv[2] else []; "
-    "sys.path.insert(0, sys.argv[1]); from benchguard.quarantine.stage import main; "
+    "sys.path.insert(0, sys.argv[1]); from benchguard.quarantine.sandbox.stage import main; "
     "sys.path.remove(sys.argv[1]); main(sys.argv[3:])"
 )
 

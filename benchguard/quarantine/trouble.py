@@ -8,7 +8,7 @@ import signal
 from ..audit.supervise import Run
 from .attend import Attendant
 from .events import Events, printable
-from .keeper import STATUS_LEFT
+from .sandbox.keeper import STATUS_LEFT
 
 _SIGNALLED = 128
 

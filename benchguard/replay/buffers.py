@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..errors import UsageError
-from .protocol import InputPart, OutputPart, RingPart, RingRequest
+from ..ipc.slots import SLOTS_MAX
+from .protocol import InputPart, OutputPart, SlotPart, SlotRequest
 from .subject import Subject
 
 Data: TypeAlias = Any
@@ -21,7 +22,6 @@ POOL_SETS = 8
 """How many sets a callable is asked for where no list says how many."""
 
 SETS_MAX = 4096
-RING_SLOTS_MAX = 64
 _ALIGNMENT = 64
 
 
@@ -33,22 +33,22 @@ Places: TypeAlias = Mapping[str, tuple[int, int]]
 class SharedInputs:
     """Input sets that somebody else wrote into a memfd, `stride` bytes from one to the next.
 
-    The last `fresh` of the `sets` are used for one timed sample each. The descriptor stays the caller's.
+    The last `one_use` of the `sets` are used for one timed sample each. The descriptor stays the caller's.
     """
 
     descriptor: int
     sets: int
-    fresh: int
+    one_use: int
     stride: int
     places: Places
 
 
 @dataclass(frozen=True)
-class Ring:
+class SlotPool:
     """A memfd of `slots` slots, `stride` bytes from one to the next, to which every timed sample's outputs are copied.
 
-    Each copy is told to the descriptor `announce` (ANNOUNCED in ring.py); a slot's number, one byte on `release`,
-    gives it back. All three descriptors stay the caller's.
+    Each copy is announced on the descriptor `announce` (ipc/slots.py); a byte on `release`, the slot's number, returns
+    the slot. The caller keeps all three descriptors.
     """
 
     descriptor: int
@@ -60,13 +60,39 @@ class Ring:
 
 
 @dataclass(frozen=True)
+class Buffers:
+    """Memory that a replay reads and returns: `inputs` and `outputs` as in replay(), or memory shared with the caller.
+
+    With `slots`, `outputs` None means no outputs in the result.
+    """
+
+    inputs: Mapping[str | int, Source] | SharedInputs | None = None
+    outputs: Sequence[str | tuple[int, int]] | None = None
+    slots: SlotPool | None = None
+
+    @property
+    def outputs_wanted(self) -> Sequence[str | tuple[int, int]] | None:
+        return () if self.slots is not None and self.outputs is None else self.outputs
+
+    @property
+    def input_names(self) -> list[str]:
+        given = self.inputs.places if isinstance(self.inputs, SharedInputs) else self.inputs or {}
+        return [*map(str, given)]
+
+
+@dataclass(frozen=True)
 class Pool:
     """`sets` input sets in the memory behind `descriptor`, which is -1 if there are none."""
 
     descriptor: int = -1
     sets: int = 0
     parts: tuple[InputPart, ...] = ()
-    fresh: int = 0
+    one_use: int = 0
+    owned: bool = True
+
+    def close(self) -> None:
+        if self.owned and self.descriptor >= 0:
+            os.close(self.descriptor)
 
 
 @dataclass(frozen=True)
@@ -78,6 +104,10 @@ class Outputs:
     parts: tuple[OutputPart, ...] = ()
     sets: int = 0
     stride: int = 0
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
 
     def read(self) -> dict[str, bytes | list[bytes]]:
         """Each output: of the last sample, or a list by input set."""
@@ -91,8 +121,10 @@ class Outputs:
         return found
 
 
-def make_pool(inputs: Mapping[str | int, Source] | None, subject: Subject) -> Pool:
-    """All sets of all inputs, written down. Raises UsageError for one that does not fit."""
+def make_pool(inputs: Mapping[str | int, Source] | SharedInputs | None, subject: Subject) -> Pool:
+    """All sets of all inputs in one memfd, or the caller's. Raises UsageError for an input that does not fit."""
+    if isinstance(inputs, SharedInputs):
+        return _shared_pool(inputs, subject)
     if not inputs:
         return Pool()
     sets = _set_count(inputs)
@@ -118,11 +150,11 @@ def make_pool(inputs: Mapping[str | int, Source] | None, subject: Subject) -> Po
         raise
 
 
-def shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
+def _shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
     """The caller's memory as a pool. Raises UsageError for what the capture, or the memory, has not."""
-    if not 0 <= shared.fresh < shared.sets <= SETS_MAX:
+    if not 0 <= shared.one_use < shared.sets <= SETS_MAX:
         raise UsageError(
-            f"of {shared.sets} input sets {shared.fresh} cannot be for one sample each; give from 1 to "
+            f"of {shared.sets} input sets {shared.one_use} cannot be for one sample each; give from 1 to "
             f"{SETS_MAX} sets, one of them at least for any number of samples"
         )
     _check_shared("inputs", shared.descriptor, shared.sets, shared.stride, shared.places)
@@ -132,21 +164,26 @@ def shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
         for name, (offset, size) in shared.places.items()
         if size
     ]
-    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.fresh)
+    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.one_use, owned=False)
 
 
-def ring_request(ring: Ring, given: Collection[str], subject: Subject) -> RingRequest:
-    """What the replay process is told of a ring. What is in `given` (names of inputs) is written in place, so it
-    begins as an input; all else is filled with a pattern. Raises UsageError."""
-    if not 1 <= ring.slots <= RING_SLOTS_MAX:
-        raise UsageError(f"a ring cannot have {ring.slots} slots; give from 1 to {RING_SLOTS_MAX}")
-    _check_shared("outputs", ring.descriptor, ring.slots, ring.stride, ring.places)
+def slot_request(buffers: Buffers, subject: Subject) -> SlotRequest | None:
+    """The replay process's description of the slot pool; None without one. Raises UsageError.
+
+    An output that is an input too is updated in place and begins as the input. Other outputs begin as noise.
+    """
+    pool, given = buffers.slots, buffers.input_names
+    if pool is None:
+        return None
+    if not 1 <= pool.slots <= SLOTS_MAX:
+        raise UsageError(f"a slot pool cannot have {pool.slots} slots; give 1 to {SLOTS_MAX}")
+    _check_shared("outputs", pool.descriptor, pool.slots, pool.stride, pool.places)
     parts = [
-        RingPart(_place(subject, name, size), size, offset, name not in given)
-        for name, (offset, size) in ring.places.items()
+        SlotPart(_place(subject, name, size), size, offset, name not in given)
+        for name, (offset, size) in pool.places.items()
         if size
     ]
-    return RingRequest(ring.descriptor, ring.slots, ring.stride, tuple(parts), ring.announce, ring.release)
+    return SlotRequest(pool.descriptor, pool.slots, pool.stride, tuple(parts), pool.announce, pool.release)
 
 
 def _check_shared(what: str, descriptor: int, count: int, stride: int, places: Places) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..errors import UsageError
 from ..shim.vendors import Api
+from .options import ReplayOptions
 from .protocol import COLD, Cold, Prepared
 
 ROTATING_MAX = 1 << 20
@@ -28,20 +29,12 @@ class Caches:
     flush_code: bool
 
 
-def caches_of(
-    api: Api,
-    *,
-    cold: Cold | None = None,
-    icache: str = "warm",
-    flush_cache: bool = False,
-    rotating_count: int | None = None,
-    strict: bool = False,
-) -> Caches:
-    """Raises UsageError for what cannot be asked.
+def caches_of(api: Api, options: ReplayOptions) -> Caches:
+    """How the engine makes caches cold. Raises UsageError for options that contradict one another.
 
-    More copies than one are `cold="rotate"`; one is no rotation. CUDA has nothing that empties an instruction cache, so
-    there the code is in copies, too.
+    CUDA has no instruction that empties an instruction cache, so `flush_cache` runs copies of the code there.
     """
+    cold, icache, rotating_count = options.cold, options.icache, options.rotating_count
     if cold is not None and cold not in COLD:
         raise UsageError(f"cold cannot be {cold!r}; give {', '.join(sorted(COLD))}")
     if icache not in {"warm", "cold"}:
@@ -56,15 +49,15 @@ def caches_of(
             f"cold {cold!r} has no copies to rotate; give rotate, or leave the rotating count out"
         )
     chosen: Cold = cold or ("rotate" if rotates else "flush")
-    if strict and chosen in {"remap", "rotate"}:
+    if options.strict and chosen in {"remap", "rotate"}:
         raise UsageError(
             f"cold {chosen!r} keeps copies of the state where kernels reach them; with strict give flush or none"
         )
     return Caches(
         cold=chosen,
         rotating_count=rotating_count or 0 if chosen == "rotate" else 0,
-        cold_code=icache == "cold" or (flush_cache and api == "cuda"),
-        flush_code=flush_cache and api == "hip",
+        cold_code=icache == "cold" or (options.flush_cache and api == "cuda"),
+        flush_code=options.flush_cache and api == "hip",
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from ..ipc.lines import LineError
 from .convergence import samples_max
-from .process import LineError
 from .protocol import (
     Batch,
     Done,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
 from .convergence import Count, Decision, Interval, decide, next_check, shortfall
 from .protocol import (
@@ -13,7 +14,9 @@ from .protocol import (
     DIFFERENCES_MAX,
     NO_SET,
     NOTES_MAX,
+    OURS,
     REFUSALS_MAX,
+    TIMEOUT,
     Batch,
     Done,
     Event,
@@ -25,10 +28,10 @@ from .protocol import (
     Ready,
     Request,
     Sample,
+    SlotTimes,
     TimedSample,
     Verified,
 )
-from .ring import RingWriter
 from .schedule import Schedule
 from .statistics import quantile
 
@@ -54,11 +57,11 @@ Send: TypeAlias = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Buffers:
-    """The inherited memory: what the inputs' parts are in, and where the outputs' parts and the ring's go."""
+    """The inherited memory: what the inputs' parts are in, and where the outputs' parts and the output slots are."""
 
     inputs: memoryview
     outputs: memoryview
-    ring: memoryview = field(default_factory=lambda: memoryview(b""))
+    slots: memoryview = field(default_factory=lambda: memoryview(b""))
 
 
 def run(
@@ -99,8 +102,8 @@ class _Loop:
         self._sent_at = 0.0
         self._kept: set[int] = set()  # input sets whose outputs have been kept
         first = next_check(request.rule, 0)
-        self._schedule = Schedule(request.input_sets, request.fresh_sets, request.schedule_seed, first)
-        self._ring = RingWriter(request.ring, buffers.ring, request.deadline) if request.ring else None
+        self._schedule = Schedule(request.input_sets, request.one_use_sets, request.schedule_seed, first)
+        self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self.phase = ""
 
     def run(self) -> None:
@@ -149,7 +152,7 @@ class _Loop:
         for output in self._request.outputs:
             if output.written:
                 self._engine.output(output.address, output.bytes)
-        for part in self._request.ring.parts if self._request.ring else ():
+        for part in self._request.slots.parts if self._request.slots else ():
             if part.written:
                 self._engine.output(part.address, part.bytes)
 
@@ -198,11 +201,17 @@ class _Loop:
         self._samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
         self._flush_if_due()
-        if self._ring is not None:
-            self._ring.put(sample.input_set, self._engine.read)
+        if self._slots is not None:
+            self._put_outputs(self._slots, sample.input_set)
         if self._request.output_sets > 1 and sample.input_set < self._request.output_sets:
             self._keep(sample.input_set)
         return sample
+
+    def _put_outputs(self, slots: SlotWriter, input_set: int) -> None:
+        try:
+            slots.put(input_set, self._engine.read)
+        except SlotError as error:
+            raise EngineError(TIMEOUT if error.timed_out else OURS, str(error)) from None
 
     def _flush_if_due(self) -> None:
         if len(self._unsent) >= BATCH_MAX or self._clock() - self._sent_at >= SEND_SECONDS:
@@ -256,5 +265,5 @@ class _Loop:
             wanted=decision.wanted,
             warm_up=warm_up,
             notes=tuple(map(line, notes)),
-            ring=self._ring.times if self._ring is not None else None,
+            slots=SlotTimes(self._slots.copy_seconds, self._slots.wait_seconds) if self._slots else None,
         )

@@ -93,7 +93,7 @@ class OutputPart(msgspec.Struct, frozen=True):
     written: bool
 
 
-class RingPart(msgspec.Struct, frozen=True):
+class SlotPart(msgspec.Struct, frozen=True):
     """`bytes` bytes at `address` go to `offset` of a slot. `written` as an OutputPart's."""
 
     address: int
@@ -102,13 +102,13 @@ class RingPart(msgspec.Struct, frozen=True):
     written: bool
 
 
-class RingRequest(msgspec.Struct, frozen=True):
-    """A ring of `slots` slots in shared memory, and the pipes that say which hold what (ring.py)."""
+class SlotRequest(msgspec.Struct, frozen=True):
+    """A pool of `slots` output slots in shared memory, and the replay's ends of its two pipes (ipc/slots.py)."""
 
     descriptor: int
     slots: int
     stride: int
-    parts: tuple[RingPart, ...]
+    parts: tuple[SlotPart, ...]
     announce: int
     release: int
 
@@ -116,7 +116,7 @@ class RingRequest(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True):
     """What to replay and how, until when at the latest by the monotonic clock, in seconds.
 
-    `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `fresh_sets` input
+    `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `one_use_sets` input
     sets are used for one timed sample each; which set is whose is drawn from `schedule_seed`.
     """
 
@@ -136,9 +136,9 @@ class Request(msgspec.Struct, frozen=True):
     outputs_descriptor: int = -1
     outputs_stride: int = 0
     output_sets: int = 0
-    fresh_sets: int = 0
+    one_use_sets: int = 0
     schedule_seed: int = 0
-    ring: RingRequest | None = None
+    slots: SlotRequest | None = None
 
 
 class Device(msgspec.Struct, frozen=True):
@@ -258,8 +258,8 @@ class Batch(msgspec.Struct, frozen=True, tag_field="event", tag="batch"):
     samples: Annotated[tuple[TimedSample, ...], Meta(min_length=1, max_length=BATCH_MAX)]
 
 
-class RingTimes(msgspec.Struct, frozen=True):
-    """In seconds: copying to the ring, and waiting for a slot of it, all samples together."""
+class SlotTimes(msgspec.Struct, frozen=True):
+    """Seconds spent copying outputs to slots, and waiting for free slots, over all samples."""
 
     copy_s: Time
     wait_s: Time
@@ -274,7 +274,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     wanted: Time | None
     warm_up: Word
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
-    ring: RingTimes | None = None
+    slots: SlotTimes | None = None
 
 
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):

@@ -7,27 +7,20 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
 
 from ..capture import Capture
-from ..errors import UsageError
-from .buffers import (
-    Keep,
-    Outputs,
-    Ring,
-    SharedInputs,
-    Source,
-    make_outputs,
-    make_pool,
-    ring_request,
-    shared_pool,
-)
+from ..ipc.child import Ended, converse
+from .buffers import Buffers, Outputs, Source, make_outputs, make_pool, slot_request
 from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
 from .convergence import TAGGED_MAX, rule_of, text_of
 from .environment import replay_environment
-from .process import Ended, converse
-from .protocol import COLD, NO_SET, UNPRIMED, Cold, Limits, Options, Ready, Request, encode
+from .options import ReplayOptions
+from .protocol import COLD, LINE_MAX, LINES_MAX, NO_SET, UNPRIMED, Limits, Ready, Request, encode
+from .protocol import Options as EngineOptions
 from .result import Different, ReplayResult, SampleRow, Settings
 from .statistics import summarise
 from .subject import Subject, subject_of
@@ -35,7 +28,6 @@ from .target import Target, target_of
 from .verdict import verdict_of
 from .worker import command
 
-TIMEOUT_SECONDS = 120.0
 SAMPLING_SECONDS = 30.0
 """The cap on sampling by a rule: then the verdict is `unconverged`, never silence."""
 
@@ -51,97 +43,85 @@ SEED_MAX = (1 << 63) - 1
 
 def replay(
     capture: str | os.PathLike[str] | Capture,
+    options: ReplayOptions = ReplayOptions(),  # noqa: B008 - frozen
     *,
-    inputs: Mapping[str | int, Source] | SharedInputs | None = None,
+    inputs: Mapping[str | int, Source] | None = None,
     outputs: Sequence[str | tuple[int, int]] | None = None,
-    cold: Cold | None = None,
-    icache: str = "warm",
-    flush_cache: bool = False,
-    rotating_count: int | None = None,
-    prime: bool = True,
-    verify: bool = False,
-    samples: int | None = None,
-    until: str | None = None,
-    timeout: float = TIMEOUT_SECONDS,
-    driver: str = "auto",
-    device: int = 0,
-    seed: int | None = None,
-    keep_outputs: Keep = "last",
-    ignore_refusals: bool = False,
-    ring: Ring | None = None,
-    strict: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    **changes: Any,
+) -> ReplayResult:
+    """Rebuild a capture's state in a clean process, run its region many times, and time it.
+
+    No host code of the recorded program runs.
+
+        benchguard.replay("x.ncap", driver="sim", samples=100).time_us.median
+
+    Args:
+        capture: path of a capture file, or an open Capture, which stays open.
+        options: how to replay.
+        inputs: memory to write before each sample, by the name of a recorded range or by device address. A value is
+            bytes or an array of exactly the recorded size in bytes, a list of those (input sets, one drawn at random
+            for each sample), or a function from the set's number to one of those.
+        outputs: memory to return in `ReplayResult.outputs`: names of recorded ranges, or (device address, bytes).
+            None: the ranges that the recorded program named as outputs.
+        progress: called with each change of phase and each batch of samples.
+        changes: fields of ReplayOptions by name, in place of those in `options`.
+
+    Returns:
+        The verdict, the samples (`table`, times in microseconds) and their statistics (`time_us`). A replay that
+        fails, times out, or does not converge is a verdict, not an exception.
+
+    Raises:
+        UsageError: an option, input or output is invalid or does not fit the capture.
+        CaptureError: the file is missing, damaged, or not a capture.
+        ShimError: there is no driver for the capture.
+        TypeError: `changes` names no field of ReplayOptions.
+    """
+    return replay_buffers(capture, replace(options, **changes), Buffers(inputs, outputs), progress)
+
+
+def replay_buffers(
+    capture: str | os.PathLike[str] | Capture,
+    options: ReplayOptions,
+    buffers: Buffers,
     progress: Callable[[Progress], None] | None = None,
 ) -> ReplayResult:
-    """Rebuild a capture's state in a clean process, run its region and time it, until the median is known.
-
-    `inputs` replaces memory by name of a range or by address: bytes, an array, a list of those (input sets, drawn
-    at random for each sample), or a function of the set's number. `outputs` are names or (address, bytes); None:
-    those that the program named; result.outputs has their bytes after the last sample, or with
-    keep_outputs="sets" a list by input set. `until` is "ci=0.0025" (the 95 % interval of the median, the default)
-    or "cv=0.01"; `samples` a number instead. `timeout` is for all of it, in seconds.
-
-    `cold` None is "flush", or "rotate" where a `rotating_count` says how many copies of the state take turns.
-    `flush_cache` empties the instruction caches before each sample: on AMD's devices by a kernel, else by copies of the
-    code (icache="cold"); result.icache says what was done. `driver` is one of the capture's vendor.
-
-    For a capture that an adversary made: `inputs` and the outputs of every timed sample (`ring`) are memory that is
-    shared with who makes and checks them, and `strict` keeps what lasts from sample to sample out of kernels' reach,
-    and from the capture what would let one sample help the next (docs/architecture.md, "Replay").
-
-    Raises UsageError for what cannot be asked, CaptureError for what is no capture, ShimError without a driver;
-    all else is a verdict.
-    """
+    """Like replay(), for callers that share the memory of inputs and outputs with the replay process."""
     started = time.monotonic()
-    if not 0 < timeout < 1e6:
-        raise UsageError(f"a time-out of {timeout} s cannot be; give seconds, more than 0")
-    if not 0 <= device < NO_SET:
-        raise UsageError(f"there is no device {device}; give a number from 0")
-    seed = int.from_bytes(os.urandom(7), "little") if seed is None else seed & SEED_MAX
-    rule = rule_of(until, samples)
+    seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
+    rule = rule_of(options.until, options.samples)
     with ExitStack() as stack:
         opened = capture if isinstance(capture, Capture) else stack.enter_context(Capture.open(capture))
         subject = subject_of(opened)
-        caches = caches_of(
-            subject.api,
-            cold=cold,
-            icache=icache,
-            flush_cache=flush_cache,
-            rotating_count=rotating_count,
-            strict=strict,
-        )
-        target = target_of(subject.api, driver)
-        if isinstance(inputs, SharedInputs):
-            pool = shared_pool(inputs, subject)
-        else:
-            pool = make_pool(inputs, subject)
-            stack.callback(_close, pool.descriptor)
-        given = inputs.places if isinstance(inputs, SharedInputs) else inputs or {}
-        shared_ring = ring_request(ring, [*map(str, given)], subject) if ring is not None else None
-        outputs = () if ring is not None and outputs is None else outputs
-        kept = make_outputs(outputs, keep_outputs, subject, pool.sets)
-        stack.callback(_close, kept.descriptor)
+        caches = caches_of(subject.api, options)
+        target = target_of(subject.api, options.driver)
+        pool = make_pool(buffers.inputs, subject)
+        stack.callback(pool.close)
+        slots = slot_request(buffers, subject)
+        kept = make_outputs(buffers.outputs_wanted, options.keep_outputs, subject, pool.sets)
+        stack.callback(kept.close)
         request = Request(
             capture=opened.fileno(),
             driver=target.library,
-            options=Options(
-                device=device,
+            options=EngineOptions(
+                device=options.device,
                 cold=COLD.index(caches.cold),
                 cold_code=caches.cold_code,
-                prime=prime,
-                timeout_ms=int(1000 * min(timeout, SAMPLE_SECONDS_MAX)) or 1,
+                prime=options.prime,
+                timeout_ms=int(1000 * min(options.timeout, SAMPLE_SECONDS_MAX)) or 1,
                 seed=_noise_of(seed),
-                guard=strict,
-                strict=strict,
+                guard=options.strict,
+                strict=options.strict,
                 input_bytes=sum(-(-part.bytes // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for part in pool.parts),
                 rotating_count=caches.rotating_count,
                 flush_code=caches.flush_code,
             ),
             limits=_limits(),
             rule=rule,
-            deadline=started + timeout,
+            deadline=started + options.timeout,
             sampling_seconds=SAMPLING_SECONDS,
-            verify=verify,
-            ignore_refusals=ignore_refusals,
+            verify=options.verify,
+            ignore_refusals=options.ignore_refusals,
             inputs=pool.parts,
             inputs_descriptor=pool.descriptor,
             input_sets=pool.sets,
@@ -149,28 +129,30 @@ def replay(
             outputs_descriptor=kept.descriptor,
             outputs_stride=kept.stride,
             output_sets=kept.sets,
-            fresh_sets=pool.fresh,
+            one_use_sets=pool.one_use,
             schedule_seed=seed,
-            ring=shared_ring,
+            slots=slots,
         )
         seen, ended, watch = _run(request, target, progress)
         settings = Settings(
             cold=caches.cold,
             icache="cold" if caches.cold_code else "warm",
-            prime=prime,
+            prime=options.prime,
             until=text_of(rule),
-            device=device,
+            device=options.device,
             driver=str(target.driver.path),
             seed=seed,
             input_sets=pool.sets,
-            ignored_refusals=ignore_refusals,
-            fresh_sets=pool.fresh,
-            strict=strict,
+            ignored_refusals=options.ignore_refusals,
+            one_use_sets=pool.one_use,
+            strict=options.strict,
             api=subject.api,
-            flush_cache=flush_cache,
-            rotating_count=rotating_count,
+            flush_cache=options.flush_cache,
+            rotating_count=options.rotating_count,
         )
-        return _result(seen, ended, watch, subject, str(opened.path), settings, kept, started, timeout)
+        return _result(
+            seen, ended, watch, subject, str(opened.path), settings, kept, started, options.timeout
+        )
 
 
 def _run(
@@ -187,8 +169,8 @@ def _run(
 
     seen = Collector(request, progress, on_ready)
     descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
-    if request.ring is not None:
-        descriptors |= {request.ring.descriptor, request.ring.announce, request.ring.release}
+    if request.slots is not None:
+        descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
     question = os.memfd_create("neutrino-request", os.MFD_CLOEXEC)
     try:
         with open(question, "wb", closefd=False) as file:
@@ -201,6 +183,8 @@ def _run(
             descriptors=[each for each in descriptors if each >= 0],
             deadline=request.deadline,
             handle=seen.handle,
+            line_max=LINE_MAX,
+            lines_max=LINES_MAX,
         )
     finally:
         watch.stop()
@@ -248,13 +232,13 @@ def _result(
         difference_count=seen.verified.count if seen.verified else 0,
         refusals=seen.opened.refusals if seen.opened else (),
         notes=_notes(seen, table, settings),
-        ring=done.ring if done else None,
+        slots=done.slots if done else None,
         outputs=kept.read() if done and kept.sets else {},
     )
 
 
 def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[SampleRow, ...]:
-    first_fresh = settings.input_sets - settings.fresh_sets
+    first_one_use = settings.input_sets - settings.one_use_sets
     throttled = throttled_at(watch.readings, [each.ended_ns for each in seen.samples])
     return tuple(
         SampleRow(
@@ -266,7 +250,7 @@ def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[Samp
             input_set=None if each.sample.input_set == NO_SET else each.sample.input_set,
             unprimed=bool(each.sample.flags & UNPRIMED),
             throttled=reasons,
-            fresh=first_fresh <= each.sample.input_set < settings.input_sets,
+            one_use=first_one_use <= each.sample.input_set < settings.input_sets,
             tail_us=each.sample.tail_us,
             guard_us=each.sample.guard_us,
         )
@@ -327,8 +311,3 @@ def _limits() -> Limits:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     decoders = max(1, min(DECODERS_MAX, len(os.sched_getaffinity(0))))
     return Limits(memory // 2, DEVICE_BYTES_MAX, OPERATIONS_MAX, decoders)
-
-
-def _close(descriptor: int) -> None:
-    if descriptor >= 0:
-        os.close(descriptor)

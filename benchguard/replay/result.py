@@ -9,7 +9,7 @@ import msgspec
 
 from .caches import icache_text
 from .clocks import Clocks
-from .protocol import Device, Overhead, Prepared, RingTimes
+from .protocol import Device, Overhead, Prepared, SlotTimes
 from .statistics import Summary
 from .subject import KernelUse
 
@@ -32,7 +32,7 @@ STATUS: dict[Verdict, int] = {
 class SampleRow:
     """One sample. `ended_ns` is the monotonic clock's; `throttled` says why the clocks were held back.
 
-    `fresh`: its input set was used for it alone. `tail_us`: from the end event, as the host saw it, until the context
+    `one_use`: its input set was used for it alone. `tail_us`: from the end event, as the host saw it, until the context
     was idle; `guard_us`: for mapping what kernels may not reach, outside the other times.
     """
 
@@ -44,7 +44,7 @@ class SampleRow:
     input_set: int | None
     unprimed: bool
     throttled: tuple[str, ...]
-    fresh: bool = False
+    one_use: bool = False
     tail_us: float = 0.0
     guard_us: float = 0.0
 
@@ -79,7 +79,7 @@ class Settings:
     seed: int
     input_sets: int
     ignored_refusals: bool
-    fresh_sets: int = 0
+    one_use_sets: int = 0
     strict: bool = False
     api: str = "cuda"
     flush_cache: bool = False
@@ -112,7 +112,7 @@ class ReplayResult:
     difference_count: int = 0
     refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    ring: RingTimes | None = None
+    slots: SlotTimes | None = None
     outputs: dict[str, bytes | list[bytes]] = field(default_factory=dict, repr=False)
 
     @property

@@ -15,13 +15,15 @@ ONE_USE_WITHIN = 100
 
 
 class Schedule:
-    """Of `sets` sets the last `fresh` are for one timed sample each, the others for any number."""
+    """Of `sets` sets the last `one_use` are for one timed sample each, the others for any number."""
 
-    def __init__(self, sets: int, fresh: int, seed: int, samples: int) -> None:
+    def __init__(self, sets: int, one_use: int, seed: int, samples: int) -> None:
         """`samples`: how many timed ones there will be at least."""
         self._random = Random(seed)  # its seed is the OS's, its output is seen by nobody
-        self._pool = sets - fresh
-        places = self._random.sample(range(min(samples, ONE_USE_WITHIN)), min(samples, fresh, ONE_USE_WITHIN))
+        self._pool = sets - one_use
+        places = self._random.sample(
+            range(min(samples, ONE_USE_WITHIN)), min(samples, one_use, ONE_USE_WITHIN)
+        )
         numbers = self._random.sample(range(self._pool, sets), len(places))
         self._once = dict(zip(places, numbers, strict=True))
         self._timed = 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..ipc.child import Ended
 from .collect import Collector
-from .process import Ended
 from .protocol import CANNOT, TIMEOUT
 from .result import Different, Verdict
 
@@ -20,14 +20,14 @@ def _cut_short(seen: Collector, ended: Ended, seconds: float) -> tuple[Verdict, 
     if ended.timed_out:
         return "timeout", f"no result within {seconds:g} s, in phase {seen.phase!r}; raise the time-out"
     if ended.trouble:
-        return "error", f"the replay process is not to be trusted: {ended.trouble}; {ended.last_words()}"
+        return "error", f"the replay process is not to be trusted: {ended.trouble}; {ended.describe()}"
     if seen.failed is not None:
         return _failure(seen.failed.status), seen.failed.text
     if seen.opened is not None and seen.refused:
         return "unreplayable", f"{seen.opened.refusals[0]}; --ignore-refusals replays what was recorded"
     if seen.done is None:
         return "error", (
-            f"the replay process ended without a result, in phase {seen.phase!r}: {ended.last_words()}"
+            f"the replay process ended without a result, in phase {seen.phase!r}: {ended.describe()}"
         )
     return None
 

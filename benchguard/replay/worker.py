@@ -5,21 +5,19 @@ Started by command() with the request on its standard input; its events go to an
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
-import signal
 import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..ipc.processes import end_with
 from . import loop
 from .contract import EngineError
 from .protocol import OURS, Event, Failed, Request, decode_request, encode
 
 REQUEST_MAX = 64 << 20
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _NEEDED = ("benchguard", "msgspec", "cffi", "_cffi_backend", "pycparser")
 _START = (
     "import sys; sys.path += sys.argv[1:-2]; from benchguard.replay.worker import main; "
@@ -44,7 +42,7 @@ def command() -> list[str]:
 
 def main(events: int, parent: int) -> None:
     """Replay what is requested, send what happens, and end the process."""
-    die_with(parent)
+    end_with(parent)
     os.dup2(2, 1)  # what a driver prints is for people
 
     def send(event: Event) -> None:
@@ -69,7 +67,7 @@ def _replay(request: Request, send: loop.Send) -> None:
     buffers = loop.Buffers(
         inputs=_map(request.inputs_descriptor, writable=False),
         outputs=_map(request.outputs_descriptor, writable=True),
-        ring=_map(request.ring.descriptor if request.ring else -1, writable=True),
+        slots=_map(request.slots.descriptor if request.slots else -1, writable=True),
     )
     engine = open_engine(request.capture, request.limits)
     loop.run(engine, request, buffers, send, time.monotonic)
@@ -84,10 +82,3 @@ def _map(descriptor: int, writable: bool) -> memoryview:
     if writable:
         return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE))
     return memoryview(mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, mmap.PROT_READ))
-
-
-def die_with(parent: int) -> None:
-    """A worker whose supervisor is gone would hold the device for nobody."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it went before that was in force
-        os._exit(1)

@@ -14,9 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.errors import CodegenError
-from benchguard.codegen.generate import hip_surface, shim_surface, write_files
 from benchguard.codegen.headers import Headers, find_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers, hip_headers_in
 
@@ -125,6 +123,10 @@ def _hip_headers(driver: Driver, environment: Mapping[str, str]) -> HipHeaders:
 
 def _prepare(driver: Driver, tools: _Tools, folder: Path) -> Library:
     """Generate the driver's sources into a folder; what to compile with them."""
+    # Imported here, so that a run with a cached shim does not load the C parser.
+    from benchguard.codegen.emit import emit_shim  # noqa: PLC0415
+    from benchguard.codegen.generate import hip_surface, shim_surface, write_files  # noqa: PLC0415
+
     try:
         if tools.hip_headers is None:
             write_files(emit_shim(shim_surface(tools.headers, driver.exports)), folder)

@@ -1,7 +1,9 @@
-"""The one error of this package."""
+"""The error of this package."""
 
 from __future__ import annotations
 
+from ..errors import BenchguardError
 
-class ShimError(Exception):
-    """No driver, no compiler, or a source that does not compile. One line: what, where, what to do."""
+
+class ShimError(BenchguardError):
+    """No driver or compiler was found, or a source does not compile."""

@@ -18,7 +18,7 @@
 
 /* The driver checks first whether the call is allowed at all (context, stream capture, an earlier fault),
  * then its parameters: without a place for its answer it allocates nothing, and says what it would have said.
- * Seen on an H200 (tests/unit/sim/observed/capture.txt, "MemAlloc_v2 N 64"). */
+ * Seen on an H200 (tests/sim/observed/capture.txt, "MemAlloc_v2 N 64"). */
 static CUresult ask(nb_cuMemAlloc_v2_t real, size_t bytes)
 {
     const CUresult result = real(NULL, bytes);

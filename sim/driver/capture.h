@@ -1,5 +1,5 @@
 /* Stream capture: what would be queued becomes nodes of a graph. What is refused, with which code and whether
- * the capture is invalid after it, was seen on an H200 with driver 580.159: tests/unit/sim/observed. */
+ * the capture is invalid after it, was seen on an H200 with driver 580.159: tests/sim/observed. */
 #ifndef NEUTRINO_SIM_CAPTURE_H
 #define NEUTRINO_SIM_CAPTURE_H
 

@@ -1,7 +1,7 @@
 /* Code as HIP programs hand it over: what of it this device runs is PTX.
  *
  *   - PTX text;
- *   - a code object: an ELF for AMD's GPUs, with the PTX in a section ".ptx" (tests/code_objects.py makes
+ *   - a code object: an ELF for AMD's GPUs, with the PTX in a section ".ptx" (tests/support/code_objects.py makes
  * them);
  *   - clang's offload bundle, plain or compressed, with one of these for the target "sim".
  *

@@ -35,12 +35,11 @@ import numpy as np
 from benchguard.problem.load import load
 from benchguard.problem.spec import Buffer, CaseSpec
 from benchguard.quarantine.contract import Confine, Order
+from benchguard.quarantine.runner.arrays import DeviceArray, torch_in_use
 from benchguard.quarantine.runner.cuda_entry import load_cuda
-from benchguard.quarantine.runner.device_array import DeviceArray
 from benchguard.quarantine.runner.driver import Driver
 from benchguard.quarantine.runner.python_entry import load_python
 from benchguard.quarantine.runner.returned import outputs_of
-from benchguard.quarantine.runner.tensors import torch_in_use
 from benchguard.region import Memory
 
 SEED = 42

@@ -214,7 +214,7 @@ def _add(tests: dict[str, Test], fields: dict[str, str]) -> None:
 def _seen(log: Path) -> int:
     """The launches in the shim's log, which holds those of every process it followed."""
     sys.path.insert(0, str(ROOT))
-    from benchguard.report.summary import summarise
+    from benchguard.audit.summary import summarise
 
     summary = summarise(log)
     return summary.launches + summary.graph_launches

@@ -15,7 +15,7 @@ from pathlib import Path
 import cxxfilt
 import pytest
 
-from benchguard.report.summary import summarise
+from benchguard.audit.summary import summarise
 from tests.conftest import ROOT
 
 PYTHON = os.environ.get("NEUTRINO_CLIENTS", sys.executable)

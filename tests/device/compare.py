@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchguard import LogError, verify_log
-from benchguard.report.summary import Summary, summarise
+from benchguard.audit.summary import Summary, summarise
 from benchguard.shim.driver import discover
 from benchguard.shim.errors import ShimError
 from tests.device.cases import ROOT, GpuProgram

@@ -14,7 +14,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchguard import __version__
 from benchguard.errors import BenchguardError
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
@@ -65,9 +64,7 @@ def one(problem: str, language: str, case: str, keep: Path | None) -> tuple[list
     began = time.monotonic()
     try:
         own = keep / f"{problem}-{language}" if keep is not None else None
-        graded = grade(
-            folder / f"{problem}.py", submission, GradeOptions(cases=(case,), keep=own), version=__version__
-        )
+        graded = grade(folder / f"{problem}.py", submission, GradeOptions(cases=(case,), keep=own))
     except BenchguardError as error:
         return [problem, language, "refused", str(error)[:120], "", "", "", ""], None
     wall = time.monotonic() - began

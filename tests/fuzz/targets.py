@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from benchguard.capture.layout import Compression
-from tests.altered import Altered, compressed
-from tests.captures import CAPTURES
-from tests.code_objects import code_object, sim_bundle
-from tests.code_objects import compressed as packed
+from tests.support.altered import Altered, compressed
+from tests.support.captures import CAPTURES
+from tests.support.code_objects import code_object, sim_bundle
+from tests.support.code_objects import compressed as packed
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -102,7 +102,7 @@ TARGETS = {
         "fatbin.c",
         "the reader of fat binaries",
         ("sim/driver/fatbin.c", "sim/driver/decompress.c"),
-        ("tests/unit/sim/data/*.fatbin", "tests/unit/hook/images/*.fatbin"),
+        ("tests/sim/data/*.fatbin", "tests/unit/hook/images/*.fatbin"),
         ("sim/driver",),
     ),
     "hip": Target(
@@ -118,7 +118,7 @@ TARGETS = {
         "the names of an image's variables",
         _IMAGE_READERS,
         (
-            "tests/unit/sim/data/*.fatbin",
+            "tests/sim/data/*.fatbin",
             "tests/unit/hook/images/*.fatbin",
             "tests/unit/hook/images/*.cubin",
             "tests/unit/hook/images/*.ptx",

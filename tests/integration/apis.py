@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.interpose import interposer_for
+from benchguard.shim.interposer import interposer_for
 from tests.integration.support import PROGRAMS
 
 _SUFFIX = re.compile(r"_v\d$")

@@ -17,10 +17,10 @@ from benchguard.audit.log import LogWriter
 from benchguard.audit.selection import parse_selection
 from benchguard.audit.supervise import Recorded, supervise
 from benchguard.capture import Capture, pack
-from benchguard.interpose import interposer_for
 from benchguard.problem.spec import Buffer, CaseSpec, Layout, Scalar, layout_of
 from benchguard.quarantine.contract import Began, Broke, Confine, Event, Finished, Order
 from benchguard.replay.replay import replay
+from benchguard.shim.interposer import interposer_for
 from tests.conftest import ROOT
 
 PROGRAM = """

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchguard.interpose import interposer_for
 from benchguard.problem.spec import Layout
 from benchguard.quarantine.contract import Quarantined
 from benchguard.quarantine.late import Given
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
+from benchguard.shim.interposer import interposer_for
 
 GOT = "GOT IT"
 HEAD = """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.code_objects import code_object, compressed, sim_bundle
 from tests.integration.support import PROGRAMS, Observe
+from tests.support.code_objects import code_object, compressed, sim_bundle
 
 PTX = """.version 7.0
 .target sm_75

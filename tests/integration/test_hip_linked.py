@@ -13,10 +13,10 @@ from benchguard.capture.layout import ModuleKind, OperationFlag, OperationKind
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.hip import find_hip_headers
 from benchguard.codegen.vendor import HIP
-from tests.code_objects import sim_bundle
 from tests.conftest import ROOT
 from tests.integration.apis import Api
 from tests.integration.support import PROGRAMS, Compiler, Observe, Record
+from tests.support.code_objects import sim_bundle
 
 THREADS = "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"
 CALLS = {

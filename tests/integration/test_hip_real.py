@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from benchguard.audit.surface import read_surface
 from benchguard.codegen.emit.shim_map import OWN
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import read_exports
@@ -27,6 +26,7 @@ from benchguard.codegen.parse import parse_headers
 from benchguard.shim.build import Shim, shim_for
 from benchguard.shim.driver import Driver, discover
 from benchguard.shim.errors import ShimError
+from benchguard.shim.surface import read_surface
 from tests.conftest import DATA
 from tests.integration.support import PROGRAMS, Compiler, Observe
 

@@ -16,12 +16,12 @@ import pytest
 
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.hip import find_hip_headers
-from tests.code_objects import sim_bundle
-from tests.hip_programs import linked_in
 from tests.integration.apis import api_of
 from tests.integration.recording import Recording, read_recordings
 from tests.integration.support import PROGRAMS, Compiler, Observe
-from tests.unit.sim.conftest import STORE
+from tests.sim.conftest import STORE
+from tests.support.code_objects import sim_bundle
+from tests.support.hip_programs import linked_in
 
 ARENA = 0x300000000000
 ANY_STREAM = 0xFFFFFFFF

@@ -22,12 +22,12 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.hip import find_hip_headers
 from benchguard.replay.result import Document
 from benchguard.shim.errors import ShimError
-from tests.captures import COUNT
-from tests.code_objects import code_object
 from tests.conftest import ROOT
 from tests.integration.apis import Api
 from tests.integration.support import PROGRAMS, Compiler, Record, Recorded
-from tests.kernels import PTX_HEAD, SAXPY
+from tests.support.captures import COUNT
+from tests.support.code_objects import code_object
+from tests.support.kernels import PTX_HEAD, SAXPY
 
 N = 1024
 KERNELS = SAXPY + COUNT.removeprefix(PTX_HEAD)

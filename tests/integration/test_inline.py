@@ -12,7 +12,6 @@ import pytest
 from benchguard.inline.contract import InlineCase
 from benchguard.inline.result import GUARDS, InlineResult
 from benchguard.inline.supervise import Inline
-from benchguard.interpose import interposer_for
 from benchguard.judge.contract import (
     Ask,
     AskExpected,
@@ -28,6 +27,7 @@ from benchguard.quarantine.contract import Quarantined
 from benchguard.quarantine.late import Given
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
+from benchguard.shim.interposer import interposer_for
 from tests.conftest import ROOT
 
 PROBLEMS = ROOT / "examples" / "problems"
@@ -41,7 +41,7 @@ def graded(
     """What benchguard/grade does for --inline, in little: the first case alone."""
     with ExitStack() as stack:
         judge = stack.enter_context(JudgeProcess(timeout=120))
-        judge.ask(Ask(str(problem), "problem", sets_max=SAMPLES + 1, fresh=0))
+        judge.ask(Ask(str(problem), "problem", sets_max=SAMPLES + 1, one_use=0))
         judge.ask(AskThrowaway())
         opened, _ = judge.answer(Opened)
         throwaway, (inputs, *_) = judge.answer(Throwaway)

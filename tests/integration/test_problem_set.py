@@ -14,7 +14,7 @@ from benchguard.judge.formats import is_float, stored_dtype
 from benchguard.problem import suite
 from benchguard.problem.arrays import Numbers, from_bytes, to_bytes, to_numpy
 from benchguard.problem.load import load
-from benchguard.quarantine.runner.nvcc import find_nvcc
+from benchguard.quarantine.runner.compilers import find_nvcc
 from benchguard.replay.replay import replay
 from tests.conftest import ROOT
 from tests.integration.quarantined import Case, call

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.audit.processes import process_start, with_descendants
-from benchguard.quarantine import environment
+from benchguard.ipc.processes import process_start, with_descendants
+from benchguard.quarantine.sandbox import environment
 from tests.integration.quarantining import GOT, HEAD, confined, program_of, unconfined, victim
 
 

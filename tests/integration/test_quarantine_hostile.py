@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.audit.processes import process_start, with_descendants
 from benchguard.capture.layout import RECORDING, RECORDING_MAGIC, VERSION
+from benchguard.ipc.processes import process_start, with_descendants
 from benchguard.quarantine import quarantine as supervisor
 from benchguard.quarantine.contract import Quarantined
 from benchguard.quarantine.private import remove

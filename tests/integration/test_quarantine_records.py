@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from benchguard.capture import Capture
-from benchguard.interpose import interposer_for
 from benchguard.judge.contract import Throwaway
 from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine.contract import Quarantined
@@ -17,6 +16,7 @@ from benchguard.quarantine.probe import features
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
 from benchguard.replay.replay import replay
+from benchguard.shim.interposer import interposer_for
 from tests.integration.quarantined import Case, saxpy, saxpy_case
 
 NUMBA = """

@@ -99,7 +99,7 @@ def test_no_region_is_one_error_that_says_why(
     recorded = record([program, what], *options)
     assert recorded.status == 70
     assert recorded.said == [
-        f"neutrino-bench: error: no region was recorded: {reason}; x.ncap is not written"
+        f"neutrino-bench: error: no region was captured: {reason}; x.ncap is not written"
     ]
     assert recorded.captures == []
 
@@ -165,9 +165,9 @@ def test_a_capture_that_cannot_be_replayed_is_written_and_said(
 
 @both_apis
 def test_recordings_are_kept_if_asked_for(record: Record, program: Path) -> None:
-    recorded = record([program, "twice"], "--keep-recording", "--quiet")
+    recorded = record([program, "twice"], "--keep-raw", "--quiet")
     (line,) = recorded.said
-    assert "the recordings are kept in" in line
+    assert "raw captures are in" in line
     assert len(list(recorded.folder.glob(".x.ncap.*/*.nrec"))) == 2
 
 

@@ -11,10 +11,10 @@ from benchguard import Capture
 from benchguard.capture.model import Launch
 from benchguard.problem.spec import Buffer, CaseSpec, Scalar
 from benchguard.quarantine.contract import Finished
-from benchguard.quarantine.runner.case_memory import POISON
-from benchguard.quarantine.runner.nvcc import find_nvcc
+from benchguard.quarantine.runner.compilers import find_nvcc
+from benchguard.quarantine.runner.memory import POISON
 from tests.integration.quarantined import Case, Ran, call, range_list, saxpy, saxpy_case
-from tests.kernels import SAXPY
+from tests.support.kernels import SAXPY
 
 KERNEL = """
 __global__ void solution(const float *x, const float *z, float *y, int n)
@@ -242,7 +242,7 @@ PTX = (
 
 
 def test_ptx_with_a_launch_of_its_own(tmp_path: Path, native: Path) -> None:
-    """saxpy(a, x, y, n) of tests/kernels.py, the only entry, in place."""
+    """saxpy(a, x, y, n) of tests/support/kernels.py, the only entry, in place."""
     assert (native / "sim").is_dir()
     spec = CaseSpec(
         "saxpy",

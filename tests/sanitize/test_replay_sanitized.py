@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchguard.capture.layout import ARENA
-from tests.captures import CAPTURES, GRANULE
 from tests.sanitize.test_sanitized import FOLDER, OPTIONS
+from tests.support.captures import CAPTURES, GRANULE
 from tests.unit.replay.engine_captures import (
     ENDLESS,
     FOLLOW,

@@ -14,9 +14,10 @@ import pytest
 
 from benchguard.audit.log import LogWriter
 from benchguard.audit.selection import parse_selection
-from benchguard.audit.supervise import Interposer, Recorded, supervise
-from benchguard.audit.surface import read_surface
-from benchguard.report.summary import summarise
+from benchguard.audit.summary import summarise
+from benchguard.audit.supervise import Recorded, supervise
+from benchguard.shim.interposer import Interposer
+from benchguard.shim.surface import read_surface
 from tests.integration.recording import read_recordings
 from tests.integration.support import PROGRAMS, Compiler, read_driver_launches
 

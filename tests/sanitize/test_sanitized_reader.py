@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.altered import Altered
-from tests.captures import CAPTURES, saxpy_capture
+from tests.support.altered import Altered
+from tests.support.captures import CAPTURES, saxpy_capture
 from tests.unit.replay.support import Compiler, Reader, compile_reader
 from tests.unit.replay.test_reader_rules import CASES
 

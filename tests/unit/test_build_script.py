@@ -94,13 +94,13 @@ def test_set_up_makes_an_environment_and_installs_into_it(
     make, install, fetch = commands
     assert make[:4] == [sys.executable, "-m", "venv", "--clear"]
     assert install[-2:] == ["--editable", ".[test]"]
-    assert fetch[1:] == ["tests/fetch_hip.py", str(script.VENV / "hip")]
+    assert fetch[1:] == ["tests/support/fetch_hip.py", str(script.VENV / "hip")]
 
 
 def test_only_the_tests_need_hip(script: ModuleType, commands: list[list[str]]) -> None:
     (script.VENV / "bin").mkdir(parents=True)
     script.set_up("examples")
-    assert not [command for command in commands if "tests/fetch_hip.py" in command]
+    assert not [command for command in commands if "tests/support/fetch_hip.py" in command]
 
 
 def test_set_up_once_is_enough(script: ModuleType, commands: list[list[str]]) -> None:

@@ -1,4 +1,4 @@
-"""What tests/code_objects.py makes is what AMD's own library, and ELF's readers, take."""
+"""What tests/support/code_objects.py makes is what AMD's own library, and ELF's readers, take."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 import zstandard
 from elftools.elf.elffile import ELFFile
 
-from tests.code_objects import (
+from tests.support.code_objects import (
     HOST,
     SIM,
     bundle,
@@ -26,7 +26,7 @@ from tests.code_objects import (
     sim_bundle,
     variables_of,
 )
-from tests.kernels import PTX_HEAD, SAXPY
+from tests.support.kernels import PTX_HEAD, SAXPY
 
 COMGR = Path(sys.prefix) / "hip" / "usr" / "lib" / "x86_64-linux-gnu" / "libamd_comgr.so.2"
 _EXECUTABLE = 8  # AMD_COMGR_DATA_KIND_EXECUTABLE

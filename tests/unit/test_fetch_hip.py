@@ -1,4 +1,4 @@
-"""tests/fetch_hip.py: all of HIP's packages or none, once, and one line where they cannot be had."""
+"""tests/support/fetch_hip.py: all of HIP's packages or none, once, and one line where they cannot be had."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "fetch_hip.py"
+SCRIPT = Path(__file__).parents[1] / "support" / "fetch_hip.py"
 
 APT = """\
 #!/bin/sh

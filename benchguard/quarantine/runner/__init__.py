@@ -13,16 +13,13 @@ from typing import NoReturn
 
 from ..contract import Order
 from ..late import complete
-from .case_memory import CaseMemory
 from .cuda_entry import load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
-from .failure import SubmissionError, broke
-from .inline_rounds import InlineRounds
-from .inputs import Inputs
+from .memory import CaseMemory, Inputs
 from .python_entry import load_python
-from .reporter import Reporter
-from .rounds import Rounds
+from .reporting import Reporter, SubmissionError, broke
+from .rounds import InlineRounds, Rounds
 
 STATUS_BROKE = 1
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from ..contract import Order
+from ...problem.spec import Buffer, CaseSpec
+from ..contract import Convention, Order
+from .compilers import compile_kernels, compile_library, compile_ptx, find_nvcc, find_nvrtc
 from .driver import Driver
-from .entry import Entry
-from .failure import SubmissionError
-from .flags import flags_of
-from .kernel_entry import KernelEntry
-from .library_entry import LibraryEntry
-from .nvcc import compile_library, compile_ptx, find_nvcc
-from .nvrtc import compile_kernels, find_nvrtc
-from .source_text import directive, kernel_of, ptx_entry
+from .entry import Call, Entry, c_value, ordered
+from .launch import shape_of
+from .memory import CaseMemory
+from .reporting import SubmissionError
+from .source import directive, flags_of, kernel_of, ptx_entry
 
 
 def load_cuda(order: Order, driver: Driver) -> Entry:
@@ -52,3 +55,88 @@ def load_ptx(order: Order, driver: Driver) -> Entry:
     name = ptx_entry(ptx, order.entry, path.name)
     said = directive(ptx.decode(errors="replace"), "launch")
     return KernelEntry(driver, ptx, name, path.name, said, order.convention)
+
+
+class KernelEntry:
+    def __init__(
+        self, driver: Driver, ptx: bytes, name: str, file: str, directive: str | None, convention: Convention
+    ) -> None:
+        self._driver, self._directive, self._convention = driver, directive, convention
+        self._name, self._file = name, file
+        self._module = driver.load(ptx if ptx.endswith(b"\0") else ptx + b"\0", file)
+        self._function = driver.function(self._module, name)
+
+    def bind(self, case: CaseSpec, memory: CaseMemory) -> Call:
+        driver, function = self._driver, self._function
+        arguments = ordered(case, self._convention)
+        values = [
+            ctypes.c_uint64(memory.arrays[each.name].data_ptr())
+            if isinstance(each, Buffer)
+            else c_value(each)
+            for each in arguments
+        ]
+        self._check(values, ", ".join(each.name for each in arguments))
+        shape = shape_of(self._directive, case)
+        driver.allow_shared(function, shape.shared)
+
+        def call() -> None:
+            driver.launch(function, shape.grid, shape.block, shape.shared, values)
+
+        return call
+
+    def _check(self, values: list[ctypes._SimpleCData[int]], names: str) -> None:
+        """The driver reads as many values as the kernel has parameters, whatever it is given."""
+        wanted = self._driver.parameter_bytes(self._function)
+        given = [ctypes.sizeof(each) for each in values]
+        if wanted is None or wanted == given:
+            return
+        what = f"kernel {self._name} of {self._file}"
+        if len(wanted) != len(given):
+            raise SubmissionError(
+                f"{what} has {len(wanted)} parameters; the problem gives {len(given)}: {names}"
+            )
+        raise SubmissionError(f"{what} has parameters of {wanted} bytes; the problem gives {given}: {names}")
+
+
+RUNTIME = "libcudart.so.13"
+
+
+class LibraryEntry:
+    """Raises SubmissionError if the library cannot be loaded, or does not export the entry."""
+
+    def __init__(self, library: Path, entry: str, file: str, convention: Convention) -> None:
+        self._convention = convention
+        _load_runtime()
+        try:
+            loaded = ctypes.CDLL(str(library))
+        except OSError as error:
+            said = str(error).removeprefix(f"{library}: ")
+            raise SubmissionError(f"{file} was compiled and cannot be loaded: {said}") from error
+        try:
+            self._function: Any = loaded[entry]
+        except AttributeError as error:
+            raise SubmissionError(
+                f'{file} exports no {entry}; write extern "C" void {entry}(...), as the starter code has it'
+            ) from error
+        self._function.restype = None
+
+    def bind(self, case: CaseSpec, memory: CaseMemory) -> Call:
+        function = self._function
+        values = [
+            ctypes.c_void_p(memory.arrays[each.name].data_ptr())
+            if isinstance(each, Buffer)
+            else c_value(each)
+            for each in ordered(case, self._convention)
+        ]
+        return lambda: function(*values)
+
+
+def _load_runtime() -> None:
+    """The CPU driver has a CUDA runtime of its own beside it: loaded first, it is the one that libraries find."""
+    driver = os.environ.get("NEUTRINO_DRIVER")
+    if not driver:
+        return
+    with suppress(
+        OSError
+    ):  # none is there, as beside a GPU's driver: the library says itself where its own is
+        ctypes.CDLL(str(Path(driver).with_name(RUNTIME)))

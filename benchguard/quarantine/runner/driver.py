@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from .failure import SubmissionError, last_of
+from .reporting import SubmissionError, last_of
 
 LIBRARY = "libcuda.so.1"
 LOG_BYTES = 1 << 14

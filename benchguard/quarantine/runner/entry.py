@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
-from ...problem.spec import CaseSpec
-from .case_memory import CaseMemory
+from ...problem.spec import Argument, Buffer, CaseSpec, Scalar
+from ..contract import Convention
+from .memory import CaseMemory
+from .reporting import SubmissionError
 
 Call = Callable[[], object]
 """Queues the work of one call, or does it; what it returns, if not None, are the outputs."""
@@ -16,3 +20,66 @@ class Entry(Protocol):
     def bind(self, case: CaseSpec, memory: CaseMemory) -> Call:
         """Everything that a call needs is made here, none of it in the call. Raises SubmissionError."""
         ...
+
+
+def ordered(case: CaseSpec, convention: Convention) -> tuple[Argument, ...]:
+    """A case's arguments as the entry takes them; those of `tuple` are in one tuple, and those of `tuple_of_inputs`
+    and `input` are without the outputs for a Python function, which returns them."""
+    outputs = tuple(each for each in case.arguments if _is_output(each))
+    others = tuple(each for each in case.arguments if not _is_output(each))
+    if convention == "output_first":
+        return outputs + others
+    if convention in ("tuple", "tuple_of_inputs", "input"):
+        return others + outputs
+    if convention == "module":
+        return tuple(each for each in others if not _is_constant(each))
+    return case.arguments
+
+
+def constants(case: CaseSpec) -> tuple[Buffer, ...]:
+    return tuple(each for each in case.buffers if each.role == "constant")
+
+
+def _is_output(argument: Argument) -> bool:
+    return isinstance(argument, Buffer) and argument.role == "output"
+
+
+def _is_constant(argument: Argument) -> bool:
+    return isinstance(argument, Buffer) and argument.role == "constant"
+
+
+_REAL = {
+    "float": ctypes.c_float,
+    "float32": ctypes.c_float,
+    "double": ctypes.c_double,
+    "float64": ctypes.c_double,
+}
+_HALF = {"half", "float16", "__half"}
+_WHOLE: dict[str, Any] = {
+    "char": ctypes.c_byte, "short": ctypes.c_short, "int": ctypes.c_int, "long": ctypes.c_long,
+    "unsigned": ctypes.c_uint, "size_t": ctypes.c_size_t, "ssize_t": ctypes.c_ssize_t, "bool": ctypes.c_bool,
+    **{
+        f"{sign}int{bits}{suffix}": getattr(ctypes, f"c_{sign}int{bits}")
+        for sign in ("", "u") for bits in (8, 16, 32, 64) for suffix in ("", "_t")
+    },
+}  # fmt: skip
+
+
+def c_value(scalar: Scalar) -> Any:
+    """A ctypes object. Raises SubmissionError for a type that is none."""
+    if scalar.ctype in _REAL:
+        return _REAL[scalar.ctype](scalar.value)
+    if scalar.ctype in _HALF:
+        return ctypes.c_uint16(*struct.unpack("<H", struct.pack("<e", scalar.value)))
+    if scalar.ctype in _WHOLE:
+        return _WHOLE[scalar.ctype](int(scalar.value))
+    raise SubmissionError(
+        f"the problem's scalar {scalar.name} is of C type {scalar.ctype}, which is not known here"
+    )
+
+
+def python_value(scalar: Scalar) -> int | float | bool:
+    """JSON does not tell 2.0 from 2."""
+    if scalar.ctype == "bool":
+        return bool(scalar.value)
+    return int(scalar.value) if scalar.ctype in _WHOLE else float(scalar.value)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -14,13 +15,10 @@ from typing import Any
 
 from ...problem.spec import Argument, Buffer, CaseSpec, Scalar
 from ..contract import Convention, Order
-from . import module_entry
-from .case_memory import CaseMemory
-from .convention import constants, ordered
-from .entry import Call, Entry
-from .failure import SubmissionError
-from .scalars import python_value
-from .tensors import tensor_of, torch_in_use
+from .arrays import tensor_of, torch_in_use
+from .entry import Call, Entry, constants, ordered, python_value
+from .memory import CaseMemory
+from .reporting import SubmissionError
 
 NAMES_SHOWN = 8
 
@@ -54,8 +52,8 @@ class PythonEntry:
             return lambda: function(data)
         if self._convention == "module":
             state = {each.name: value(each) for each in constants(case)}
-            self._built = self._built or module_entry.build(function, self._order.init, torch)
-            module_entry.load_state(self._built, state)
+            self._built = self._built or build_module(function, self._order.init, torch)
+            load_state(self._built, state)
             built, quietly = self._built, nullcontext if torch is None else torch.no_grad
 
             def forward() -> object:
@@ -133,3 +131,40 @@ def _takes(function: Callable[..., object], count: int) -> bool:
 
 def _is_output(argument: Argument) -> bool:
     return isinstance(argument, Buffer) and argument.role == "output"
+
+
+SEED = 42
+"""KernelBench's, before each of the two models is built: so that both draw the same weights."""
+
+
+def build_module(kind: Callable[..., Any], init: Sequence[Any], torch: Any | None) -> Callable[..., object]:
+    """ENTRY(*init), on the GPU where it is torch's."""
+    if torch is None:
+        return _callable(kind(*init))
+    torch.manual_seed(SEED)
+    torch.cuda.manual_seed_all(SEED)
+    built = kind(*init)
+    return _callable(built.cuda() if isinstance(built, torch.nn.Module) else built)
+
+
+def load_state(built: Any, state: Mapping[str, Any]) -> None:
+    """Constants of the problem are the module's parameters and buffers of the same names, with _ for dots."""
+    if not state:
+        return
+    if not hasattr(built, "state_dict"):
+        raise SubmissionError(
+            f"the problem gives {', '.join(state)}, and {type(built).__name__} has no state_dict"
+        )
+    own = {re.sub(r"\W", "_", name): tensor for name, tensor in built.state_dict().items()}
+    for name, value in state.items():
+        if name not in own or tuple(own[name].shape) != tuple(value.shape):
+            raise SubmissionError(
+                f"{type(built).__name__} has no state {name} of shape {tuple(value.shape)}; give it one"
+            )
+        own[name].copy_(value)
+
+
+def _callable(built: Any) -> Callable[..., object]:
+    if not callable(built):
+        raise SubmissionError(f"{type(built).__name__} cannot be called; give it a forward() or a __call__()")
+    return built  # type: ignore[no-any-return]

@@ -8,9 +8,8 @@ from typing import Any
 
 from ...problem.spec import ELEMENT_BYTES, Buffer, CaseSpec
 from ...region import Memory
-from .device_array import DeviceArray, packed
-from .failure import SubmissionError
-from .tensors import kind_of
+from .arrays import DeviceArray, kind_of, packed
+from .reporting import SubmissionError
 
 _KINDS = {"f": "float", "i": "int", "u": "uint", "b": "bool"}
 _WITHOUT_TYPESTR = ("bfloat16", "float8_e4m3", "float8_e5m2")

@@ -6,12 +6,14 @@ import gc
 import time
 from collections.abc import Mapping
 
+from ...inline.run import prepare
 from ...problem.spec import CaseSpec, Role
 from ...region import Memory, RegionError, region, region_range
-from .case_memory import CaseMemory
+from ..contract import Order
 from .driver import Driver
 from .entry import Call
-from .failure import SubmissionError
+from .memory import CaseMemory
+from .reporting import Reporter, SubmissionError
 from .returned import outputs_of
 
 REGIONS = 2
@@ -76,3 +78,27 @@ class Rounds:
             self._driver.synchronise()
         except SubmissionError as failure:
             raise SubmissionError(f"case {self._case.name}: after the call {failure.text}") from failure
+
+
+class InlineRounds:
+    """Made before a byte of the submission is loaded: what is secret goes where it cannot see it."""
+
+    def __init__(self, order: Order, reporter: Reporter) -> None:
+        assert order.inline_order is not None
+        reporter.begin("arm")
+        self._order, self._reporter = order, reporter
+        self._session = prepare(order.inline_order, order.cases)
+
+    def time(self, number: int, memory: CaseMemory, call: Call) -> None:
+        """All samples of a case that was warmed up. Raises what the submission raises, InlineError, SubmissionError."""
+        case = self._order.cases[number]
+        given = {each.name: memory.given(each.name) for each in case.buffers}
+        addresses = {name: place.address for name, place in given.items()}
+
+        def outputs(returned: object) -> dict[str, int]:
+            return {name: place.address for name, place in outputs_of(case, given, returned).items()}
+
+        self._reporter.begin("time", number)
+        memory.prepare(0)
+        returns = call() is not None  # only then is there something to look at behind each call
+        self._session.run(number, call, addresses, outputs if returns else None)

@@ -4,7 +4,7 @@ import sys
 
 import kit
 
-module = sys.modules.get("benchguard.quarantine.runner.case_memory")
+module = sys.modules.get("benchguard.quarantine.runner.memory")
 if module is not None:
     real = module.CaseMemory.prepare
     module.CaseMemory.prepare = lambda self, number: real(self, 0)

@@ -17,7 +17,7 @@ def early(real):
     return prepare
 
 
-module = sys.modules.get("benchguard.quarantine.runner.case_memory")
+module = sys.modules.get("benchguard.quarantine.runner.memory")
 if module is not None:
     module.CaseMemory.prepare = early(module.CaseMemory.prepare)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchguard.audit import layout
 from benchguard.audit.layout import RecordKind, RingState
-from benchguard.audit.processes import process_start
 from benchguard.audit.session import Session
+from benchguard.ipc.processes import process_start
 
 
 def record(

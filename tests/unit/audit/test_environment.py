@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchguard.audit.session import Session
-from benchguard.audit.supervise import Interposer, command_environment
-from benchguard.audit.surface import FORMAT, Api, DriverFacts, HeaderFacts, Surface
+from benchguard.audit.supervise import command_environment
+from benchguard.shim.interposer import Interposer
+from benchguard.shim.surface import FORMAT, Api, DriverFacts, HeaderFacts, Surface
 
 
 @pytest.fixture

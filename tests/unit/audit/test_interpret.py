@@ -15,7 +15,7 @@ from benchguard.audit.drain import Chunk, Ended, Identity
 from benchguard.audit.interpret import Interpreter
 from benchguard.audit.known import split_parameters
 from benchguard.audit.session import Session
-from benchguard.audit.surface import DriverFacts, Export, HeaderFacts, Parameter, Surface
+from benchguard.shim.surface import DriverFacts, Export, HeaderFacts, Parameter, Surface
 from tests.unit.audit.ring_writer import call, image, kernel, launch
 
 SURFACE = Surface(

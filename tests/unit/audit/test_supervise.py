@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchguard import read_log, verify_log
-from benchguard.audit.processes import process_start
+from benchguard.ipc.processes import process_start
 from tests.conftest import ROOT
 
 OVERHEAD = ROOT / "tests" / "bench" / "overhead"

@@ -9,7 +9,7 @@ import pytest
 
 from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA
-from tests import captures
+from tests.support import captures
 
 
 @pytest.mark.parametrize("build", captures.CAPTURES.values(), ids=captures.CAPTURES)

@@ -26,8 +26,8 @@ from benchguard.capture.layout import (
     VERSION,
     Kind,
 )
-from tests import captures
 from tests.conftest import ROOT
+from tests.support import captures
 
 SAID = r"^[^\n]*record it again$"
 
@@ -223,7 +223,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     """A limit of the file's size stands for the disk's end."""
     program = (
         "import resource, signal, sys\nfrom pathlib import Path\nfrom benchguard.capture import CaptureError\n"
-        "from tests.captures import saxpy_capture\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "from tests.support.captures import saxpy_capture\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
         "try: saxpy_capture(Path(sys.argv[1]))\nexcept CaptureError as e: print(e)"
     )

@@ -47,7 +47,7 @@ from benchguard.capture.model import (
     Stream,
     Upload,
 )
-from tests.recordings import RecordingWriter
+from tests.support.recordings import RecordingWriter
 
 BOTH = AllocationFlag.BEFORE | AllocationFlag.AFTER
 IMAGE = b".version 8.0\n" * 100 + b"\0"

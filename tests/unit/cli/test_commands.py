@@ -1,4 +1,4 @@
-"""The command line: help that is true, and one line for every mistake."""
+"""The command line: help texts, usage errors, imports."""
 
 from __future__ import annotations
 
@@ -9,34 +9,32 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from benchguard.cli.main import SUMMARIES, cli
 from benchguard.quarantine.contract import FEATURES
 from tests.conftest import ROOT
 
-COMMANDS = [
-    "observe",
-    "record",
-    "inspect",
-    "replay",
-    "verify-log",
-    "starter",
-    "doctor",
-    "build",
-    "completion",
-]
+HEAVY = {"cffi", "lz4", "msgspec", "numpy", "pycparser", "rich", "torch", "yaml", "zstandard"}
 
 
-def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "benchguard", *arguments]
+def run(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "benchguard", *map(str, arguments)]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
     return subprocess.run(
         words, capture_output=True, text=True, timeout=240, check=False, cwd=cwd, env=environment
     )
 
 
-def test_the_page_of_commands_is_their_help() -> None:
-    """docs/cli.md is made by docs/make_cli.py and not edited."""
+def modules_after(code: str) -> set[str]:
+    """Names of all modules that are imported once `code` has run."""
+    code += "\nimport sys; print('\\n'.join(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stderr.split())
+
+
+def test_cli_page_equals_help_texts() -> None:
     specification = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "make_cli.py")
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)
@@ -44,15 +42,42 @@ def test_the_page_of_commands_is_their_help() -> None:
     assert (ROOT / "docs" / "cli.md").read_text() == module.text(), "run `python docs/make_cli.py`"
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help(command: str) -> None:
-    done = run(*filter(None, [command]), "--help")
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_command_is_found_under_its_name(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None and command.name == name
+    assert command.help and SUMMARIES[name].endswith(".")
+
+
+@pytest.mark.parametrize("name", ["", "observe"])
+def test_help_prints_usage(name: str) -> None:
+    done = run(*filter(None, [name]), "--help")
     assert done.returncode == 0
     assert done.stdout.startswith("Usage: neutrino-bench")
 
 
+def test_version_imports_nothing_heavy() -> None:
+    code = "import benchguard.cli.main as m\ntry: m.main(['--version'])\nexcept SystemExit: pass"
+    loaded = modules_after(code)
+    assert "benchguard.cli.main" in loaded
+    assert not loaded & HEAVY
+    assert not any(each.startswith("benchguard.cli.") for each in loaded - {"benchguard.cli.main"})
+
+
+def test_observe_imports_no_numpy_yaml_or_parser() -> None:
+    """Modules that only building a shim, grading or a table need."""
+    code = "import benchguard.cli.observe, benchguard.audit.supervise, benchguard.cli.interpose"
+    loaded = modules_after(code)
+    assert "msgspec" in loaded
+    assert not loaded & {"lz4", "numpy", "pycparser", "rich", "torch", "yaml", "zstandard"}
+
+
+def test_package_import_loads_nothing_heavy() -> None:
+    assert not modules_after("import benchguard") & (HEAVY | {"click"})
+
+
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--no-such-option", "--", "true"], "No such option"),
         (["--timeout", "soon", "--", "true"], "soon"),
@@ -63,38 +88,75 @@ def test_help(command: str) -> None:
         (["inspect"], "CAPTURE"),
         (["completion", "tcsh"], "tcsh"),
         (["--log", "x", "--"], "COMMAND"),
+        (["--log", "/nowhere/x", "--", "true"], "/nowhere is not a folder"),
+        (["--summary", "/", "--", "true"], "--summary"),
+        (["record", "-o", "/nowhere/x.ncap", "--", "true"], "/nowhere is not a folder"),
     ],
 )
-def test_a_mistake_is_one_line(arguments: list[str], said: str) -> None:
+def test_usage_error_is_one_line(arguments: list[str], message: str) -> None:
     done = run(*arguments)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("neutrino-bench: error: ") and said in done.stderr
+    assert done.stderr.startswith("neutrino-bench: error: ") and message in done.stderr
     assert "--help" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("driver", "said"),
+    ("driver", "message"),
     [("/nowhere/libcuda.so.1", "No such file"), ("/etc/passwd", "ELF"), ("/bin/true", "driver")],
 )
-def test_what_is_no_driver_is_one_line(driver: str, said: str, tmp_path: Path) -> None:
+def test_invalid_driver_message_is_one_line(driver: str, message: str, tmp_path: Path) -> None:
     done = run("--driver", driver, "--log", str(tmp_path / "log"), "--", "true")
     assert done.returncode == 70
-    assert len(done.stderr.splitlines()) == 1 and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and message in done.stderr
 
 
-def test_a_missing_log_is_one_line() -> None:
+def test_missing_log_message_is_one_line() -> None:
     done = run("verify-log", "/nowhere/log")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
 
 
-def test_no_arguments_show_the_help() -> None:
+def test_no_arguments_print_help() -> None:
     done = run()
     assert done.returncode == 2
     assert "Usage:" in done.stdout + done.stderr
 
 
-def test_the_doctor_has_a_line_for_everything() -> None:
+PROBLEM = "raise SystemExit('the problem was imported')\n"
+SUBMISSION = "raise SystemExit('the submission was imported')\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["grade", "problem.py", "absent.py"], "absent.py"),
+        (["grade", "absent.py", "submission.py"], "absent.py"),
+        (["grade", "problem.py", "submission.py", "--json", "absent/x.json"], "absent is not a folder"),
+        (["grade", "problem.py", "submission.py", "--keep", "problem.py"], "problem.py"),
+        (["grade", "problem.py", "submission.py", "--sets", "1"], "sets is 1; give 2 to 1024"),
+        (["grade", "problem.py", "submission.py", "--memory", "much"], "not a size"),
+        (["grade", "problem.py", "submission.py", "--until", "soon"], "soon"),
+        (["grade", "problem.py", "submission.py", "--samples", "0"], "samples"),
+        (["grade", "problem.py", "submission.py", "--inline", "--flush-cache"], "--flush-cache"),
+        (["grade", "problem.py", "submission.txt"], "submission.txt"),
+        (["compare", "problem.py", "submission.py", "absent.py"], "absent.py"),
+        (["compare", "problem.py", "submission.py", "submission.txt"], "submission.txt"),
+        (["compare", "problem.py", "submission.py", "submission.py", "--json", "absent/x"], "absent is not"),
+        (["starter", "problem.py", "-o", "absent/x.cu"], "absent is not a folder"),
+        (["starter", "problem.py", "-o", "submission.py"], "submission.py exists"),
+    ],
+)
+def test_usage_error_is_found_before_code_runs(arguments: list[str], message: str, tmp_path: Path) -> None:
+    (tmp_path / "problem.py").write_text(PROBLEM)
+    (tmp_path / "submission.py").write_text(SUBMISSION)
+    (tmp_path / "submission.txt").write_text(SUBMISSION)
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr and "was imported" not in done.stderr
+
+
+def test_doctor_reports_every_subject() -> None:
     done = run("doctor", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     subjects = [finding["subject"] for finding in json.loads(done.stdout)]
@@ -116,7 +178,7 @@ def test_the_doctor_has_a_line_for_everything() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell: str) -> None:
+def test_completion_prints_script(shell: str) -> None:
     done = run("completion", shell)
     assert done.returncode == 0
     assert "_NEUTRINO_BENCH_COMPLETE" in done.stdout
@@ -131,8 +193,7 @@ def test_completion_scripts(shell: str) -> None:
         (["grade", "--driver", "h"], ["file,h"]),
     ],
 )
-def test_drivers_are_completed(typed: list[str], offered: list[str]) -> None:
-    """The words, and files where none fits; HIP's only where HIP can be had."""
+def test_driver_completion_offers_words_then_files(typed: list[str], offered: list[str]) -> None:
     words = ["neutrino-bench", *typed]
     environment = {
         **os.environ,
@@ -145,17 +206,3 @@ def test_drivers_are_completed(typed: list[str], offered: list[str]) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
     )
     assert done.stdout.split() == offered, done.stderr
-
-
-def test_importing_the_package_is_cheap() -> None:
-    """Neither torch nor numpy nor the command line comes with it."""
-    code = "import benchguard, sys; print(sorted({'torch', 'numpy', 'click', 'rich'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.strip() == "[]"
-
-
-def test_inline_there_are_no_caches_to_flush() -> None:
-    done = run("grade", "problem.py", "submission.py", "--inline", "--flush-cache")
-    assert done.returncode == 2
-    assert "leave --flush-cache out" in done.stderr
-    assert len(done.stderr.splitlines()) == 1

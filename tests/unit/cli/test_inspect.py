@@ -13,7 +13,7 @@ from benchguard.capture import CaptureError
 from benchguard.capture.layout import ARENA, NOTHING, ImageFormat, ModuleKind
 from benchguard.capture.model import Image, Kernel, Launch, Module, Range, Refusal
 from benchguard.cli.main import cli
-from tests import captures
+from tests.support import captures
 
 AMD = Path(__file__).parents[2] / "data" / "hip"
 
@@ -49,7 +49,7 @@ def hostile_capture(path: Path) -> Path:
 def test_the_tables(tmp_path: Path) -> None:
     out = shown(captures.saxpy_capture(tmp_path / "x.ncap"), "--operations")
     for line in (
-        "region 1 of tests/captures.py",
+        "region 1 of tests/support/captures.py",
         "saxpy  |        1 |         0 | 8x1x1 | 128x1x1 |        12 |      0 | ",
         "0x300000200000 | 4096 B | throughout | 4096 B |  4096 B | cuMemAlloc_v2",
         "<8x1x1, 128x1x1> saxpy",

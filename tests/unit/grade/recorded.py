@@ -10,7 +10,7 @@ from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA, AllocationFlag, Role
 from benchguard.capture.model import Launch, Operation, Range, Refusal, Upload
 from benchguard.problem.spec import Buffer, CaseSpec
-from tests.captures import GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
+from tests.support.captures import GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 
 N = 256
 SIZE = 4 * N

@@ -48,7 +48,7 @@ def test_equal_submissions_are_called_different_in_at_most_five_of_a_hundred() -
 
 
 def test_too_few_blocks_and_no_times_are_errors() -> None:
-    with pytest.raises(UsageError, match="2 blocks say nothing"):
+    with pytest.raises(UsageError, match="2 blocks are too few"):
         compare_blocks(blocks(1.0, 0.01, count=2))
     with pytest.raises(UsageError, match="0 us"):
         compare_blocks([Block(0.0, 1.0, 1.0, 1.0)] * 3)

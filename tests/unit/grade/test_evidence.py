@@ -23,7 +23,7 @@ def test_kernels_have_their_image_and_how_often_they_ran(tmp_path: Path) -> None
     ]
     assert kernels[0].share == pytest.approx(2 / 3)
     assert kernels[0].image_sha256 == capture.images[0].sha256
-    assert kernels[0].origin == "/tests/captures.py"
+    assert kernels[0].origin == "/tests/support/captures.py"
 
 
 def test_host_data_is_counted(tmp_path: Path) -> None:

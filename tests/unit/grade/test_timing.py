@@ -21,10 +21,10 @@ def table(
     places = set(draw.sample(range(min(n, 100)), min(one_use, n)))
     rows = []
     for number in range(n):
-        fresh = number in places
-        us = time(fresh, draw)
-        of_set = SETS + number if fresh else draw.randrange(SETS)
-        rows.append(SampleRow(number, us, us + 10, 5.0, 1980.0, of_set, False, (), fresh=fresh))
+        one_use = number in places
+        us = time(one_use, draw)
+        of_set = SETS + number if one_use else draw.randrange(SETS)
+        rows.append(SampleRow(number, us, us + 10, 5.0, 1980.0, of_set, False, (), one_use=one_use))
     return rows
 
 
@@ -80,7 +80,7 @@ def test_the_shy_one_is_found_by_its_least_alone() -> None:
 def test_with_few_samples_those_on_new_inputs_are_the_time(n: int) -> None:
     rows = reported(table(n, remembers))
     assert rows
-    assert all(row.fresh for row in rows)
+    assert all(row.one_use for row in rows)
     assert all(row.device_us > 90 for row in rows)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchguard.capture.model import Attribute, Operation
 from benchguard.grade.traces import first_difference
-from tests.captures import fill, saxpy_parameters
+from tests.support.captures import fill, saxpy_parameters
 from tests.unit.grade.recorded import SPARE, N, X, Y, launch, record
 
 

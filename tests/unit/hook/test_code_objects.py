@@ -325,7 +325,7 @@ def test_what_hiprtc_makes_now(measure: Path, target: str) -> None:
     """AMD's own run-time compiler needs no GPU: what it makes here is read as what was kept."""
 
     if not HIP.exists():
-        pytest.skip(f"no {HIP.name} below {sys.prefix}: python tests/fetch_hip.py {sys.prefix}/hip")
+        pytest.skip(f"no {HIP.name} below {sys.prefix}: python tests/support/fetch_hip.py {sys.prefix}/hip")
     made = subprocess.run(
         [sys.executable, "-c", RTC, HIP, target],
         input=SOURCE,

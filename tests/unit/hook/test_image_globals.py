@@ -58,7 +58,7 @@ def test_variables_are_those_of_the_source(measure: Path, image: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((ROOT / "tests/unit/sim/data").glob("*.fatbin")), ids=lambda path: path.name
+    "path", sorted((ROOT / "tests/sim/data").glob("*.fatbin")), ids=lambda path: path.name
 )
 def test_every_compression_is_undone(measure: Path, path: Path) -> None:
     """A fat binary's compressed entries are read, or the image is said to have nothing for the device."""

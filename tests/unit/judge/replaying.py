@@ -1,4 +1,4 @@
-"""Stands in for a replay: reads secret inputs, writes outputs to the ring, and announces them."""
+"""Stands in for a replay: reads secret inputs, writes outputs to slots, and announces them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchguard.judge.contract import ANNOUNCED, Ask, AskSecrets, Opened, Secrets
+from benchguard.ipc.slots import ANNOUNCEMENT
+from benchguard.judge.contract import Ask, AskSecrets, Opened, Secrets
 from benchguard.judge.process import JudgeProcess
 from benchguard.problem.arrays import from_bytes
 from benchguard.problem.spec import Buffer, CaseSpec, Layout
@@ -48,7 +49,7 @@ class Replaying:
 
     def __post_init__(self) -> None:
         self.pool = mapped(self.descriptors[0], writable=False)
-        self.ring = mapped(self.descriptors[1], writable=True)
+        self.outputs = mapped(self.descriptors[1], writable=True)
         self.free = list(range(self.secrets.slots))
         self.samples = 0
 
@@ -59,12 +60,12 @@ class Replaying:
         if not self.free:
             self.take_back()
         slot = self.free.pop()
-        solve(self.inputs(number), views(self.spec.checked, self.secrets.outputs, self.ring, slot))
+        solve(self.inputs(number), views(self.spec.checked, self.secrets.outputs, self.outputs, slot))
         self.announce(self.samples, number, slot)
         self.samples += 1
 
     def announce(self, sample: int, number: int, slot: int) -> None:
-        os.write(self.descriptors[2], ANNOUNCED.pack(sample, number, slot))
+        os.write(self.descriptors[2], ANNOUNCEMENT.pack(sample, number, slot))
 
     def take_back(self, seconds: float = SECONDS) -> bytes:
         """Of the releasing end, which may be at its end."""

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from benchguard.errors import BenchguardError, UsageError
+from benchguard.ipc.shared_memory import SharedMemory
 from benchguard.judge import workers
 from benchguard.judge.inputs import BYTES_FEW, Seen
 from benchguard.judge.making import Failed, Here, Made, Maker, Order, Source
 from benchguard.judge.reference import SpillError
-from benchguard.judge.shared import Shared
 from benchguard.judge.troubles import FaultError, told
 from benchguard.judge.workers import Workers, can_fork
 from benchguard.problem.spec import layout_of
@@ -36,7 +36,7 @@ class Making:
     def __init__(self, kind: str, case: Any) -> None:
         self.spec = case.spec
         self.layout = layout_of(case.spec.read)
-        self.pool = Shared("pool", 64 * self.layout.stride)
+        self.pool = SharedMemory("pool", 64 * self.layout.stride)
         self.executor = ThreadPoolExecutor(2)
         self.maker: Maker = (
             Workers([case], COUNT) if kind == "workers" else Here([case], threading.Lock(), self.executor)

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchguard.judge.contract import RING_SLOTS_MAX
-from benchguard.judge.plan import Plan, Sizes, available_bytes, check_room, plan, spread
+from benchguard.ipc.slots import SLOTS_MAX, SlotPlan
+from benchguard.judge.plan import Sizes, available_bytes, check_room, plan, spread
 from benchguard.judge.troubles import FaultError
 
 
 @pytest.mark.parametrize(
-    ("room", "sets", "fresh"),
+    ("room", "sets", "one_use"),
     [(0, 2, 0), (1, 2, 0), (3, 3, 1), (5, 5, 3), (6, 6, 4), (8, 8, 4), (12, 12, 6), (16, 16, 8), (99, 16, 8)],
 )
-def test_memory_goes_to_repeated_sets_then_to_some_for_one_use(room: int, sets: int, fresh: int) -> None:
+def test_memory_goes_to_repeated_sets_then_to_some_for_one_use(room: int, sets: int, one_use: int) -> None:
     found = plan(Sizes(100, 50, 25), 8, 8, room * 100 + 99)
-    assert (found.sets, found.fresh) == (sets, fresh)
+    assert (found.sets, found.one_use) == (sets, one_use)
 
 
 @given(
@@ -28,11 +28,11 @@ def test_memory_goes_to_repeated_sets_then_to_some_for_one_use(room: int, sets: 
     st.integers(0, 64),
     st.integers(0, 1 << 34),
 )
-def test_a_plan_keeps_to_its_bounds(sizes: Sizes, sets_max: int, fresh: int, pool_bytes: int) -> None:
-    found = plan(sizes, sets_max, fresh, pool_bytes)
-    repeated = found.sets - found.fresh
-    assert 2 <= repeated <= max(2, sets_max) and 0 <= found.fresh <= fresh
-    assert 2 <= found.slots <= RING_SLOTS_MAX
+def test_a_plan_keeps_to_its_bounds(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int) -> None:
+    found = plan(sizes, sets_max, one_use, pool_bytes)
+    repeated = found.sets - found.one_use
+    assert 2 <= repeated <= max(2, sets_max) and 0 <= found.one_use <= one_use
+    assert 2 <= found.slots <= SLOTS_MAX
     assert found.sets == 2 or found.sets * max(sizes.inputs, sizes.kept) <= pool_bytes
     assert found.slots == 2 or found.slots * sizes.outputs <= pool_bytes
 
@@ -60,4 +60,4 @@ def test_what_does_not_fit_is_told() -> None:
         check_room(Sizes(1 << 30, 1 << 30, 1 << 30), 1 << 30)
     check_room(Sizes(1, 1, 1), 1 << 30)
     assert 1 << 20 < available_bytes() < 1 << 60
-    assert Plan(2, 0, 2).sets == 2
+    assert SlotPlan(2, 0, 2).sets == 2

@@ -35,7 +35,7 @@ several_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one
 
 def test_a_grade() -> None:
     with judge() as process:
-        process.ask(Ask("plain", "test", fresh=4, sets_max=3))
+        process.ask(Ask("plain", "test", one_use=4, sets_max=3))
         process.ask(AskThrowaway())
         process.ask(AskSecrets(0))
         opened, none = process.answer(Opened)
@@ -116,7 +116,9 @@ def test_large_outputs_are_looked_at_by_many_threads() -> None:
         outputs["signs"][-1] = 5  # type: ignore[index]
 
     with judge() as process:
-        ask = Ask("plain", "test", sets_max=2, fresh=1, adapter_options={"n": "300000"}, pool_bytes=64 << 20)
+        ask = Ask(
+            "plain", "test", sets_max=2, one_use=1, adapter_options={"n": "300000"}, pool_bytes=64 << 20
+        )
         replaying = secrets_of(process, ask)
         assert replaying.secrets.slots < 64
         for sample in range(60):
@@ -130,7 +132,7 @@ def test_large_outputs_are_looked_at_by_many_threads() -> None:
 
 def test_what_is_expected_is_right_by_its_own_measure() -> None:
     with judge() as process:
-        replaying = secrets_of(process, Ask("plain", "test", sets_max=2, fresh=1))
+        replaying = secrets_of(process, Ask("plain", "test", sets_max=2, one_use=1))
         process.ask(AskExpected(0))
         expected, (memory,) = process.answer(Expected)
         answers = mapped(memory, False)
@@ -188,7 +190,7 @@ def test_a_seed_makes_the_same_again() -> None:
     pools = []
     for seed in (5, 5, None, None):
         with judge() as process:
-            replaying = secrets_of(process, Ask("plain", "test", seed=seed, sets_max=2, fresh=0))
+            replaying = secrets_of(process, Ask("plain", "test", seed=seed, sets_max=2, one_use=0))
             pools.append((replaying.secrets.distributions, replaying.pool.tobytes()))
     assert pools[0] == pools[1]
     assert len({pool for _, pool in pools}) == 3
@@ -391,12 +393,12 @@ def test_no_process_is_left_by_an_exception() -> None:
 def test_shared_memory_is_sealed() -> None:
     with judge() as process:
         replaying = secrets_of(process, Ask("plain", "test"))
-        pool, ring = replaying.descriptors[:2]
+        pool, outputs = replaying.descriptors[:2]
         with pytest.raises(PermissionError):
             os.pwrite(pool, b"x", 0)
         with pytest.raises(PermissionError):
             mapped(pool, writable=True)
-        for each in (pool, ring):
+        for each in (pool, outputs):
             for size in (0, 1 << 30):
                 with pytest.raises(PermissionError):
                     os.ftruncate(each, size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchguard.quarantine.environment import FOLDERS, check, make_folders, quarantine_environment
+from benchguard.quarantine.sandbox.environment import FOLDERS, check, make_folders, quarantine_environment
 from benchguard.shim.paths import SIM
 
 DRIVER = Path("/usr/lib/libcuda.so.1")

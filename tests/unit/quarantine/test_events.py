@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchguard.lines import LineError
+from benchguard.ipc.lines import LineError
 from benchguard.quarantine.events import Events, printable
 
 CONFINED = b'{"event":"confined","features":{"identity":"on"}}'

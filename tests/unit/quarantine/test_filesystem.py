@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.quarantine.filesystem import beside, places
+from benchguard.quarantine.sandbox.filesystem import beside, places
 
 
 @pytest.fixture

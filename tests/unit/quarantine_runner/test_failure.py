@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from benchguard.quarantine.contract import LINE_MAX, Began, Broke, Event, Finished
-from benchguard.quarantine.runner.failure import DETAIL_MAX, TEXT_MAX, SubmissionError, broke
-from benchguard.quarantine.runner.reporter import Reporter
+from benchguard.quarantine.runner.reporting import DETAIL_MAX, TEXT_MAX, Reporter, SubmissionError, broke
 
 FOLDER = Path(__file__).parent
 
@@ -23,7 +22,8 @@ def raised(error: BaseException) -> BaseException:
 
 def test_the_place_is_the_submission_s_own_line() -> None:
     found = broke(raised(KeyError("k")), "warm-up", FOLDER)
-    assert found.text == "test_failure.py:19: KeyError: 'k'"
+    line = raised.__code__.co_firstlineno + 2
+    assert found.text == f"test_failure.py:{line}: KeyError: 'k'"
     assert "raise error" in found.detail
     assert broke(raised(KeyError("k")), "warm-up", Path("/elsewhere")).text == "KeyError: 'k'"
 

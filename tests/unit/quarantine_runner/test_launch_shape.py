@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchguard.problem.spec import Buffer, CaseSpec, Scalar
-from benchguard.quarantine.runner.expression import ExpressionError, evaluate
-from benchguard.quarantine.runner.failure import SubmissionError
-from benchguard.quarantine.runner.launch_shape import LaunchShape, shape_of
+from benchguard.quarantine.runner.launch import ExpressionError, LaunchShape, evaluate, shape_of
+from benchguard.quarantine.runner.reporting import SubmissionError
 
 CASE = CaseSpec(
     "case",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchguard.problem.spec import Buffer, CaseSpec, DType
-from benchguard.quarantine.runner.failure import SubmissionError
+from benchguard.quarantine.runner.reporting import SubmissionError
 from benchguard.quarantine.runner.returned import outputs_of
 from benchguard.region import Memory
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchguard.quarantine.runner.failure import SubmissionError
-from benchguard.quarantine.runner.flags import Flags, flags_of
-from benchguard.quarantine.runner.source_text import directive, kernel_of, ptx_entry
+from benchguard.quarantine.runner.reporting import SubmissionError
+from benchguard.quarantine.runner.source import Flags, directive, flags_of, kernel_of, ptx_entry
 
 
 def test_directives_are_in_the_first_lines() -> None:

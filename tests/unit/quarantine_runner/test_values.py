@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from benchguard.problem.spec import Buffer, CaseSpec, DType, Scalar
-from benchguard.quarantine.runner.convention import constants, ordered
-from benchguard.quarantine.runner.device_array import DeviceArray
-from benchguard.quarantine.runner.failure import SubmissionError
-from benchguard.quarantine.runner.scalars import c_value, python_value
+from benchguard.quarantine.runner.arrays import DeviceArray
+from benchguard.quarantine.runner.entry import c_value, constants, ordered, python_value
+from benchguard.quarantine.runner.reporting import SubmissionError
 from benchguard.region import Memory, memory_of
 
 

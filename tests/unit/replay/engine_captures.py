@@ -1,4 +1,4 @@
-"""Captures of kernels that tell something about the engine: written by hand, as tests/captures.py has them."""
+"""Captures of kernels that tell something about the engine: written by hand, as tests/support/captures.py has them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchguard.capture.model import (
     Setting,
     Upload,
 )
-from tests.captures import COUNT, COUNTER, GRANULE, PTX_HEAD, Builder, Memory, copy, fill
+from tests.support.captures import COUNT, COUNTER, GRANULE, PTX_HEAD, Builder, Memory, copy, fill
 
 ONE = (1, 1, 1)
 POINTER = (Parameter(0, 8),)

@@ -118,12 +118,12 @@ def events_of(
     asked: Request,
     inputs: bytes = b"",
     outputs: bytearray | None = None,
-    ring: bytearray | None = None,
+    memory: bytearray | None = None,
 ) -> list[Event]:
     """All that a replay of `asked` on this engine sends."""
     events: list[Event] = []
     into = memoryview(outputs if outputs is not None else bytearray())
-    slots = memoryview(ring if ring is not None else bytearray())
+    slots = memoryview(memory if memory is not None else bytearray())
     loop.run(engine, asked, loop.Buffers(memoryview(inputs), into, slots), events.append, lambda: engine.now)
     return events
 

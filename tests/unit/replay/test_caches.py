@@ -9,6 +9,7 @@ import pytest
 
 from benchguard.errors import UsageError
 from benchguard.replay.caches import Caches, caches_of, data_text, icache_text
+from benchguard.replay.options import ReplayOptions
 from tests.unit.replay.fake_engine import PREPARED
 
 
@@ -28,7 +29,7 @@ from tests.unit.replay.fake_engine import PREPARED
     ],
 )
 def test_on_cuda(asked: dict[str, Any], told: Caches) -> None:
-    assert caches_of("cuda", **asked) == told
+    assert caches_of("cuda", ReplayOptions(**asked)) == told
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_on_cuda(asked: dict[str, Any], told: Caches) -> None:
     ],
 )
 def test_on_hip(asked: dict[str, Any], told: Caches) -> None:
-    assert caches_of("hip", **asked) == told
+    assert caches_of("hip", ReplayOptions(**asked)) == told
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_on_hip(asked: dict[str, Any], told: Caches) -> None:
 )
 def test_what_cannot_be_asked(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError) as refused:
-        caches_of("cuda", **asked)
+        caches_of("cuda", ReplayOptions(**asked))
     assert str(refused.value).startswith(said)
 
 

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from benchguard.ipc.child import Ended
+from benchguard.ipc.lines import LineError
 from benchguard.replay.collect import Collector, Progress
 from benchguard.replay.convergence import Count
-from benchguard.replay.process import Ended, LineError
 from benchguard.replay.protocol import (
     BAD_CAPTURE,
     CANNOT,

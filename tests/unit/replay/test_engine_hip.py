@@ -11,10 +11,10 @@ import pytest
 
 from benchguard.capture.layout import ARENA, NOTHING, OperationFlag, StreamKind
 from benchguard.capture.model import GraphLaunch
-from benchguard.quarantine.runner.flags import Flags
-from benchguard.quarantine.runner.nvrtc import compile_kernels, find_nvrtc
-from tests.captures import CAPTURES, Builder, Memory, saxpy_capture, saxpy_launch
+from benchguard.quarantine.runner.compilers import compile_kernels, find_nvrtc
+from benchguard.quarantine.runner.source import Flags
 from tests.conftest import ROOT
+from tests.support.captures import CAPTURES, Builder, Memory, saxpy_capture, saxpy_launch
 from tests.unit.replay.engine_captures import add_one_capture
 from tests.unit.replay.engine_support import CANNOT, OURS, assert_exact, on_sim, replayed
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchguard.capture.layout import ARENA
-from tests.captures import CAPTURES, COUNTER, GRANULE, saxpy_capture
+from tests.support.captures import CAPTURES, COUNTER, GRANULE, saxpy_capture
 from tests.unit.replay.engine_captures import (
     ENDLESS,
     FOLLOW,

@@ -9,7 +9,7 @@ import pytest
 
 from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Launch, Limit, Setting
-from tests.captures import CAPTURES, COUNTER, GRANULE, saxpy_capture
+from tests.support.captures import CAPTURES, COUNTER, GRANULE, saxpy_capture
 from tests.unit.replay.engine_captures import (
     CLOCK,
     COOPERATIVE,

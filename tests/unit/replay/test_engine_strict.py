@@ -11,7 +11,7 @@ import pytest
 
 from benchguard.capture.layout import ARENA, AllocationFlag
 from benchguard.capture.model import Attribute, Kernel, Launch, Limit, Upload
-from tests.captures import CAPTURES, COUNTER, GRANULE, PTX_HEAD, Builder, Memory
+from tests.support.captures import CAPTURES, COUNTER, GRANULE, PTX_HEAD, Builder, Memory
 from tests.unit.replay.engine_captures import (
     ADD_ONE,
     ONE,

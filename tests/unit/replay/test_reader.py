@@ -14,8 +14,8 @@ import pytest
 
 from benchguard.capture import Capture
 from benchguard.capture.layout import BLOB_MAX, Compression, Kind
-from tests.altered import Altered, Blob, compressed
-from tests.captures import CAPTURES, saxpy_capture
+from tests.support.altered import Altered, Blob, compressed
+from tests.support.captures import CAPTURES, saxpy_capture
 from tests.unit.replay.support import (
     PROGRAMS,
     READER_FLAGS,

@@ -23,8 +23,8 @@ from benchguard.capture.layout import (
     Kind,
     OperationKind,
 )
-from tests.altered import Altered, Blob, Section, compressed, noise
-from tests.captures import ARENA, CAPTURES, GRANULE
+from tests.support.altered import Altered, Blob, Section, compressed, noise
+from tests.support.captures import ARENA, CAPTURES, GRANULE
 from tests.unit.replay.support import Compiler, Reader, compile_reader
 
 LARGE = 0xFFFF_FFFF

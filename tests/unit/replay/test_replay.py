@@ -30,7 +30,7 @@ from benchguard.replay.protocol import (
     encode,
 )
 from benchguard.replay.result import ReplayResult
-from tests.captures import CAPTURES, GRANULE
+from tests.support.captures import CAPTURES, GRANULE
 from tests.unit.replay.fake_engine import DEVICE, OVERHEAD, PREPARED, sample
 
 ARENA = 0x300000000000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.capture.layout import ARENA
-from tests.captures import CAPTURES
+from tests.support.captures import CAPTURES
 from tests.unit.replay.engine_captures import add_one_capture, integers
 from tests.unit.replay.engine_support import CANNOT, OURS, assert_exact, replayed
 

@@ -19,7 +19,7 @@ def timed(schedule: Schedule, count: int) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_one_use_sets_are_used_once_among_the_first(seed: int) -> None:
-    schedule = Schedule(sets=12, fresh=8, seed=seed, samples=100)
+    schedule = Schedule(sets=12, one_use=8, seed=seed, samples=100)
     assert {schedule.warm_up() for _ in range(500)} == {0, 1, 2, 3}
     first, later = timed(schedule, ONE_USE_WITHIN), timed(schedule, 1000)
     assert {number: Counter(first)[number] for number in range(4, 12)} == dict.fromkeys(range(4, 12), 1)
@@ -60,7 +60,7 @@ def test_the_loop_keeps_them_for_samples_that_are_timed() -> None:
     parts = tuple(InputPart(number, 100, 1, number) for number in range(6))
     events_of(
         engine,
-        request(Count(120), inputs=parts, input_sets=6, fresh_sets=3, schedule_seed=5),
+        request(Count(120), inputs=parts, input_sets=6, one_use_sets=3, schedule_seed=5),
         inputs=b"abcdef",
     )
     warm_up, first, later = engine.sets[:-120], engine.sets[-120:-20], engine.sets[-20:]

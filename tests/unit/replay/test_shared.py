@@ -1,4 +1,4 @@
-"""Input sets and a ring that somebody else made: what fits, what does not, and a whole replay with both."""
+"""Input sets and output slots in memory of another process: what fits, what does not, and a whole replay with both."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ import benchguard
 from benchguard.capture.layout import Role
 from benchguard.capture.model import Range
 from benchguard.errors import UsageError
-from benchguard.replay.buffers import Ring, SharedInputs, ring_request, shared_pool
-from benchguard.replay.protocol import InputPart, RingPart
-from benchguard.replay.ring import ANNOUNCED
-from tests.captures import CAPTURES, floats
+from benchguard.ipc.slots import ANNOUNCEMENT
+from benchguard.replay.buffers import Buffers, SharedInputs, SlotPool, make_pool, slot_request
+from benchguard.replay.options import ReplayOptions
+from benchguard.replay.protocol import InputPart, SlotPart
+from benchguard.replay.replay import replay_buffers
+from tests.support.captures import CAPTURES, floats
 from tests.unit.replay.test_buffers import BASE, subject
 
 N = 1024
@@ -36,8 +38,8 @@ def memory(size: int) -> Iterator[int]:
 
 def test_parts_are_where_the_layout_says() -> None:
     with memory(3 * 512) as descriptor:
-        pool = shared_pool(SharedInputs(descriptor, 3, 2, 512, {"x": (0, 8), "y": (256, 4)}), subject())
-    assert (pool.descriptor, pool.sets, pool.fresh) == (descriptor, 3, 2)
+        pool = make_pool(SharedInputs(descriptor, 3, 2, 512, {"x": (0, 8), "y": (256, 4)}), subject())
+    assert (pool.descriptor, pool.sets, pool.one_use) == (descriptor, 3, 2)
     assert pool.parts[:3] == (
         InputPart(0, BASE, 8, 0),
         InputPart(0, BASE + 64, 4, 256),
@@ -47,8 +49,10 @@ def test_parts_are_where_the_layout_says() -> None:
 
 def test_what_is_written_in_place_begins_as_the_input() -> None:
     with memory(1024) as descriptor:
-        asked = ring_request(Ring(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6), ["x"], subject())
-    assert asked.parts == (RingPart(BASE, 8, 0, False), RingPart(BASE + 64, 4, 256, True))
+        outputs = SlotPool(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6)
+        asked = slot_request(Buffers({"x": bytes(8)}, slots=outputs), subject())
+    assert asked is not None
+    assert asked.parts == (SlotPart(BASE, 8, 0, False), SlotPart(BASE + 64, 4, 256, True))
     assert (asked.slots, asked.announce, asked.release) == (2, 5, 6)
 
 
@@ -56,16 +60,17 @@ def test_a_range_that_the_capture_calls_an_input_is_poisoned_all_the_same() -> N
     """Its roles are the adversary's; what is read is what the caller gives."""
     lying = subject(Range(BASE, 8, Role.INPUT, "y"))
     with memory(512) as descriptor:
-        assert ring_request(Ring(descriptor, 1, 512, {"y": (0, 8)}, 5, 6), [], lying).parts[0].written
+        asked = slot_request(Buffers(slots=SlotPool(descriptor, 1, 512, {"y": (0, 8)}, 5, 6)), lying)
+    assert asked is not None and asked.parts[0].written
 
 
 def test_a_buffer_without_bytes_is_no_part() -> None:
     with memory(512) as descriptor:
-        assert shared_pool(SharedInputs(descriptor, 1, 0, 512, {"nothing": (0, 0)}), subject()).parts == ()
+        assert make_pool(SharedInputs(descriptor, 1, 0, 512, {"nothing": (0, 0)}), subject()).parts == ()
 
 
 @pytest.mark.parametrize(
-    ("sets", "fresh", "stride", "places", "said"),
+    ("sets", "one_use", "stride", "places", "said"),
     [
         (2, 2, 256, {"x": (0, 8)}, "of 2 input sets 2 cannot be for one sample each"),
         (0, 0, 256, {"x": (0, 8)}, "of 0 input sets"),
@@ -80,35 +85,35 @@ def test_a_buffer_without_bytes_is_no_part() -> None:
     ],
 )
 def test_inputs_that_do_not_fit(
-    sets: int, fresh: int, stride: int, places: dict[str, tuple[int, int]], said: str
+    sets: int, one_use: int, stride: int, places: dict[str, tuple[int, int]], said: str
 ) -> None:
     with memory(512) as descriptor, pytest.raises(UsageError, match=said):
-        shared_pool(SharedInputs(descriptor, sets, fresh, stride, places), subject())
+        make_pool(SharedInputs(descriptor, sets, one_use, stride, places), subject())
 
 
 @pytest.mark.parametrize(("slots", "said"), [(0, "0 slots"), (65, "65 slots"), (3, "3 times 256 are needed")])
-def test_rings_that_do_not_fit(slots: int, said: str) -> None:
+def test_outputss_that_do_not_fit(slots: int, said: str) -> None:
     with memory(512) as descriptor, pytest.raises(UsageError, match=said):
-        ring_request(Ring(descriptor, slots, 256, {"y": (0, 4)}, 5, 6), [], subject())
+        slot_request(Buffers(slots=SlotPool(descriptor, slots, 256, {"y": (0, 4)}, 5, 6)), subject())
 
 
 class Checker(threading.Thread):
     """Looks at each sample as a judge does, and gives its slot back."""
 
-    def __init__(self, ring: int, stride: int, look: Callable[[int, int, bytes], None]) -> None:
+    def __init__(self, outputs: int, stride: int, look: Callable[[int, int, bytes], None]) -> None:
         super().__init__(daemon=True)
-        self._ring, self._stride, self._look = ring, stride, look
+        self._outputs, self._stride, self._look = outputs, stride, look
         self.announced, self.announce = os.pipe()
         self.release, self.releasing = os.pipe()
 
     def run(self) -> None:
-        while len(record := os.read(self.announced, ANNOUNCED.size)) == ANNOUNCED.size:
-            number, input_set, slot = ANNOUNCED.unpack(record)
-            self._look(number, input_set, os.pread(self._ring, self._stride, slot * self._stride))
+        while len(record := os.read(self.announced, ANNOUNCEMENT.size)) == ANNOUNCEMENT.size:
+            number, input_set, slot = ANNOUNCEMENT.unpack(record)
+            self._look(number, input_set, os.pread(self._outputs, self._stride, slot * self._stride))
             os.write(self.releasing, bytes([slot]))
 
 
-SETS, FRESH, SLOTS, STRIDE = 6, 3, 2, 8 * N
+SETS, ONE_USE, SLOTS, STRIDE = 6, 3, 2, 8 * N
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -123,24 +128,21 @@ def test_a_whole_replay(native: Path, tmp_path: Path, strict: bool, sealed: bool
     def look(number: int, input_set: int, content: bytes) -> None:
         looked.append((number, input_set, content[: 4 * N] == floats([2.0 * input_set + 1.0] * N)))
 
-    with memory(SETS * STRIDE) as pool, memory(SLOTS * STRIDE) as ring:
+    with memory(SETS * STRIDE) as pool, memory(SLOTS * STRIDE) as outputs:
         for number in range(SETS):
             os.pwrite(pool, floats([float(number)] * N) + floats([1.0] * N), number * STRIDE)
         if sealed:
             import fcntl
 
             fcntl.fcntl(pool, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK)
-        checker = Checker(ring, STRIDE, look)
+        checker = Checker(outputs, STRIDE, look)
         checker.start()
-        result = benchguard.replay(
-            capture,
-            driver="sim",
-            cold="none",
-            inputs=SharedInputs(pool, SETS, FRESH, STRIDE, places),
-            ring=Ring(ring, SLOTS, STRIDE, {"y": (0, 4 * N)}, checker.announce, checker.release),
-            strict=strict,
-            samples=40,
+        buffers = Buffers(
+            inputs=SharedInputs(pool, SETS, ONE_USE, STRIDE, places),
+            slots=SlotPool(outputs, SLOTS, STRIDE, {"y": (0, 4 * N)}, checker.announce, checker.release),
         )
+        options = ReplayOptions(driver="sim", cold="none", strict=strict, samples=40)
+        result = replay_buffers(capture, options, buffers)
         os.close(checker.announce)
         checker.join(10)
         for descriptor in (checker.announced, checker.release, checker.releasing):
@@ -149,16 +151,16 @@ def test_a_whole_replay(native: Path, tmp_path: Path, strict: bool, sealed: bool
     assert [number for number, _, _ in looked] == list(range(40))
     assert all(right for _, _, right in looked)
     assert [row.input_set for row in result.table] == [input_set for _, input_set, _ in looked]
-    assert sorted(row.input_set for row in result.table if row.fresh) == [3, 4, 5]
+    assert sorted(row.input_set for row in result.table if row.one_use) == [3, 4, 5]
     assert all(row.tail_us > 0 and (row.guard_us > 5) == strict for row in result.table)
-    assert (result.settings.strict, result.settings.fresh_sets) == (strict, FRESH)
-    assert result.ring is not None and result.ring.copy_s > 0
+    assert (result.settings.strict, result.settings.one_use_sets) == (strict, ONE_USE)
+    assert result.slots is not None and result.slots.copy_s > 0
 
 
 def test_a_judge_that_ends_is_an_error(native: Path, tmp_path: Path) -> None:
     assert native
     result = _with_ends(tmp_path, closed=True)
-    assert result.verdict == "error" and "who checks the outputs" in result.reason
+    assert result.verdict == "error" and "the judge closed its pipe" in result.reason
 
 
 def test_a_judge_that_is_silent_is_a_time_out(native: Path, tmp_path: Path) -> None:
@@ -171,17 +173,14 @@ def _with_ends(folder: Path, closed: bool, **options: Any) -> benchguard.ReplayR
     capture = CAPTURES["saxpy"](folder / "x.ncap")
     announced, announce = os.pipe()
     release, releasing = os.pipe()
-    with memory(STRIDE) as ring:
+    with memory(STRIDE) as outputs:
         if closed:
             os.close(announced)
             os.close(releasing)
-        result = benchguard.replay(
+        result = replay_buffers(
             capture,
-            driver="sim",
-            cold="none",
-            ring=Ring(ring, 1, STRIDE, {"y": (0, 4 * N)}, announce, release),
-            samples=40,
-            **options,
+            ReplayOptions(driver="sim", cold="none", samples=40, **options),
+            Buffers(slots=SlotPool(outputs, 1, STRIDE, {"y": (0, 4 * N)}, announce, release)),
         )
     for descriptor in (announce, release, *(() if closed else (announced, releasing))):
         os.close(descriptor)

@@ -12,8 +12,8 @@ from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA
 from benchguard.errors import UsageError
 from benchguard.replay.subject import Subject, subject_of
-from tests.captures import CAPTURES, COUNTER, GRANULE
 from tests.conftest import ROOT
+from tests.support.captures import CAPTURES, COUNTER, GRANULE
 
 
 def subject(name: str, folder: Path) -> Subject:

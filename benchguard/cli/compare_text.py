@@ -1,0 +1,42 @@
+"""The result of a comparison as a table."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rich.text import Text
+
+from ..grade.compare import CompareResult
+from .replay_text import us
+from .table import Column, console_for, printable, table
+
+_COLUMNS = (
+    Column("case", rest=True),
+    Column("B is"),
+    Column("B / A", right=True),
+    Column("95 % interval"),
+    Column("A, us", right=True),
+    Column("B, us", right=True),
+    Column("A/A floor", right=True),
+)
+
+
+def render(result: CompareResult, output: TextIO) -> None:
+    """Print the cases that were compared, and the result over all of them."""
+    console, terminal = console_for(output), output.isatty()
+    rows = [
+        [
+            printable(case.name),
+            case.call,
+            f"{case.ratio:.4f}",
+            f"{case.ratio95[0]:.4f} to {case.ratio95[1]:.4f}",
+            us(case.median_a_us),
+            us(case.median_b_us),
+            f"{case.floor:.2%}",
+        ]
+        for case in result.cases
+    ]
+    if rows:
+        title = f"{printable(result.a.submission.path)} (A) and {printable(result.b.submission.path)} (B)"
+        console.print(table(title, _COLUMNS, rows, console.width, terminal))
+        console.print(Text(f"B is {result.call}; compared in {result.wall_s:.1f} s"), soft_wrap=True)

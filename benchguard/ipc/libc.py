@@ -1,0 +1,37 @@
+"""System calls for which Python has no function."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+# linux/prctl.h
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_CAPBSET_READ = 23
+PR_CAPBSET_DROP = 24
+PR_SET_SECUREBITS = 28
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def prctl(option: int, value: int = 0, third: int = 0) -> int:
+    """Raises OSError."""
+    longs = [ctypes.c_ulong(each) for each in (value, third, 0, 0)]
+    return _checked(_libc.prctl(option, *longs))
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """Pass integers as longs, and other arguments as ctypes converts them. Raises OSError."""
+    words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    return _checked(_libc.syscall(ctypes.c_long(number), *words))
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result

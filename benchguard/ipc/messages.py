@@ -1,0 +1,91 @@
+"""Messages between the supervisor and the judge: a header, a line of JSON, and descriptors sent with the header.
+
+The transport is a stream socket, because the description of a suite with many cases exceeds the size of a datagram.
+The kernel ends a read at the message that carried descriptors, so the descriptors belong to the header that was read
+with them (unix(7)).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import struct
+import time
+from collections.abc import Sequence
+
+HEADER = struct.Struct("<II")
+"""Bytes of JSON that follow, and the number of descriptors."""
+
+MESSAGE_MAX = 16 << 20
+DESCRIPTORS_MAX = 8
+
+
+class MessageError(Exception):
+    """A malformed message. The text is shown to the user."""
+
+
+class ClosedError(Exception):
+    """The other process closed its end."""
+
+
+def send(end: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -> None:
+    """Send the whole message. `end` blocks. Raises ClosedError, MessageError."""
+    if len(data) > MESSAGE_MAX:
+        raise MessageError(f"a message of {len(data)} bytes is over the limit of {MESSAGE_MAX}")
+    try:
+        header = HEADER.pack(len(data), len(descriptors))
+        sent = socket.send_fds(end, [header], list(descriptors)) if descriptors else 0
+        end.sendall(header[sent:] + data)
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise ClosedError from error
+
+
+def receive(end: socket.socket, deadline: float | None = None) -> tuple[bytes, tuple[int, ...]]:
+    """The next message and its descriptors, which the caller closes.
+
+    Raises ClosedError, MessageError, and TimeoutError when `deadline` of the monotonic clock passes. Every descriptor
+    is closed before an exception is raised.
+    """
+    descriptors: list[int] = []
+    try:
+        header = _exactly(end, HEADER.size, deadline, descriptors)
+        size, count = HEADER.unpack(header)
+        if size > MESSAGE_MAX or count != len(descriptors):
+            raise MessageError(
+                f"a header announces {size} bytes and {count} descriptors ({len(descriptors)} came)"
+            )
+        return _exactly(end, size, deadline, None), tuple(descriptors)
+    except BaseException:
+        for each in descriptors:
+            os.close(each)
+        raise
+
+
+def _exactly(end: socket.socket, size: int, deadline: float | None, descriptors: list[int] | None) -> bytes:
+    """Read `size` bytes; append descriptors that arrive with them to `descriptors`, unless it is None."""
+    found = bytearray()
+    while len(found) < size:
+        _wait(end, deadline)
+        wanted = min(size - len(found), 1 << 20)
+        try:
+            if descriptors is None:
+                data = end.recv(wanted)
+            else:
+                data, came, _, _ = socket.recv_fds(end, wanted, DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC)
+                descriptors.extend(came)
+        except ConnectionResetError as error:
+            raise ClosedError from error
+        if not data:
+            raise ClosedError
+        found += data
+    return bytes(found)
+
+
+def _wait(end: socket.socket, deadline: float | None) -> None:
+    if deadline is None:
+        return
+    poll = select.poll()  # select() cannot wait for descriptors over 1023
+    poll.register(end, select.POLLIN)
+    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        raise TimeoutError

@@ -1,0 +1,135 @@
+"""Find, protect and kill processes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import libc
+
+
+@dataclass(frozen=True)
+class Process:
+    """An entry of /proc. `ended`: a zombie, which its parent has not waited for yet."""
+
+    pid: int
+    parent: int
+    ended: bool
+    start: int = 0
+    """In clock ticks after boot."""
+
+
+def read_process(pid: int) -> Process | None:
+    """The fields of /proc/PID/stat; None if there is no such process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_bytes()
+        fields = text.rpartition(b")")[2].split()  # the command's name, in brackets, may contain anything
+        return Process(pid, int(fields[1]), fields[0] in (b"Z", b"X"), int(fields[19]))
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def process_start(pid: int) -> int | None:
+    """Start time in clock ticks after boot; None if the process does not exist or has ended."""
+    process = read_process(pid)
+    return None if process is None or process.ended else process.start
+
+
+def processes() -> Iterator[Process]:
+    """All processes by ascending number; each entry is read when the iterator reaches it."""
+    with os.scandir("/proc") as folders:
+        names = [folder.name for folder in folders if folder.name.isdigit()]
+    for name in names:
+        process = read_process(int(name))
+        if process is not None:
+            yield process
+
+
+@contextlib.contextmanager
+def adopt_orphans() -> Iterator[None]:
+    """Make this process the parent of all descendants whose own parents end, so that they can still be found."""
+    with contextlib.suppress(OSError):
+        libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 0)
+
+
+def end_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
+    """Have the kernel send this process `by` when its parent ends."""
+    libc.prctl(libc.PR_SET_PDEATHSIG, by)
+    if os.getppid() != parent:  # the parent ended before the request took effect
+        os._exit(1)
+
+
+def protect(parent: int) -> None:
+    """Hide this process's memory and descriptors from other processes of its user, and end it with its parent.
+
+    A process that is not dumpable cannot be read through /proc or traced.
+    """
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)
+    end_with(parent)
+
+
+def living_descendants(but: Collection[int | None]) -> tuple[int, ...]:
+    """All descendants of this process that have not ended, except those in `but`."""
+    own = with_descendants(os.getpid())[1:]
+    return tuple(sorted(pid for pid in own if pid not in but and process_start(pid) is not None))
+
+
+def with_descendants(pid: int) -> list[int]:
+    """A process and its descendants, parents first."""
+    return descendants([pid], list(processes()))
+
+
+def descendants(roots: Iterable[int], among: Iterable[Process]) -> list[int]:
+    """`roots` and their descendants, parents first."""
+    children: dict[int, list[int]] = {}
+    for process in among:
+        children.setdefault(process.parent, []).append(process.pid)
+    found = list(dict.fromkeys(roots))
+    for parent in found:
+        found.extend(children.get(parent, []))
+    return found
+
+
+def kill_descendants(roots: Collection[int], until: float, is_member: Callable[[Process], bool]) -> bool:
+    """Send SIGKILL to all descendants of `roots` and to all members; return whether one was alive.
+
+    Each process is killed as soon as it is seen: a process that is killed only after a whole list has been made may
+    have started another by then. Stops at `until` of the monotonic clock.
+    """
+    family, seen = set(roots), False
+    for process in processes():
+        if time.monotonic() > until:
+            return True
+        if process.pid not in family and (process.parent in family or is_member(process)):
+            family.add(process.pid)
+            if not process.ended:
+                seen = True
+                with contextlib.suppress(PermissionError):  # continue with the other processes
+                    kill_all([process.pid])
+    return seen
+
+
+def kill_all(pids: Collection[int]) -> None:
+    """Send SIGKILL to each process; ignore processes that have ended already."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def kill_group(leader: subprocess.Popen[bytes]) -> None:
+    """Kill a child's process group, then reap the child: until then the system does not reuse its number."""
+    if leader.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(leader.pid, signal.SIGKILL)
+        leader.wait()

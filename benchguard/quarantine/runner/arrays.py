@@ -1,0 +1,150 @@
+"""Device memory as a submission without torch is given it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from importlib import import_module
+from typing import Any
+
+from ...problem.spec import ELEMENT_BYTES, Buffer, DType
+
+_TYPESTR: dict[DType, str] = {
+    "float64": "<f8", "float32": "<f4", "float16": "<f2", "bfloat16": "<u2", "float8_e4m3": "|u1",
+    "float8_e5m2": "|u1", "int64": "<i8", "int32": "<i4", "int16": "<i2", "int8": "|i1", "uint64": "<u8",
+    "uint32": "<u4", "uint16": "<u2", "uint8": "|u1", "bool": "|b1",
+}  # fmt: skip
+"""The interface has no bfloat16 and no float8: their bits are unsigned integers."""
+
+_ML_DTYPES: dict[DType, str] = {
+    "bfloat16": "bfloat16",
+    "float8_e4m3": "float8_e4m3fn",
+    "float8_e5m2": "float8_e5m2",
+}
+
+
+class DeviceArray:
+    """An array on the GPU that owns nothing. numba, CuPy and torch.as_tensor take it as it is, by
+    `__cuda_array_interface__`; `data_ptr()` is for what takes addresses.
+
+    `strides` count bytes, as numpy's do; `stride()` counts elements, as torch's does.
+    """
+
+    is_cuda = True
+
+    def __init__(self, address: int, buffer: Buffer) -> None:
+        self._address = address
+        self._name = buffer.dtype
+        self._steps = buffer.strides if buffer.strides is not None else packed(buffer.shape)
+        self._has_gaps = buffer.strides is not None and buffer.strides != packed(buffer.shape)
+        self.shape = buffer.shape
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Version 3. There is no stream to wait for: what was written here is written."""
+        return {
+            "data": (self._address if self.size else 0, False),
+            "shape": self.shape,
+            "strides": self.strides if self._has_gaps else None,
+            "typestr": _TYPESTR[self._name],
+            "stream": None,
+            "version": 3,
+        }
+
+    @property
+    def kind(self) -> DType:
+        return self._name
+
+    def data_ptr(self) -> int:
+        return self._address
+
+    @property
+    def dtype(self) -> Any:
+        """numpy's; of ml_dtypes for bfloat16 and float8."""
+        import numpy as np  # noqa: PLC0415  # a submission in CUDA does without
+
+        if self._name not in _ML_DTYPES:
+            return np.dtype(self._name)
+        import ml_dtypes  # noqa: PLC0415  # numpy alone has none of these
+
+        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[self._name]))
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return tuple(step * self.itemsize for step in self._steps)
+
+    def stride(self, axis: int | None = None) -> Any:
+        return self._steps if axis is None else self._steps[axis]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return math.prod(self.shape)
+
+    def numel(self) -> int:
+        return self.size
+
+    @property
+    def itemsize(self) -> int:
+        return ELEMENT_BYTES[self._name]
+
+    def element_size(self) -> int:
+        return self.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self._name}, shape={self.shape}, address={self._address:#x})"
+
+
+def packed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements of row-major order without gaps."""
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+NEED_TORCH = ("triton", "cutlass")
+"""Whose kernels are launched through torch, or take its tensors, whether the submission imports it or not."""
+
+_NAMES: dict[DType, str] = {"float8_e4m3": "float8_e4m3fn"}
+
+
+class _Bits:
+    """An array's bits as integers, which are the only type that every torch takes from outside."""
+
+    def __init__(self, array: DeviceArray) -> None:
+        interface = array.__cuda_array_interface__
+        self.__cuda_array_interface__ = {**interface, "typestr": f"<i{array.itemsize}"}
+
+
+def torch_in_use() -> Any | None:
+    """The module, if the submission has loaded it and it finds a GPU."""
+    torch = sys.modules.get("torch")
+    if torch is None and any(name in sys.modules for name in NEED_TORCH):
+        try:
+            torch = import_module("torch")
+        except ImportError:
+            return None
+    return torch if torch is not None and torch.cuda.is_available() else None
+
+
+def tensor_of(torch: Any, array: DeviceArray, buffer: Buffer) -> Any:
+    """On the same memory: no copy."""
+    dtype = getattr(torch, _NAMES.get(buffer.dtype, buffer.dtype))
+    if array.size == 0:
+        return torch.empty(buffer.shape, dtype=dtype, device="cuda")
+    return torch.as_tensor(_Bits(array), device="cuda").view(dtype)
+
+
+def kind_of(tensor: Any) -> str:
+    """Its dtype, as problem.spec.DType has it where that has one."""
+    name = str(tensor.dtype).removeprefix("torch.")
+    return next((ours for ours, theirs in _NAMES.items() if theirs == name), name)

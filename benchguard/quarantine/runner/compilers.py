@@ -1,0 +1,155 @@
+"""nvcc, run in the quarantine: its own sandbox is the submission's."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ...shim.nvrtc import NAMES, nvrtc_files, packages, toolkits
+from .reporting import SubmissionError, one_line
+from .source import Flags
+
+_ERROR = re.compile(r"\berror\b", re.IGNORECASE)
+_OURS = ("LD_PRELOAD", "NEUTRINO_", "NVCC_", "SIM_")
+"""Of the environment, what is nothing to a compiler, or adds options to it."""
+
+
+def find_nvcc() -> Path | None:
+    for place in _places():
+        if place.is_file() and os.access(place, os.X_OK):
+            return place
+    return None
+
+
+def _places() -> Iterator[Path]:
+    on_path = shutil.which("nvcc")
+    if on_path is not None:
+        yield Path(on_path)
+    for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        if home:
+            yield Path(home) / "bin" / "nvcc"
+
+
+def compile_library(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path) -> Path:
+    """A shared library with machine code for `arch`, and PTX beside it. Raises SubmissionError.
+
+    The CUDA runtime is a library of its own, so that the one which suits the driver is found.
+    """
+    output = scratch / f"{source.stem}.so"
+    virtual = arch.replace("sm_", "compute_")
+    words = [
+        "-shared", "-Xcompiler", "-fPIC", "--cudart=shared", f"-gencode=arch={virtual},code=[{arch},{virtual}]",
+        *_run_paths(nvcc, source),
+    ]  # fmt: skip
+    _run(nvcc, [*words, *flags.link], source, flags, output, scratch)
+    return output
+
+
+def compile_ptx(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path) -> bytes:
+    """Raises SubmissionError."""
+    output = scratch / f"{source.stem}.ptx"
+    words = ["--ptx", f"-arch={arch.replace('sm_', 'compute_')}"]
+    _run(nvcc, words, source, flags, output, scratch)
+    return output.read_bytes()
+
+
+def _run(nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: Path, scratch: Path) -> None:
+    standard = () if flags.has_standard else ("-std=c++17",)
+    optimise = () if any(each.startswith("-O") for each in flags.nvcc) else ("-O3",)
+    command = [str(nvcc), *optimise, *standard, *words, *flags.compile, *flags.nvcc, f"-I{source.parent}"]
+    done = _start([*command, "-x", "cu", str(source), "-o", str(output)], scratch)
+    said = done.stdout.decode(errors="replace")
+    if done.returncode != 0 or not output.is_file():
+        raise SubmissionError(first_error(said, source) or f"nvcc ended with status {done.returncode}", said)
+
+
+def first_error(said: str, source: Path) -> str | None:
+    """A compiler's first line that calls something an error, without the folders."""
+    line = next((line for line in said.splitlines() if _ERROR.search(line)), None)
+    return None if line is None else one_line(line.replace(f"{source.parent}{os.sep}", ""))
+
+
+def _run_paths(nvcc: Path, source: Path) -> list[str]:
+    """Where the toolkit's libraries are, behind LD_LIBRARY_PATH: nvcc tells its own folder in a dry run."""
+    done = _start([str(nvcc), "--dryrun", "-x", "cu", str(source)], source.parent)
+    top = re.search(r"^#\$ TOP=(.+)$", done.stdout.decode(errors="replace"), re.MULTILINE)
+    if top is None:
+        return []
+    folders = [Path(top[1].strip()).resolve() / name for name in ("lib64", "lib", "targets/x86_64-linux/lib")]
+    found = [f"-Xlinker=-rpath={folder}" for folder in folders if folder.is_dir()]
+    return [
+        "-Xlinker=--enable-new-dtags",
+        *found,
+        *(f"-L{folder}/stubs" for folder in folders if folder.is_dir()),
+    ]
+
+
+def _start(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    except OSError as error:
+        raise SubmissionError(f"cannot run {command[0]}: {error.strerror}") from error
+
+
+def find_nvrtc() -> ctypes.CDLL | None:
+    """As the loader, a toolkit or the package nvidia-cuda-nvrtc has it."""
+    for place in (*NAMES, *map(str, nvrtc_files())):
+        try:
+            return ctypes.CDLL(place)
+        except OSError:
+            continue
+    return None
+
+
+def compile_kernels(nvrtc: ctypes.CDLL, source: Path, arch: str, flags: Flags) -> bytes:
+    """PTX, ended by a zero byte. Raises SubmissionError."""
+    folders = [source.parent, *_includes()]
+    options = [f"--gpu-architecture={arch.replace('sm_', 'compute_')}", *flags.compile]
+    options += [] if flags.has_standard else ["--std=c++17"]
+    options += [f"--include-path={folder}" for folder in folders]
+    program = ctypes.c_void_p()
+    status = nvrtc.nvrtcCreateProgram(
+        ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None
+    )
+    if status == 0:
+        words = [option.encode() for option in options]
+        status = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
+    try:
+        if status != 0:
+            said = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+            log = said.rstrip(b"\0").decode(errors="replace")
+            raise SubmissionError(first_error(log, source) or f"NVRTC returned error {status}", log)
+        return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _text(size_of: Callable[..., int], read: Callable[..., int], program: ctypes.c_void_p) -> bytes:
+    size = ctypes.c_size_t()
+    size_of(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(max(size.value, 1))
+    read(program, text)
+    return text.raw
+
+
+def _includes() -> list[Path]:
+    """The first whole toolkit's headers; else those of the packages."""
+    folders = [home / "include" for home in (*toolkits(), *packages())]
+    whole = [folder for folder in folders if (folder / "crt" / "mma.h").is_file()]
+    some = [folder for folder in folders if (folder / "cuda_fp16.h").is_file()]
+    chosen = (whole or some)[:1]
+    return [*chosen, *(folder / "cccl" for folder in chosen if (folder / "cccl").is_dir())]

@@ -1,0 +1,80 @@
+"""The device memory of one case: every call gets the same buffers at the same addresses."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+
+from ...problem.spec import CaseSpec, Layout
+from ...region import Memory
+from .arrays import DeviceArray
+from .driver import Driver
+from .reporting import SubmissionError
+
+POISON = 0xFF
+"""In outputs before a call: not a number, or -1."""
+
+
+class CaseMemory:
+    """`arrays` by name; each buffer is an allocation of its own. Raises SubmissionError if there is no room."""
+
+    def __init__(self, driver: Driver, case: CaseSpec, inputs: Inputs, layout: Layout, offset: int) -> None:
+        self._driver, self._case = driver, case
+        self._inputs, self._layout, self._offset = inputs, layout, offset
+        self._addresses: dict[str, int] = {}
+        for buffer in case.read:
+            if buffer.name not in layout.places or layout.places[buffer.name][1] != buffer.bytes:
+                raise SubmissionError(f"the throw-away inputs have no {buffer.name}; this is a fault of ours")
+        try:
+            for buffer in case.buffers:
+                self._addresses[buffer.name] = driver.allocate(buffer.bytes)
+        except SubmissionError as failure:
+            self.release()
+            total = sum(buffer.bytes for buffer in case.buffers)
+            raise SubmissionError(f"no room for the case's {total} bytes: {failure.text}") from failure
+        self.arrays = {each.name: DeviceArray(self._addresses[each.name], each) for each in case.buffers}
+
+    def prepare(self, number: int) -> None:
+        """Set `number` in what is read, poison in what is not; the device is idle then."""
+        self._driver.make_current()
+        self._driver.synchronise()
+        for buffer in self._case.buffers:
+            address = self._addresses[buffer.name]
+            if buffer.is_read:
+                source, size = self._inputs.address(self._layout, self._offset, buffer.name, number)
+                self._driver.write(address, source, size)
+            else:
+                self._driver.fill(address, POISON, buffer.bytes)
+        self._driver.synchronise()
+
+    def given(self, name: str) -> Memory:
+        """A buffer as a range that has a name."""
+        (buffer,) = (each for each in self._case.buffers if each.name == name)
+        shape = buffer.shape if buffer.strides is None else ()
+        return Memory(self._addresses[name], buffer.bytes, buffer.dtype, shape)
+
+    def release(self) -> None:
+        """So that no later case's recording holds it."""
+        for address in self._addresses.values():
+            self._driver.free(address)
+        self._addresses.clear()
+
+
+class Inputs:
+    """All sets of all cases, mapped; a page is read when it is first copied."""
+
+    def __init__(self, descriptor: int) -> None:
+        size = os.fstat(descriptor).st_size
+        # Private and writable, for ctypes takes no other memory; nothing is written.
+        self._memory = mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE) if size else None
+        self._size = size
+
+    def address(self, layout: Layout, offset: int, name: str, number: int) -> tuple[int, int]:
+        """Where a buffer of set `number` is in this process, and its bytes; `offset` is the case's set 0."""
+        place, size = layout.place(name, number)
+        if self._memory is None or offset + place + size > self._size:
+            raise SubmissionError(
+                f"the throw-away inputs end before set {number} of {name}; this is a fault of ours"
+            )
+        return ctypes.addressof(ctypes.c_char.from_buffer(self._memory)) + offset + place, size

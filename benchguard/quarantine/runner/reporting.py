@@ -1,0 +1,111 @@
+"""Why a submission cannot be called, in a line for people."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from pathlib import Path
+
+import msgspec
+
+from ..contract import LINE_MAX, Began, Broke, Event, Finished
+
+TEXT_MAX = 1000
+DETAIL_MAX = 1 << 14
+_HERE = str(Path(__file__).parent)
+_FRAMES_MAX = 30
+
+
+class SubmissionError(Exception):
+    """The message is for the person who wrote the submission, whole. `detail` is what a compiler said.
+
+    `unreplayable`: the answer may be right, but it is nothing that can be recorded.
+    """
+
+    def __init__(self, text: str, detail: str = "", *, unreplayable: bool = False) -> None:
+        super().__init__(text)
+        self.text, self.detail, self.unreplayable = text, detail, unreplayable
+
+
+def broke(error: BaseException, phase: str, folder: Path) -> Broke:
+    """What is said of an exception; any but a SubmissionError is the submission's own, which lies in `folder`."""
+    if isinstance(error, SubmissionError):
+        return Broke(phase, one_line(error.text), last_of(error.detail), error.unreplayable)
+    if isinstance(error, SystemExit):
+        return Broke(phase, one_line(f"the submission called exit({error.code!r}); let it return instead"))
+    told = traceback.TracebackException.from_exception(error, limit=-_FRAMES_MAX, capture_locals=False)
+    frames = [frame for frame in told.stack if not frame.filename.startswith(_HERE)]
+    told.stack = traceback.StackSummary.from_list(frames)
+    *_, said = [line for line in told.format_exception_only() if line.strip()] or [type(error).__name__]
+    return Broke(
+        phase, one_line(_place(error, frames, folder) + said.strip()), last_of("".join(told.format()))
+    )
+
+
+def one_line(text: str) -> str:
+    return _cut(" ".join(_printable(text).split()), TEXT_MAX)
+
+
+def last_of(text: str) -> str:
+    """The end of what was said, which names the error."""
+    text = _printable(text)
+    return text if len(text) <= DETAIL_MAX else "...\n" + text[-DETAIL_MAX:]
+
+
+def _place(error: BaseException, frames: list[traceback.FrameSummary], folder: Path) -> str:
+    """The innermost line of the submission's own."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{Path(error.filename).name}:{error.lineno}: "
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    return f"{Path(own[-1].filename).name}:{own[-1].lineno}: " if own else ""
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _printable(text: str) -> str:
+    """JSON must be UTF-8, and a terminal must not be told what to do."""
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+
+
+class Reporter:
+    """Writes events to a pipe, a JSON line each, and keeps the time of each phase."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._seconds: dict[str, float] = {}
+        self._since = time.monotonic()
+        self.phase = ""
+
+    def begin(self, phase: str, case: int = -1) -> None:
+        self._add()
+        self.phase = phase
+        self.send(Began(phase, case))
+
+    def called(self, case: int, seconds: float) -> None:
+        """What a call of a case took, seen from here: to be held against what its replay takes."""
+        self._seconds[f"call {case}"] = seconds
+
+    def finish(self) -> None:
+        self._add()
+        self.send(Finished(self._seconds))
+
+    def send(self, event: Event) -> None:
+        """Nothing if nobody reads any more: what is said is no part of a verdict."""
+        line = msgspec.json.encode(event) + b"\n"
+        if len(line) > LINE_MAX and isinstance(event, Broke):
+            line = msgspec.json.encode(msgspec.structs.replace(event, detail="")) + b"\n"
+        try:
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+        except OSError:
+            pass
+
+    def _add(self) -> None:
+        now = time.monotonic()
+        if self.phase:
+            self._seconds[self.phase] = self._seconds.get(self.phase, 0.0) + now - self._since
+        self._since = now

@@ -1,0 +1,101 @@
+"""What can be read off a CUDA C++ or PTX source without compiling it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+from .reporting import SubmissionError
+
+_COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_ATTRIBUTE = re.compile(
+    r"__(?:launch_bounds|cluster_dims|maxnreg|block_size|align|attribute)__\s*\((?:[^()]|\([^()]*\))*\)"
+)
+_KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(\w+)\s*\(")
+_ENTRY = re.compile(rb"\.entry\s+([A-Za-z_$][A-Za-z0-9_$]*)")
+NAMES_SHOWN = 8
+
+
+def directive(source: str, word: str) -> str | None:
+    """What a comment line `// WORD: ...` among the first lines says; None if there is none."""
+    for line in source.splitlines():
+        text = line.strip()
+        if text and not text.startswith("//"):
+            return None
+        said = text.removeprefix("//").strip()
+        if said.startswith(f"{word}:"):
+            return said.removeprefix(f"{word}:")
+    return None
+
+
+def kernel_of(source: str, entry: str) -> str | None:
+    """The `__global__` function that is the entry, or the only one where nothing has the entry's name.
+
+    None: the entry is a function of the host.
+    """
+    code = _ATTRIBUTE.sub(" ", _COMMENT_OR_STRING.sub(" ", source))
+    kernels = _KERNEL.findall(code)
+    if entry in kernels:
+        return entry
+    mentioned = re.search(rf"\b{re.escape(entry)}\s*\(", code)
+    return kernels[0] if len(kernels) == 1 and mentioned is None else None
+
+
+def ptx_entry(ptx: bytes, name: str, file: str) -> str:
+    """The entry of that name as PTX has it, mangled or not, or the only one. Raises SubmissionError."""
+    entries: list[str] = [each.decode() for each in dict.fromkeys(_ENTRY.findall(ptx))]
+    mangled = re.compile(rf"_Z{len(name)}{re.escape(name)}\w*", re.ASCII)
+    for each in entries:
+        if each == name or mangled.fullmatch(each):
+            return each
+    if len(entries) == 1:
+        return entries[0]
+    shown = ", ".join(entries[:NAMES_SHOWN]) or "none"
+    raise SubmissionError(f"{file} has no kernel {name}; it has {shown}; name one {name}")
+
+
+_LIBRARIES = "cublas|cublasLt|cufft|curand|cusolver|cusparse|cutensor|cudnn|cuda|nvrtc|nvJitLink|m"
+_BOTH = re.compile(
+    r"--?use_fast_math|--?(?:fmad|ftz|prec-div|prec-sqrt)=(?:true|false)|--?maxrregcount=[0-9]{1,3}"
+    r"|--?extra-device-vectorization|-D[A-Za-z_][A-Za-z0-9_]*(?:=[A-Za-z0-9_.+-]*)?|-I[^\s]+|-w"
+    r"|(?:--std|-std)=c\+\+(?:14|17|20)"
+)
+_NVCC = re.compile(
+    r"--?expt-relaxed-constexpr|--?expt-extended-lambda|--?extended-lambda|--?generate-line-info|-lineinfo|-O[0-3]"
+    r"|--?diag-suppress=[0-9,]+|(?:-Xptxas|--ptxas-options)=(?:-O[0-3]|-v|-dlcm=c[agsv]|-dscm=[a-z]{2}"
+    r"|--allow-expensive-optimizations=(?:true|false)|-warn-spills)"
+)
+_LINK = re.compile(rf"-l(?:{_LIBRARIES})")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """`compile` suits nvcc and NVRTC, `nvcc` and `link` nvcc alone."""
+
+    compile: tuple[str, ...] = ()
+    nvcc: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+
+    @property
+    def has_standard(self) -> bool:
+        return any("std=" in each for each in self.compile)
+
+
+def flags_of(directive: str | None) -> Flags:
+    """Raises SubmissionError for an option that may not be chosen: where code comes from and goes to is ours to say."""
+    try:
+        words = shlex.split(directive or "")
+    except ValueError as error:
+        raise SubmissionError(f"`// nvcc:{directive}` cannot be read: {error}") from error
+    kinds = {"compile": _BOTH, "nvcc": _NVCC, "link": _LINK}
+    found: dict[str, list[str]] = {kind: [] for kind in kinds}
+    for word in words:
+        kind = next((kind for kind, known in kinds.items() if known.fullmatch(word)), None)
+        if kind is None:
+            raise SubmissionError(
+                f"`// nvcc: {word}` is no option that a submission may choose; those are -l, -D, -I, -std, -O, "
+                "--use_fast_math, --maxrregcount=N, -Xptxas=... and the like, each in one word"
+            )
+        found[kind].append(word)
+    return Flags(**{kind: tuple(words) for kind, words in found.items()})

@@ -1,0 +1,102 @@
+"""The environment of the quarantine, built of what it needs: nothing of ours gets in because nobody thought of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...shim.paths import SIM
+
+KEPT = frozenset(
+    {
+        "CC",
+        "CUDA_DEVICE_ORDER",
+        "CUDA_HOME",
+        "CUDA_PATH",
+        "CUDA_VISIBLE_DEVICES",
+        "CXX",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "LD_LIBRARY_PATH",
+        "NVIDIA_DRIVER_CAPABILITIES",
+        "NVIDIA_VISIBLE_DEVICES",
+        "OMP_NUM_THREADS",
+        "PATH",
+        "SIM_GPU",
+        "TORCH_CUDA_ARCH_LIST",
+        "TRITON_PTXAS_PATH",
+        "TZ",
+    }
+)
+"""Of ours: where programs and libraries are, which device, which language messages are in."""
+
+FOLDERS = {
+    "CUDA_CACHE_PATH": "cache/cuda",
+    "CUPY_CACHE_DIR": "cache/cupy",
+    "HOME": "home",
+    "MPLCONFIGDIR": "home",
+    "NUMBA_CACHE_DIR": "cache/numba",
+    "TMPDIR": "tmp",
+    "TORCHINDUCTOR_CACHE_DIR": "cache/inductor",
+    "TORCH_EXTENSIONS_DIR": "cache/extensions",
+    "TORCH_HOME": "cache/torch",
+    "TRITON_CACHE_DIR": "cache/triton",
+    "TRITON_HOME": "home",
+    "XDG_CACHE_HOME": "cache",
+    "XDG_CONFIG_HOME": "home",
+    "XDG_DATA_HOME": "home",
+}
+"""By variable, in the scratch folder: every cache starts empty and ends with the run."""
+
+CAPTURES = "captures"
+WORK = "work"
+"""The current folder."""
+
+_SET = {
+    "LOGNAME": "quarantine",  # torch asks for it where the uid has no entry in passwd
+    "USER": "quarantine",
+    # Its pool of compilers keeps semaphores in /dev/shm, which submissions do not get: others could read it.
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+}
+
+_OF_THE_SHIM = frozenset(
+    {
+        "LD_PRELOAD",
+        "NEUTRINO_CAPTURE",
+        "NEUTRINO_DRIVER",
+        "NEUTRINO_NONCE",
+        "NEUTRINO_REGION",
+        "NEUTRINO_RING",
+        "NEUTRINO_SHIM",
+        "TRITON_LIBCUDA_PATH",
+    }
+)
+_ALLOWED = KEPT | frozenset(FOLDERS) | frozenset(_SET) | _OF_THE_SHIM
+
+
+def quarantine_environment(base: Mapping[str, str], scratch: Path, driver: Path) -> dict[str, str]:
+    """What a quarantine with this scratch folder starts with; the shim's variables come to it.
+
+    The CPU driver has a CUDA runtime beside it, which must be found before a toolkit's: that one wants a GPU's driver.
+    """
+    kept = {name: value for name, value in base.items() if name in KEPT}
+    kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
+    if driver.parent.resolve() == SIM.parent.resolve():
+        libraries = [str(driver.parent.resolve()), kept.get("LD_LIBRARY_PATH", "")]
+        kept["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, libraries))
+    return {**kept, **{name: str(scratch / folder) for name, folder in FOLDERS.items()}, **_SET}
+
+
+def make_folders(scratch: Path) -> None:
+    """By the user who will write there. Raises OSError."""
+    for folder in sorted({*FOLDERS.values(), CAPTURES, WORK}):
+        (scratch / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def check(environment: Mapping[str, str]) -> str:
+    """The feature "environment": "on", or why not."""
+    foreign = sorted(set(environment) - _ALLOWED)
+    return "on" if not foreign else f"it has {', '.join(foreign[:5])} beside what it needs"

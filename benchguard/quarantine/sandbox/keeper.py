@@ -1,0 +1,98 @@
+"""The parent of the quarantined process: everything that one starts and leaves behind comes to it, and ends with it.
+
+It holds nothing that the quarantine could want, and waits. That another process than the supervisor does this has a
+reason: the judge and whatever else a caller started are the supervisor's children too, and must be left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from types import FrameType
+
+from ...ipc import libc
+from ...ipc.processes import end_with, kill_descendants
+
+END_SECONDS = 2.0
+STATUS_LEFT = 125
+"""Something could not be ended."""
+
+
+def prepare(supervisor: int) -> None:
+    """Before the fork. Raises OSError."""
+    signal.signal(signal.SIGTERM, _end)
+    end_with(supervisor, signal.SIGTERM)
+    libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
+
+
+def keep(child: int, user: int | None) -> None:
+    """Wait for the child, end what it left, and end with its status: 128 + n for signal n. Does not return."""
+    status = 128 + signal.SIGKILL
+    try:
+        os.closerange(0, _highest())
+        status = _wait(child)
+    finally:
+        left = True
+        try:
+            left = end_all(user)
+        finally:
+            os._exit(STATUS_LEFT if left else status)
+
+
+def end_all(user: int | None) -> bool:
+    """Kill everything below this process; whether something is left.
+
+    `user` is one whom only the quarantine has: the kernel then ends all of them at once, so that none can be started
+    meanwhile.
+    """
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    until = time.monotonic() + END_SECONDS
+    while True:
+        if user is not None:
+            _kill_user(user)
+        seen = kill_descendants([os.getpid()], until, lambda _: False)
+        _reap()
+        if not seen:
+            return False
+        if time.monotonic() > until:
+            return True
+        time.sleep(0.001)
+
+
+def _end(*_: int | FrameType | None) -> None:
+    raise SystemExit
+
+
+def _wait(child: int) -> int:
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == child:
+            code = os.waitstatus_to_exitcode(status)
+            return 128 - code if code < 0 else code
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def _kill_user(user: int) -> None:
+    helper = os.fork()
+    if helper == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            os.kill(-1, signal.SIGKILL)  # all that this user may signal, but the caller
+        finally:
+            os._exit(0)
+    os.waitpid(helper, 0)
+
+
+def _highest() -> int:
+    return max((int(each.name) for each in Path("/proc/self/fd").iterdir()), default=0) + 1

@@ -1,0 +1,72 @@
+"""No privileges, and none to be had: neither by exec of a setuid program nor by being root."""
+
+from __future__ import annotations
+
+import os
+import platform
+import struct
+from pathlib import Path
+
+from ...ipc import libc
+
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAPABILITY_VERSION_3 = 0x20080522
+_HEADER = struct.Struct("<Ii")
+_NONE = bytes(24)
+
+# NOROOT, NO_SETUID_FIXUP, KEEP_CAPS off, NO_CAP_AMBIENT_RAISE, each locked: capabilities(7).
+_SECUREBITS = 0x01 | 0x02 | 0x04 | 0x08 | 0x20 | 0x40 | 0x80
+
+
+def bound() -> None:
+    """Before the user is changed, while it may still be done: an exec as root gives no capabilities any more.
+
+    What cannot be done here is seen by drop().
+    """
+    if os.geteuid() != 0:
+        return
+    for capability in range(64):
+        try:
+            if libc.prctl(libc.PR_CAPBSET_READ, capability):
+                libc.prctl(libc.PR_CAPBSET_DROP, capability)
+        except OSError:
+            break  # beyond the last one, or not allowed
+    try:
+        libc.prctl(libc.PR_SET_SECUREBITS, _SECUREBITS)
+    except OSError:
+        return
+
+
+def drop() -> str:
+    """The feature "privileges": "on", or why not. After the user has been changed, which resets two of these."""
+    try:
+        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+        libc.prctl(libc.PR_CAP_AMBIENT, libc.PR_CAP_AMBIENT_CLEAR_ALL)
+        _drop_capabilities()
+        # Nobody of its user, other quarantines least of all, may trace it or open what its /proc folder has.
+        libc.prctl(libc.PR_SET_DUMPABLE, 0)
+    except OSError as error:
+        return f"its privileges could not be dropped: {error.strerror}"
+    left = _left()
+    return "on" if not left else f"it keeps {left}"
+
+
+def _drop_capabilities() -> None:
+    number = _CAPSET.get(platform.machine())
+    if number is None:
+        return  # _left() looks
+    libc.syscall(number, _HEADER.pack(_CAPABILITY_VERSION_3, 0), _NONE)
+
+
+def _left() -> str:
+    """By the kernel's own word."""
+    fields = dict(
+        line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line
+    )
+    for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+        if int(fields.get(name, "0"), 16):
+            return f"capabilities ({name} {fields[name]})"
+    if os.geteuid() == 0 and int(fields.get("CapBnd", "0"), 16):
+        return f"root's capabilities on exec (CapBnd {fields['CapBnd']})"
+    # gVisor's status has no such line: it did not refuse the prctl.
+    return "" if fields.get("NoNewPrivs", "1") == "1" else "the privileges of setuid programs"

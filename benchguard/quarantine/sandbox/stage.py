@@ -1,0 +1,126 @@
+"""The first program of the quarantined process: confines itself before any byte of the submission runs.
+
+    python -I -m benchguard.quarantine.sandbox.stage EVENTS SUPERVISOR SANDBOX CGROUP
+
+with the Order on its standard input. EVENTS is the descriptor to write events to, SUPERVISOR the number of the
+parent, SANDBOX "full" to run nothing unless every feature is on, "probe" to run nothing at all, CGROUP the folder of
+a cgroup to enter, or empty.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+import msgspec
+
+from ...ipc.processes import end_with
+from ..contract import FEATURES, Broke, Confined, Event, Order
+from . import environment, filesystem, identity, keeper, landlock, limits, privileges, system_calls
+
+ORDER_MAX = 64 << 20
+STATUS_REFUSED = 3
+
+
+def main(arguments: list[str]) -> None:
+    """Become the keeper, and in a process of its own the quarantine. Does not return."""
+    events, supervisor, sandbox, cgroup = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
+    order = msgspec.json.decode(sys.stdin.buffer.read(ORDER_MAX), type=Order)
+    found = filesystem.places((order.submission, *order.confine.readable), order.confine.network)
+    who = identity.decide(order.confine.user, found.needed, order.confine.scratch)
+    bounded = _enter(cgroup)
+    keeper.prepare(supervisor)
+    ours = os.getpid()
+    child = os.fork()
+    if child:
+        keeper.keep(child, who.user)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        features = _confine(order, found, who, ours, bounded)
+    except OSError as error:
+        _send(events, Broke("confine", f"the process could not be confined: {error}"))
+        os._exit(STATUS_REFUSED)
+    _close_all_but(events, *order.descriptors)
+    _send(events, Confined(features))
+    if sandbox == "probe":
+        os._exit(0)
+    allowed = {"network"} if order.confine.network else set()
+    missing = [f"{name}: {why}" for name, why in features.items() if why != "on" and name not in allowed]
+    if sandbox == "full" and missing:
+        _send(
+            events, Broke("confine", f"not every feature of the sandbox is on: {'; '.join(missing)}"[:4096])
+        )
+        os._exit(STATUS_REFUSED)
+    from ..runner import main as run  # noqa: PLC0415 - from here on nothing is ours alone
+
+    run(order, events)  # to the end of the process
+
+
+def _confine(
+    order: Order, found: filesystem.Places, who: identity.Identity, parent: int, bounded: bool
+) -> dict[str, str]:
+    """Each feature, in the order in which the kernel lets them be set. Raises OSError."""
+    confine = order.confine
+    on = {"identity": who.feature, "environment": environment.check(os.environ)}
+    privileges.bound()
+    if who.user is not None:
+        os.chown(confine.scratch, who.user, who.user)
+        identity.become(who.user)
+    os.umask(0o077)
+    environment.make_folders(Path(confine.scratch))
+    os.chdir(Path(confine.scratch) / environment.WORK)
+    on["limits"] = limits.confine(confine, bounded)
+    on["privileges"] = privileges.drop()
+    end_with(parent)  # again here, because a change of user resets it
+    on["filesystem"] = filesystem.confine(
+        found, confine.scratch, confine.hidden, (order.submission, *confine.readable), confine.network
+    )
+    on["processes"] = _processes(who)
+    on["system calls"], on["network"] = system_calls.confine(confine.network, who.user is None)
+    return {name: on[name] for name in FEATURES}
+
+
+def _processes(who: identity.Identity) -> str:
+    """Whether it can be ended for sure is whether it can end who ends it."""
+    if who.user is not None or landlock.abi() >= landlock.ABI_SCOPES:
+        return "on"
+    return (
+        f"it may signal the processes of its user: landlock ABI {landlock.abi()} of this kernel, "
+        f"{landlock.ABI_SCOPES} is needed"
+    )
+
+
+def _enter(cgroup: str) -> bool:
+    """Into a group of its own, keeper and all; whether that limits the number of processes."""
+    if not cgroup:
+        return False
+    try:
+        Path(cgroup, "cgroup.procs").write_text("0")
+        return Path(cgroup, "pids.max").read_text().strip() != "max"
+    except OSError:
+        return False
+
+
+def _close_all_but(*kept: int) -> None:
+    """Of what was inherited stay the ring, where the shim finds it, and what is given; standard input is empty."""
+    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    os.dup2(nothing, 0)
+    ring = os.environ.get("NEUTRINO_RING", "").partition(":")[0]
+    stay = {0, 1, 2, *kept, *([int(ring)] if ring.isdigit() else [])}
+    for number in [int(each.name) for each in Path("/proc/self/fd").iterdir()]:
+        if number not in stay:
+            with contextlib.suppress(OSError):  # the listing's own
+                os.close(number)
+
+
+def _send(events: int, event: Event) -> None:
+    line = msgspec.json.encode(event) + b"\n"
+    while line:
+        line = line[os.write(events, line) :]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

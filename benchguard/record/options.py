@@ -1,0 +1,43 @@
+"""Options of a recorded run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..audit.selection import parse_selection
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """Options of a recorded run. The defaults are those of `neutrino-bench record`.
+
+    At most one of `launches`, `kernel` and `window` selects the region. Without them, regions are the blocks that the
+    program puts in `with benchguard.region():`.
+
+    Attributes:
+        launches: "A:B": launches A to B - 1 of a process, counted from 0, and the operations between them.
+        kernel: "PATTERN[:N]": the Nth launch, from 1, of a kernel whose name matches the shell pattern.
+        window: the operations between the Nth pair, from 1, of timing events on a stream.
+        log: path of the audit log. None: beside the capture, x.audit.jsonl.
+        force: replace the capture and the log if they exist.
+        driver: "auto" (this machine's driver, or the CPU driver if there is none), "sim" (the CPU driver), "hip",
+            "hip-sim", or the path of a driver library.
+        timeout: seconds until the command and its descendants are killed. None: no limit.
+        keep_raw: keep the raw captures (.nrec).
+
+    Raises:
+        UsageError: a selection is malformed, or several are given.
+    """
+
+    launches: str | None = None
+    kernel: str | None = None
+    window: int | None = None
+    log: Path | None = None
+    force: bool = False
+    driver: str = "auto"
+    timeout: float | None = None
+    keep_raw: bool = False
+
+    def __post_init__(self) -> None:
+        parse_selection(self.launches, self.kernel, self.window)

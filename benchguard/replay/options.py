@@ -1,0 +1,66 @@
+"""How to replay a capture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import UsageError
+from .buffers import Keep
+from .protocol import NO_SET, Cold
+
+TIMEOUT_SECONDS = 120.0
+TIMEOUT_SECONDS_MAX = 1e6
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """Options of a replay. The defaults are those of `neutrino-bench replay`.
+
+    Attributes:
+        driver: "auto" (this machine's driver, or the CPU driver if there is none), "sim" (the CPU driver), "hip",
+            "hip-sim", or the path of a driver library. Its vendor must be the capture's.
+        device: ordinal of the device, from 0.
+        cold: how data caches are made cold before each sample. None: "rotate" with a `rotating_count` above 1,
+            otherwise "flush".
+        icache: "cold" runs copies of the code in turn, so that no sample finds its code in the instruction cache.
+        flush_cache: empty the instruction caches before each sample: by a kernel on AMD devices, otherwise like
+            icache="cold". `ReplayResult.icache` says what was done.
+        rotating_count: with cold="rotate", the number of copies of the state, the original included. None: enough
+            copies for five times the L2 cache.
+        prime: hold the stream until the whole sample is queued, so that launch latency is not in the sample.
+        verify: before timing, replay twice and compare memory with the recorded outcome, byte for byte.
+        samples: number of timed samples. None: sample until the rule `until` is met.
+        until: stop rule: "ci=W" (half the 95 % confidence interval of the median is at most W times the median) or
+            "cv=W" (the coefficient of variation is at most W). None: "ci=0.0025".
+        timeout: seconds for the whole replay. The verdict is "timeout" when they have passed.
+        seed: seed of the order in which input sets are drawn. None: random.
+        keep_outputs: which outputs the result holds: those of the "last" sample, one per input set ("sets"), or "none".
+        ignore_refusals: replay a capture although its recorder marked it as not replayable.
+        strict: the capture comes from an adversary. Nothing that could help a later sample is reachable for kernels
+            (docs/architecture.md, "Replay"). Not with cold="remap" or "rotate".
+    """
+
+    driver: str = "auto"
+    device: int = 0
+    cold: Cold | None = None
+    icache: Literal["warm", "cold"] = "warm"
+    flush_cache: bool = False
+    rotating_count: int | None = None
+    prime: bool = True
+    verify: bool = False
+    samples: int | None = None
+    until: str | None = None
+    timeout: float = TIMEOUT_SECONDS
+    seed: int | None = None
+    keep_outputs: Keep = "last"
+    ignore_refusals: bool = False
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.timeout < TIMEOUT_SECONDS_MAX:
+            raise UsageError(
+                f"timeout is {self.timeout} s; give more than 0 and less than {TIMEOUT_SECONDS_MAX:.0f}"
+            )
+        if not 0 <= self.device < NO_SET:
+            raise UsageError(f"device is {self.device}; give an ordinal from 0")

@@ -1,1 +1,0 @@
-"""From an audit log to what a person wants to know of it."""

@@ -1,0 +1,68 @@
+"""From what --driver says to everything that stands between a command and that driver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import BenchguardError
+from .build import Shim, shim_for
+from .driver import Driver, discover
+from .nvrtc import hiprtc_environment
+from .paths import PRELOAD
+from .surface import Surface, read_surface
+from .vendors import Api
+
+_ON_LOADER_PATH = ("ld.so.cache", "LD_LIBRARY_PATH")
+
+
+@dataclass(frozen=True)
+class Interposer:
+    """What stands between the command and the driver."""
+
+    driver: Path
+    shim: Path
+    surface: Surface
+    preload: Path
+    facts: dict[str, object]
+    on_loader_path: bool
+    """Whether the loader itself finds this driver, as tools that ask ldconfig do."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What a process must be told for this driver's sake, unless it is told otherwise."""
+
+
+def interpose(driver: Driver, shim: Shim) -> Interposer:
+    """Raises BenchguardError."""
+    if not PRELOAD.is_file():
+        raise BenchguardError(f"{PRELOAD} is not built; run `python build.py build`")
+    surface = read_surface(shim.surface_path)
+    facts: dict[str, object] = {
+        "path": str(shim.path),
+        "header": surface.header.origin,
+        "recorded": surface.count("recorded"),
+        "passed": surface.count("pass"),
+        "untyped": surface.count("untyped"),
+        "generic": shim.gap is not None,
+        "missing": list(shim.gap.missing) if shim.gap is not None else [],
+    }
+    found_by_loader = driver.origin in _ON_LOADER_PATH
+    told = hiprtc_environment(driver.path)
+    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, told)
+
+
+def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Driver, Shim]:
+    """The interposer for what --driver says, or for the driver of one vendor. Raises BenchguardError, ShimError."""
+    driver = discover(spec, api=api)
+    shim = shim_for(driver)
+    return interpose(driver, shim), driver, shim
+
+
+def gap_text(shim: Shim) -> str | None:
+    """What the generic shim cannot do for this driver, in one line; None for a shim of its own."""
+    if shim.gap is None:
+        return None
+    return (
+        f"the generic shim is used ({shim.gap.reason}): {len(shim.gap.missing)} of the driver's exports are not "
+        f"forwarded, {len(shim.gap.extra)} that it lacks answer not-supported"
+    )

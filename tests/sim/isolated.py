@@ -1,0 +1,51 @@
+"""The CPU driver in a process of its own, for what is read once at cuInit or cannot be undone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+_PRELUDE = """
+import ctypes, json, sys
+from tests.sim.conftest import Driver, PTX_HEAD, SAXPY, STORE
+driver = Driver(ctypes.CDLL({path!r}))
+results = []
+def answer(value): results.append(value)
+def start():
+    driver("cuInit", 0)
+    return driver.handle("cuCtxCreate_v4", None, 0, 0)
+"""
+_END = "\nsys.stdout.flush()\nprint(json.dumps(results))\n"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    answers: list[Any]
+    output: str
+    errors: str
+
+
+def isolated(sim_path: Path, code: str, **environment: str) -> Outcome:
+    """Run `code` with `driver` there; what it gave to answer(), and what was written to the terminal."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PRELUDE.format(path=str(sim_path)) + code + _END],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=ROOT,
+        env={
+            **{name: value for name, value in os.environ.items() if not name.startswith("SIM_")},
+            "SIM_MEMORY_CHECK": "exact",
+            **environment,
+        },
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    *output, last = done.stdout.splitlines()
+    return Outcome(json.loads(last), "\n".join(output), done.stderr)

@@ -1,0 +1,137 @@
+"""pygpubench's functions: what they take and what they give."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchguard as pygpubench
+from benchguard.compat import isolated
+from benchguard.compat.isolated import BenchmarkError, do_bench_isolated, result_of
+from benchguard.compat.locate import file_of, generator_spec
+from benchguard.compat.statistics import basic_stats
+from benchguard.errors import UsageError
+from benchguard.grade.options import GradeOptions
+from benchguard.grade.result import GradeResult
+from tests.unit.compat.made import made_result, timed_case
+
+
+def generate_test_case(**arguments: int) -> None:
+    raise AssertionError(f"it runs in the judge alone, with {arguments}")
+
+
+def test_its_names_are_here() -> None:
+    parameters = inspect.signature(pygpubench.do_bench_isolated).parameters
+    assert list(parameters)[:11] == [
+        "qualname", "test_generator", "test_args", "repeats", "seed", "discard", "nvtx", "timeout", "landlock",
+        "mseal", "allow_root",
+    ]  # fmt: skip
+    assert all(parameters[name].kind == inspect.Parameter.KEYWORD_ONLY for name in list(parameters)[5:])
+    for name in ("basic_stats", "BenchmarkResult", "BenchmarkStats", "DeterministicContext"):
+        assert name in pygpubench.__all__ and getattr(pygpubench, name).__name__ == name
+
+
+def test_statistics() -> None:
+    stats = basic_stats([4.0, 2.0, -1, 8.0, 6.0, -1])
+    assert (stats.runs, stats.expected, stats.best, stats.worst) == (4, 6, 2.0, 8.0)
+    assert (stats.median, stats.mean) == (6.0, 5.0), "of four the upper median"
+    assert (stats.std, stats.err) == (pytest.approx(2.581988897), pytest.approx(1.290994449))
+    assert str(stats) == "⚠️ 5.0 ± 2.58 µs [2.0 - 6.0 - 8.0]"
+    assert str(basic_stats([1.0, 1.0])) == "1.0 ± 0.00 µs [1.0 - 1.0 - 1.0]"
+    with pytest.raises(UsageError, match="need two"):
+        basic_stats([1.0, -1])
+
+
+def test_a_pass() -> None:
+    found = result_of(made_result(timed_case("c", 3.0, 4.0)), 2)
+    assert (found.time_us, found.errors, found.full, found.success) == ([3.0, 4.0], 0, True, True)
+    assert found.event_overhead_us == 1.25
+    assert found.grade is not None and found.grade.verdict == "pass"
+
+
+def test_repeats_that_did_not_run() -> None:
+    found = result_of(made_result(timed_case("c", 3.0, 4.0)), 4)
+    assert (found.time_us, found.full, found.success) == ([3.0, 4.0, -1, -1], False, False)
+
+
+def test_a_wrong_result_is_errors() -> None:
+    found = result_of(made_result(timed_case("c", 3.0, 4.0, wrong=2)), 2)
+    assert (found.errors, found.full, found.success) == (2, True, False)
+
+
+@pytest.mark.parametrize("verdict", ["error", "timeout", "violation", "unreplayable", "unconverged"])
+def test_what_has_no_times_is_raised(verdict: Any) -> None:
+    """As RuntimeError, which users of pygpubench catch."""
+    with pytest.raises(RuntimeError, match=f"{verdict}: because") as caught:
+        result_of(made_result(verdict=verdict, reason="because"), 2)
+    assert isinstance(caught.value, BenchmarkError) and caught.value.grade.verdict == verdict
+
+
+def test_what_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The submission is found by name and not imported; pygpubench's seed does not reach the judge."""
+    package = tmp_path / "team" / "kernels"
+    package.mkdir(parents=True)
+    (package / "fast.py").write_text("raise SystemExit('it was imported')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked: list[tuple[str, Path, GradeOptions]] = []
+
+    def grade(problem: str, submission: Path, options: GradeOptions) -> GradeResult:
+        asked.append((problem, submission, options))
+        return made_result(timed_case("c", *[3.0] * 100))
+
+    monkeypatch.setattr(isolated, "grade", grade)
+    found = do_bench_isolated(
+        "team.kernels.fast.kernel", generate_test_case, {"size": 8}, 100, 5, timeout=60, landlock=False
+    )
+    assert found.success
+    ((problem, submission, options),) = asked
+    assert (problem, submission) == (f"{Path(__file__).resolve()}:generate_test_case", package / "fast.py")
+    assert (options.adapter, options.adapter_options) == ("pygpubench", {"arguments": '{"size": 8}'})
+    assert (options.entry, options.samples, options.timeout) == ("kernel", 100, 60)
+    assert options.seed is None and not options.inline
+    assert "team" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"qualname": "kernel"}, "MODULE.FUNCTION"),
+        ({"qualname": "nowhere.kernel"}, "no module nowhere"),
+        ({"qualname": "../../x.kernel"}, "MODULE.FUNCTION"),
+        ({"repeats": 1}, "2 at least"),
+        ({"test_args": {"size": object()}}, "handed to another process"),
+        ({"test_generator": lambda **_: None}, "top of a file"),
+        ({"test_generator": eval("lambda **_: None")}, "top of a file"),
+    ],
+)
+def test_what_cannot_be_asked(changed: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {
+        "qualname": "tests.unit.compat.made.made_case",
+        "test_generator": generate_test_case,
+        "test_args": {},
+        "repeats": 2,
+        "seed": 1,
+    }
+    with pytest.raises(UsageError, match=words):
+        do_bench_isolated(**{**given, **changed})
+
+
+def test_where_a_module_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert file_of("package.kernel") == (tmp_path / "package" / "__init__.py", "kernel")
+
+
+def test_a_generator_by_name() -> None:
+    assert generator_spec("somewhere.make") == "somewhere.make"
+
+
+def test_a_generator_that_is_wrapped() -> None:
+    inner: Callable[..., Any] = generate_test_case
+    assert generator_spec(inner).endswith("test_pygpubench.py:generate_test_case")

@@ -1,0 +1,198 @@
+"""A child that is killed, silent, or writes what it should not; and that nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchguard.errors import BenchguardError
+from benchguard.ipc.child import Ended, converse
+from benchguard.ipc.lines import LineError
+
+LINE_MAX, LINES_MAX = 1 << 16, 20_000
+
+HEAD = "import os, sys, time, signal; fd, parent = int(sys.argv[1]), int(sys.argv[2])\n"
+
+
+def talk(
+    program: str, seconds: float = 20.0, handle: Callable[[bytes], bool] | None = None
+) -> tuple[Ended, list[bytes]]:
+    lines: list[bytes] = []
+
+    def keep(text: bytes) -> bool:
+        lines.append(text)
+        return handle(text) if handle is not None else text != b"end"
+
+    with Path(os.devnull).open("rb") as nothing:
+        ended = converse(
+            [sys.executable, "-I", "-S", "-c", HEAD + program],
+            environment={},
+            stdin=nothing.fileno(),
+            descriptors=[],
+            deadline=time.monotonic() + seconds,
+            handle=keep,
+            line_max=LINE_MAX,
+            lines_max=LINES_MAX,
+        )
+    return ended, lines
+
+
+def outlives(pid: int) -> bool:
+    """Whether a process that was killed, or whose supervisor was, is still there after a while."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        if state == "Z":
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_lines_are_handled_one_by_one() -> None:
+    ended, lines = talk("os.write(fd, b'one\\ntw'); time.sleep(0.1); os.write(fd, b'o\\nend\\n')")
+    assert lines == [b"one", b"two", b"end"]
+    assert ended == Ended(0, False, "", "")
+
+
+def test_lines_from_before_the_end_are_read() -> None:
+    _, lines = talk("os.write(fd, b'x\\n' * 20000); os._exit(3)")
+    assert len(lines) == 20000
+
+
+def test_a_child_that_is_killed() -> None:
+    ended, _ = talk("print('about to go', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)")
+    assert ended.status == -9 and not ended.timed_out
+    assert ended.describe() == "killed by SIGKILL; it said: about to go"
+
+
+def test_a_child_that_ends_without_a_word() -> None:
+    ended, lines = talk("os._exit(7)")
+    assert (ended.status, lines, ended.describe()) == (7, [], "exit status 7")
+
+
+def test_a_silent_child_is_ended_in_time() -> None:
+    started = time.monotonic()
+    ended, _ = talk("time.sleep(60)", seconds=0.5)
+    assert ended.timed_out and ended.status == -9
+    assert time.monotonic() - started < 5
+
+
+def test_a_babbling_child_is_ended_in_time() -> None:
+    started = time.monotonic()
+    ended, _ = talk("while True: os.write(fd, b'x\\n'); time.sleep(0.01)", seconds=0.5)
+    assert ended.timed_out
+    assert time.monotonic() - started < 5
+
+
+def test_a_child_that_closes_its_pipes_and_stays() -> None:
+    started = time.monotonic()
+    ended, _ = talk("os.close(fd); os.close(2); time.sleep(60)")
+    assert ended.status == -9
+    assert time.monotonic() - started < 10
+
+
+def test_what_a_child_started_goes_with_it(tmp_path: Path) -> None:
+    """A grandchild that holds the pipe open neither keeps us waiting nor outlives us."""
+    note = tmp_path / "pid"
+    ended, lines = talk(
+        f"pid = os.fork()\nif not pid: time.sleep(60)\nopen({str(note)!r}, 'w').write(str(pid)); os._exit(0)"
+    )
+    assert (ended.status, lines) == (0, [])
+    assert not outlives(int(note.read_text()))
+
+
+def test_a_line_without_end() -> None:
+    ended, lines = talk("while True: os.write(fd, b'x' * 65536)")
+    assert ended.trouble == f"it wrote a line of more than {LINE_MAX} bytes"
+    assert lines == []
+
+
+def test_lines_without_end() -> None:
+    ended, lines = talk("while True: os.write(fd, b'\\n' * 65536)")
+    assert "more than" in ended.trouble and len(lines) == LINES_MAX
+
+
+def test_a_line_that_does_not_belong_there_ends_it() -> None:
+    def refuse(_: bytes) -> bool:
+        raise LineError("no event")
+
+    ended, lines = talk("os.write(fd, b'garbage\\nmore\\n'); time.sleep(60)", handle=refuse)
+    assert ended.trouble == "no event" and len(lines) == 1
+
+
+def test_standard_error_is_bounded() -> None:
+    ended, _ = talk("os.write(2, b'a' * 1000000 + b'\\nthe last\\n')")
+    assert len(ended.stderr) <= 4096 and ended.describe().endswith("the last")
+
+
+def test_an_interrupt_here_leaves_nothing_there() -> None:
+    pids = []
+
+    def interrupt(text: bytes) -> bool:
+        pids.append(int(text))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        talk("os.write(fd, b'%d\\n' % os.getpid()); time.sleep(60)", handle=interrupt)
+    assert not outlives(pids[0])
+
+
+def test_it_works_in_any_thread() -> None:
+    found: list[Ended] = []
+    thread = threading.Thread(target=lambda: found.append(talk("os.write(fd, b'end\\n')")[0]))
+    thread.start()
+    thread.join(30)
+    assert found and found[0].status == 0
+
+
+def test_no_descriptor_is_left_open() -> None:
+    talk("os.write(fd, b'end\\n')")
+    before = sorted(os.listdir("/proc/self/fd"))  # noqa: PTH208 - descriptors, not paths
+    talk("os.write(fd, b'end\\n')")
+    talk("time.sleep(60)", seconds=0.1)
+    assert sorted(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def test_a_program_that_is_not_there() -> None:
+    with Path(os.devnull).open("rb") as nothing, pytest.raises(BenchguardError, match="cannot start"):
+        converse(
+            ["/no/such/program"],
+            environment={},
+            stdin=nothing.fileno(),
+            descriptors=[],
+            deadline=time.monotonic() + 1,
+            handle=lambda _: True,
+            line_max=1,
+            lines_max=1,
+        )
+
+
+def test_the_worker_dies_with_its_supervisor(tmp_path: Path) -> None:
+    """The supervisor is killed, which nothing can handle; the worker must be gone too."""
+    note = tmp_path / "pid"
+    worker = (
+        f"sys.path[:0] = {sys.path!r}\n"
+        "from benchguard.ipc.processes import end_with\n"
+        f"end_with(parent); open({str(note)!r}, 'w').write(str(os.getpid())); os.write(fd, b'x\\n'); time.sleep(60)"
+    )
+    supervisor = (
+        f"import sys, os; sys.path[:0] = {sys.path!r}\n"
+        "from benchguard.ipc.child import converse\n"
+        f"converse([sys.executable, '-I', '-S', '-c', {HEAD + worker!r}], environment={{}}, stdin=0, "
+        "descriptors=[], deadline=float('inf'), handle=lambda _: os.kill(os.getpid(), 9), line_max=9, lines_max=9)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", supervisor], check=False, timeout=30, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == -9
+    assert not outlives(int(note.read_text()))

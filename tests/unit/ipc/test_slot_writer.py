@@ -1,0 +1,151 @@
+"""The outputs of every timed sample in shared memory: who has which slot, and what if the other side misbehaves."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from benchguard.ipc.slots import ANNOUNCEMENT, SlotError, SlotWriter
+from benchguard.replay.convergence import Count
+from benchguard.replay.protocol import OURS, Done, Failed, SlotPart, SlotRequest
+from tests.unit.replay.fake_engine import FakeEngine, events_of, request
+
+SLOTS, STRIDE = 3, 64
+PARTS = (SlotPart(100, 8, 0, True), SlotPart(200, 4, 32, False))
+
+
+class Judge:
+    """The other side's ends."""
+
+    def __init__(self) -> None:
+        self.announced, self.announce = os.pipe()
+        self.release, self.releasing = os.pipe()
+        os.set_blocking(self.announced, False)
+        self.memory = bytearray(SLOTS * STRIDE)
+        self.asked = SlotRequest(-1, SLOTS, STRIDE, PARTS, self.announce, self.release)
+
+    def heard(self) -> list[tuple[int, int, int]]:
+        with suppress(BlockingIOError):
+            return list(ANNOUNCEMENT.iter_unpack(os.read(self.announced, 1 << 16)))
+        return []
+
+    def give(self, *slots: int) -> None:
+        os.write(self.releasing, bytes(slots))
+
+    def writer(self, seconds: float = 20.0) -> SlotWriter:
+        return SlotWriter(self.asked, memoryview(self.memory), time.monotonic() + seconds)
+
+    def close(self) -> None:
+        for descriptor in (self.announced, self.announce, self.release, self.releasing):
+            with suppress(OSError):
+                os.close(descriptor)
+
+
+@pytest.fixture
+def other() -> Iterator[Judge]:
+    made = Judge()
+    yield made
+    made.close()
+
+
+def write(address: int, into: memoryview) -> None:
+    into[:] = bytes([address % 251]) * len(into)
+
+
+def test_a_sample_is_copied_and_announced(other: Judge) -> None:
+    writer = other.writer()
+    writer.put(7, write)
+    ((number, input_set, slot),) = other.heard()
+    assert (number, input_set) == (0, 7)
+    assert other.memory[slot * STRIDE :][:STRIDE] == bytes([100] * 8 + [0] * 24 + [200] * 4 + [0] * 28)
+    assert writer.copy_seconds > 0
+
+
+def test_a_slot_is_used_again_only_when_it_is_given_back(other: Judge) -> None:
+    writer = other.writer()
+    for number in range(SLOTS):
+        writer.put(number, write)
+    heard = other.heard()
+    assert sorted(slot for _, _, slot in heard) == [0, 1, 2]
+    other.give(heard[1][2])
+    writer.put(9, write)
+    assert other.heard() == [(3, 9, heard[1][2])]
+
+
+def test_it_waits_for_a_slot_but_not_for_ever(other: Judge) -> None:
+    writer = other.writer(seconds=0.2)
+    for number in range(SLOTS):
+        writer.put(number, write)
+    with pytest.raises(SlotError, match="sample 3: the judge returned none of 3 output slots") as caught:
+        writer.put(3, write)
+    assert caught.value.timed_out
+
+
+@pytest.mark.parametrize(
+    ("slots", "said"),
+    [([3], "slot 3"), ([255], "slot 255"), ([1, 1], "slot 1"), ([0, 1, 2, 0], "slot 0")],
+)
+def test_a_slot_that_was_not_given_cannot_come_back(other: Judge, slots: list[int], said: str) -> None:
+    writer = other.writer()
+    for number in range(SLOTS):
+        writer.put(number, write)
+    other.give(*slots)
+    with pytest.raises(SlotError, match=f"returned {said}, which it did not hold") as caught:
+        writer.put(3, write)
+    assert not caught.value.timed_out
+
+
+def test_free_slots_are_not_given_back_either(other: Judge) -> None:
+    other.give(0)
+    with pytest.raises(SlotError, match="sample 0: the judge returned slot 0"):
+        other.writer().put(0, write)
+
+
+def test_the_judge_closes_its_ends(other: Judge) -> None:
+    os.close(other.releasing)
+    with pytest.raises(SlotError, match="closed its pipe; see the judge's own message"):
+        other.writer().put(0, write)
+
+
+def test_the_judge_closes_the_end_that_it_is_told_on(other: Judge) -> None:
+    os.close(other.announced)
+    with pytest.raises(SlotError, match="does not read announcements"):
+        other.writer().put(0, write)
+
+
+def test_a_pipe_that_the_judge_never_reads_does_not_hold_us(other: Judge) -> None:
+    """Somebody made it not wait, and filled it."""
+    os.set_blocking(other.announce, False)
+    with suppress(BlockingIOError):
+        while os.write(other.announce, bytes(4096)):
+            pass
+    with pytest.raises(SlotError, match="does not read announcements"):
+        other.writer().put(0, write)
+
+
+def test_every_timed_sample_goes_to_the_ring_and_no_other(other: Judge) -> None:
+    engine = FakeEngine(memory=lambda _, taken: taken % 256)
+    asked = SlotRequest(-1, 64, STRIDE, PARTS, other.announce, other.release)
+    memory = bytearray(64 * STRIDE)
+    events = events_of(
+        engine, request(Count(20), slots=asked, deadline=time.monotonic() + 1e6), memory=memory
+    )
+    done = events[-1]
+    assert isinstance(done, Done) and done.slots is not None
+    heard = other.heard()
+    assert [number for number, _, _ in heard] == list(range(20))
+    for number, _, slot in heard:
+        assert memory[slot * STRIDE] == (done.warm_up + number + 1) % 256
+    assert "output 100 8" in engine.calls and "output 200 4" not in engine.calls
+
+
+def test_a_judge_that_is_gone_is_the_last_event(other: Judge) -> None:
+    os.close(other.releasing)
+    failed = events_of(
+        FakeEngine(), request(Count(20), slots=other.asked, deadline=1e9), memory=other.memory
+    )[-1]
+    assert isinstance(failed, Failed) and failed.status == OURS and failed.phase == "sample"

@@ -1,0 +1,206 @@
+"""Announcements that cannot be, slots that change, readers that do not read: the judge says so and does not hang."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchguard.errors import BenchguardError
+from benchguard.ipc.slots import ANNOUNCEMENT, SAMPLES_MAX, Announcements, SlotError, SlotPlan
+from benchguard.judge.contract import Ask, AskChecked, Checked
+from tests.conftest import ROOT
+from tests.unit.judge.replaying import Replaying, honest, judge, secrets_of
+
+F_SETPIPE_SZ = 1031  # linux/fcntl.h
+PLAN = SlotPlan(sets=6, one_use=2, slots=4)
+BEFORE = [(0, 0, 0), (1, 5, 1), (2, 0, 2)]
+"""Slots 1 and 2 have not been given back after these."""
+
+
+def announced(records: list[tuple[int, int, int]], held: set[int]) -> list[bool]:
+    state = Announcements(PLAN)
+    return [state.check(*record, held) for record in records]
+
+
+def test_first_samples_are_told_from_later_ones() -> None:
+    assert announced([(0, 1, 0), (1, 1, 0), (2, 5, 3), (3, 0, 0), (4, 1, 0)], set()) == [
+        True, False, True, True, False,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ((4, 0, 0), "sample 4 where sample 3 is due"),
+        ((2, 0, 0), "sample 2 where sample 3 is due"),
+        ((1 << 63, 0, 0), "more than"),
+        ((3, 6, 0), "input set 6 of 6"),
+        ((3, 0xFFFFFFFF, 0), "input set 4294967295"),
+        ((3, 0, 4), "slot 4 of 4"),
+        ((3, 0, 2), "slot 2, which the judge still holds"),
+        ((3, 5, 0), "one-use input set 5 for a second sample"),
+    ],
+)
+def test_what_cannot_be_is_refused(record: tuple[int, int, int], words: str) -> None:
+    state = Announcements(PLAN)
+    for each in BEFORE:
+        state.check(*each, set())
+    with pytest.raises(SlotError, match=words):
+        state.check(*record, {1, 2})
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 8)] * 3), max_size=30))
+def test_whatever_is_announced_counts_are_of_what_was_accepted(records: list[tuple[int, int, int]]) -> None:
+    state = Announcements(PLAN)
+    accepted = []
+    for record in records:
+        try:
+            state.check(*record, frozenset())
+        except SlotError:
+            continue
+        accepted.append(record)
+    assert [sample for sample, _, _ in accepted] == list(range(len(accepted)))
+    assert sum(state.by_set) == state.samples == len(accepted) < SAMPLES_MAX
+    assert all(count <= 1 for count in state.by_set[4:])
+
+
+def said(hostile: object) -> str:
+    """What the judge says of a replay that is not what it should be, and that it says so soon."""
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        for number in range(3):
+            replaying.sample(number, honest)
+        hostile(replaying)  # type: ignore[operator]
+        process.ask(AskChecked(0))
+        began = time.monotonic()
+        with pytest.raises(BenchguardError) as caught:
+            process.answer(Checked)
+        assert time.monotonic() - began < 10
+        return str(caught.value)
+
+
+def test_a_hostile_announcement_ends_it() -> None:
+    def hostile(replaying: Replaying) -> None:
+        replaying.announce(9, 0, replaying.free[-1])
+        while replaying.take_back():  # the judge closes its end: who waits for slots does not wait for ever
+            pass
+
+    text = said(hostile)
+    assert "n=1000: its samples: the replay announces sample 9 where sample 3 is due" in text
+
+
+def test_a_part_of_an_announcement() -> None:
+    assert "an incomplete announcement" in said(lambda r: os.write(r.descriptors[2], b"1234567"))
+
+
+def test_a_slot_is_used_once_until_it_is_given_back() -> None:
+    """The judge gives each back at once, so this one may or may not be told; it never hangs, and counts stay right."""
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        honest_slot = replaying.free[-1]
+        replaying.sample(0, honest)
+        replaying.announce(1, 0, honest_slot)
+        process.ask(AskChecked(0))
+        try:
+            checked, _ = process.answer(Checked)
+        except BenchguardError as error:
+            assert "still holds" in str(error)
+        else:
+            assert (checked.samples, checked.wrong) == (2, 0)
+
+
+def test_who_takes_no_slot_back_is_told() -> None:
+    def flood(replaying: Replaying) -> None:
+        """As many as the pipe of slots holds, and more; the pipe of announcements closes when that is full."""
+        sample, slots = 3, replaying.secrets.slots
+        fcntl.fcntl(replaying.descriptors[3], F_SETPIPE_SZ, 4096)
+        os.set_blocking(replaying.descriptors[2], True)
+        solved = list(range(slots))
+        while sample < 20_000:
+            try:
+                os.write(
+                    replaying.descriptors[2],
+                    b"".join(ANNOUNCEMENT.pack(sample + i, 0, solved[i % 32 + 3]) for i in range(32)),
+                )
+            except BrokenPipeError:
+                return
+            sample += 32
+            time.sleep(0)
+
+    text = said(flood)
+    assert "announces" in text
+
+
+def test_another_process_replays() -> None:
+    """Two processes, the slots between them: what is written there is seen here."""
+    script = (
+        "import sys, json, numpy as np, msgspec\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "from tests.unit.judge.replaying import Replaying, honest\n"
+        "from benchguard.judge.contract import Secrets\n"
+        "from benchguard.problem.spec import CaseSpec\n"
+        "spec = msgspec.json.decode(sys.argv[2], type=CaseSpec)\n"
+        "secrets = msgspec.json.decode(sys.argv[3], type=Secrets)\n"
+        "replaying = Replaying(spec, secrets, json.loads(sys.argv[4]))\n"
+        "for sample in range(2000):\n"
+        "    replaying.sample(sample % 8, honest)\n"
+    )
+    import msgspec
+
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        words = [str(ROOT), *(msgspec.json.encode(x).decode() for x in (replaying.spec, replaying.secrets))]
+        subprocess.run(
+            [sys.executable, "-c", script, *words, str(replaying.descriptors)],
+            pass_fds=replaying.descriptors,
+            check=True,
+            timeout=60,
+        )
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert (checked.samples, checked.wrong, checked.nondeterministic) == (2000, 0, 0)
+
+
+def test_a_slot_that_changes_while_it_is_looked_at_is_read_once() -> None:
+    """A writer that never stops: whatever is seen, the count is right and nothing hangs."""
+    import threading
+
+    with judge() as process:
+        ask = Ask("plain", "test", sets_max=2, one_use=0, adapter_options={"n": "200000"})
+        replaying = secrets_of(process, ask)
+        stop = threading.Event()
+
+        def scribble() -> None:
+            while not stop.is_set():
+                replaying.outputs[: 1 << 16] = np.random.default_rng().integers(0, 255, 1 << 16, np.uint8)
+
+        thread = threading.Thread(target=scribble)
+        thread.start()
+        try:
+            for sample in range(40):
+                replaying.sample(sample % 2, honest)
+            process.ask(AskChecked(0))
+            checked, _ = process.answer(Checked)
+        finally:
+            stop.set()
+            thread.join()
+        assert checked.samples == 40 and 0 <= checked.wrong <= 40
+
+
+def test_all_writers_gone_is_no_trouble() -> None:
+    with judge() as process:
+        replaying = secrets_of(process, Ask("plain", "test"))
+        replaying.sample(0, honest)
+        replaying.take_back()
+        replaying.close()
+        time.sleep(0.1)
+        process.ask(AskChecked(0))
+        assert process.answer(Checked)[0].samples == 1
