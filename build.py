@@ -147,7 +147,11 @@ def need_compiler() -> None:
 
 def build_native(place: Workshop, *options: str | Path) -> None:
     place.run(
-        "-m", "benchguard.shim.native", *options, then="the line above says which source and why", quiet=True
+        "-m",
+        "benchguard.toolchain.native",
+        *options,
+        then="the line above says which source and why",
+        quiet=True,
     )
 
 
@@ -323,7 +327,7 @@ def check_c_format(place: Workshop) -> None:
 
 def hand_written_c() -> list[Path]:
     """Every C and CUDA source and header but those that are generated or stand for a vendor's."""
-    folders = ("hook", "preload", "sim", "benchguard/inline", "benchguard/replay", "examples", "tests")
+    folders = ("hook", "preload", "engine", "sim", "examples", "tests")
     found = [
         path for name in folders for path in (ROOT / name).rglob("*") if path.suffix in {".c", ".h", ".cu"}
     ]

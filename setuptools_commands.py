@@ -39,7 +39,7 @@ class BuildNative(Command):
 
     def run(self) -> None:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        command = [sys.executable, "-m", "benchguard.shim.native", "--out", str(self._folder())]
+        command = [sys.executable, "-m", "benchguard.toolchain.native", "--out", str(self._folder())]
         done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
         if done.returncode != 0:
             raise ExecError("the native libraries were not built; the line above says why")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .replay.options import ReplayOptions
     from .replay.replay import replay
     from .replay.result import ReplayResult
-    from .shim.errors import ShimError
+    from .toolchain.errors import ShimError
 
 _MODULES = {
     "BenchmarkError": "compat.isolated",
@@ -61,7 +61,7 @@ _MODULES = {
     "RecordResult": "record.record",
     "ReplayOptions": "replay.options",
     "ReplayResult": "replay.result",
-    "ShimError": "shim.errors",
+    "ShimError": "toolchain.errors",
     "Tolerance": "problem.spec",
     "Verified": "audit.log",
     "basic_stats": "compat.statistics",

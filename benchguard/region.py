@@ -5,8 +5,8 @@
 
 Memory that is made in the block gets its name there: benchguard.region_range("y", y, "output").
 
-Nothing is imported for this but ctypes: the functions are the shim's (hook/core/region.h), which stands preloaded
-in a program that `neutrino-bench record` runs. Elsewhere a region is nothing.
+This module imports only ctypes: the shim exports the functions (hook/core/region/region.h), and `neutrino-bench record`
+preloads the shim into the program. In any other program a region has no effect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Literal
 from .errors import BenchguardError
 
 INPUT, OUTPUT, STATE = 1, 2, 3
-"""enum nb_capture_role of hook/core/capture_format.h."""
+"""enum nb_capture_role of hook/core/wire/capture_format.h."""
 
 Role = Literal["input", "output", "state"]
 _ROLES: dict[Role, int] = {"input": INPUT, "output": OUTPUT, "state": STATE}

@@ -11,7 +11,7 @@ from .model import THREAD_SUFFIXES, Api, CType, Function, Parameter, Shape
 from .semantics_file import ROLES, Names, SemanticsFile, common_roles, decode
 
 ARGUMENTS_MAX = 16
-"""NB_ARGUMENTS_MAX of hook/core/record.h."""
+"""NB_ARGUMENTS_MAX of hook/core/wire/record.h."""
 
 OUT = "out:"
 RETURNED = "returned"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../hook/core/filter.h"
+#include "../hook/core/base/filter.h"
 
 /* Read by dlopen.S, after the decision. */
 void *next_dlopen __attribute__((visibility("hidden")));

@@ -1,4 +1,4 @@
-"""The numbers of hook/core/record.h. tests/unit/audit/test_layout.py holds the two against each other."""
+"""The numbers of hook/core/wire/record.h. tests/unit/audit/test_layout.py holds the two against each other."""
 
 from __future__ import annotations
 

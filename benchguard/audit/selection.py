@@ -1,4 +1,4 @@
-"""How a recorded region is chosen: as the user says it, and as the shim is told (hook/core/selection.h)."""
+"""How a recorded region is chosen: as the user says it, and as the shim is told (hook/core/region/selection.h)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _parse_kernel(text: str) -> ByKernel:
 
 
 def plain_name(name: str) -> str:
-    """`scale` of _Z5scalePf; "" for a name that is not mangled so (hook/core/kernel_name.c)."""
+    """`scale` of _Z5scalePf; "" for a name that is not mangled so (hook/core/region/kernel_name.c)."""
     mangled = _PLAIN.match(name)
     rest, plain = mangled["parts"] if mangled else "", ""
     while (digits := re.match(r"\d+", rest, re.ASCII)) is not None:

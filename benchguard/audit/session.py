@@ -1,4 +1,4 @@
-"""The shared memory between a measured process and its supervisor (hook/core/record.h)."""
+"""The shared memory between a measured process and its supervisor (hook/core/wire/record.h)."""
 
 from __future__ import annotations
 

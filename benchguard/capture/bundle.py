@@ -1,4 +1,4 @@
-"""What hipcc puts code in: clang's offload bundles, plain and compressed, as hook/core/bundle.h has them. Hostile."""
+"""Code as hipcc packs it: clang offload bundles, plain and compressed (hook/core/image/bundle.h). Hostile input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structs of hook/core/capture_format.h, as data. tests/unit/capture/test_layout.py holds the two together."""
+"""The structs of hook/core/wire/capture_format.h, as data. tests/unit/capture/test_layout.py holds the two together."""
 
 from __future__ import annotations
 

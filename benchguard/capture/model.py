@@ -1,4 +1,4 @@
-"""What a capture holds, as people speak of it. hook/core/capture_format.h says what each field means.
+"""What a capture holds, as people speak of it. hook/core/wire/capture_format.h says what each field means.
 
 Small data (names, parameters) is here; bulk data (memory, images) is a Content, which Capture.content reads.
 Indexes are positions in the capture's tables.

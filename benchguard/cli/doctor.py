@@ -17,11 +17,11 @@ from ..codegen.hip import find_hip_headers
 from ..errors import BenchguardError
 from ..quarantine.probe import features
 from ..shim.build import shim_for
-from ..shim.compiler import find_compiler
 from ..shim.driver import Driver, discover
-from ..shim.errors import ShimError
 from ..shim.interposer import gap_text
 from ..shim.surface import read_surface
+from ..toolchain.compiler import find_compiler
+from ..toolchain.errors import ShimError
 from . import kernel_features
 
 Level = Literal["ok", "warn", "fail"]

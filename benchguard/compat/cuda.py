@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import BenchguardError
 from ..shim.driver import discover
-from ..shim.errors import ShimError
-from ..shim.paths import SONAME
+from ..toolchain.errors import ShimError
+from ..toolchain.paths import SONAME
 
 ATTRIBUTE_L2_BYTES = 38
 EVENT_DEFAULT = 0

@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from ..shim.paths import ENGINE
+from ..toolchain.paths import ENGINE
 from .cuda import ATTRIBUTE_L2_BYTES, Address, Cuda, Handle
 
 SCRATCH_FACTOR = 3

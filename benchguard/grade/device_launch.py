@@ -19,7 +19,7 @@ from ..capture import Capture
 FATBIN_MAGIC = 0xBA55ED50
 HEADER = struct.Struct("<IHHQ")
 ENTRY = struct.Struct("<HHIQI")
-"""kind, version, header bytes, payload bytes, compressed bytes: hook/core/fatbin.h."""
+"""kind, version, header bytes, payload bytes, compressed bytes: hook/core/image/fatbin.h."""
 FLAGS, RAW_BYTES = struct.Struct("<Q"), struct.Struct("<Q")
 FLAGS_AT, RAW_BYTES_AT, ENTRY_BYTES_MIN = 40, 56, 64
 LZ4, ZSTD = 0x2000, 0x8000

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import BenchguardError
 from ..problem.spec import Buffer, CaseSpec, DType
-from ..shim.paths import INLINE
+from ..toolchain.paths import INLINE
 from .contract import InlineCase, InlineOrder
 
 TEXT_BYTES = 512

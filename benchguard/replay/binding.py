@@ -8,7 +8,7 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any, TypeVar
 
-from benchguard.shim.paths import REPLAY, REPLAY_ABI
+from benchguard.toolchain.paths import REPLAY, REPLAY_ABI
 
 from .contract import EngineError
 from .protocol import OURS, Device, Difference, Limits, Options, Overhead, Prepared, Sample
@@ -28,7 +28,7 @@ def open_engine(capture: int, limits: Limits, library: str | os.PathLike[str] = 
 
 
 def _load_abi() -> Any:
-    """What was made of replay.h when the library was built (benchguard.shim.abi)."""
+    """What was made of replay.h when the library was built (benchguard.toolchain.abi)."""
     loader = SourceFileLoader("neutrino_replay_abi", str(REPLAY.parent / REPLAY_ABI))
     module = ModuleType(loader.name)
     loader.exec_module(module)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..shim.driver import Driver, discover
-from ..shim.errors import ShimError
 from ..shim.nvrtc import hiprtc_environment
-from ..shim.paths import HIP_BRIDGE
 from ..shim.vendors import Api
+from ..toolchain.errors import ShimError
+from ..toolchain.paths import HIP_BRIDGE
 
 BRIDGE_DRIVER = "NEUTRINO_BRIDGE_DRIVER"
 """Says to libcuda-over-hip.so which HIP library it stands on."""

@@ -18,11 +18,11 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.headers import Headers, find_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers, hip_headers_in
 
-from .compiler import Compiler, Library, compile_library, find_compiler
+from ..toolchain.compiler import Compiler, Library, compile_library, find_compiler
+from ..toolchain.errors import ShimError
+from ..toolchain.paths import GENERIC_SHIM, GENERIC_SURFACE, SOURCE
+from ..toolchain.sources import HEADERS_MINIMUM, fingerprint, hip_shim_library, shim_library
 from .driver import Driver
-from .errors import ShimError
-from .paths import GENERIC_SHIM, GENERIC_SURFACE, SOURCE
-from .sources import HEADERS_MINIMUM, fingerprint, hip_shim_library, shim_library
 
 _SURFACE = "surface.json"
 _FOLDERS = (SOURCE / "hook",)

@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import DriverExports, read_exports
 
-from .errors import ShimError
+from ..toolchain.errors import ShimError
 from .vendors import HIP, VENDORS, Api, Vendor
 
 SPECS = "auto, sim, hip, hip-sim or the path of a libcuda.so.1 or libamdhip64.so"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import BenchguardError
+from ..toolchain.paths import PRELOAD
 from .build import Shim, shim_for
 from .driver import Driver, discover
 from .nvrtc import hiprtc_environment
-from .paths import PRELOAD
 from .surface import Surface, read_surface
 from .vendors import Api
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .paths import HIP_SIM
+from ..toolchain.paths import HIP_SIM
 
 NAMES = ("libnvrtc.so.13", "libnvrtc.so.12")
 VARIABLE = "NEUTRINO_NVRTC"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from benchguard.codegen import vendor
 
-from .paths import HIP_SIM, HIP_SONAME, SIM, SONAME
+from ..toolchain.paths import HIP_SIM, HIP_SONAME, SIM, SONAME
 
 Api = Literal["cuda", "hip"]
 

@@ -9,10 +9,10 @@ from ..vendor import Vendor
 from .text import banner, by_section, heading, of_type, wrapped
 
 _HEAD = """\
-#include "call.h"
+#include "core/process/call.h"
 #include "real.h"
-#include "refuse.h"
-#include "region.h"
+#include "cuda/capture/refuse.h"
+#include "core/region/region.h"
 #include "special.h"
 #include "surface.h"
 """

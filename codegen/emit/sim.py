@@ -20,8 +20,8 @@ _NAME = """
 
 _STUBS = """\
 #define SIM_EXPORTS
-#include "inject.h"
-#include "stub.h"
+#include "driver/core/inject.h"
+#include "driver/core/stub.h"
 
 /* Of each function its implementation, weak, so that one in sim/ takes its place, and the export that calls
  * it. The parameters are there for the compiler, which compares each export with the header's declaration. */
@@ -60,7 +60,7 @@ const unsigned sim_function_count = sizeof sim_functions / sizeof *sim_functions
 _TABLE = """\
 #include <cuda.h>
 
-#include "procaddr.h"
+#include "driver/core/procaddr.h"
 
 /* Sorted by name, version and per-thread form, names as strcmp orders them. */
 const struct sim_entry sim_entries[] = {{

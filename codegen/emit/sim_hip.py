@@ -29,8 +29,8 @@ _NAME = """
 
 _STUBS = """\
 #define SIM_HIP_EXPORTS
-#include "hip.h"
-#include "watch.h"
+#include "hip/hip.h"
+#include "driver/core/watch.h"
 
 /* Of each function its implementation, weak, so that one in sim/hip takes its place, and the export that calls
  * it. The parameters are there for the compiler, which compares each export with the header's declaration. */
@@ -60,7 +60,7 @@ _STUB = """
 
 _CALLS = """\
 /* HIP's functions that are one of CUDA's with other types (sim/hip/calls.toml). */
-#include "hip.h"
+#include "hip/hip.h"
 """
 
 _CALL = """

@@ -11,9 +11,9 @@ _TEMPLATE = """\
 #ifndef NEUTRINO_SPECIAL_H
 #define NEUTRINO_SPECIAL_H
 
-#include "call.h"
+#include "core/process/call.h"
 #include "real.h"
-#include "slots.h"
+#include "core/driver/slots.h"
 
 /* Called when the driver has answered and the call's record is written. */
 {after}

@@ -10,7 +10,7 @@ _TEMPLATE = """\
 
 #include <stddef.h>
 
-#include "slots.h"
+#include "core/driver/slots.h"
 
 #define NB_EXPORTS(EXPORT) \\
 {exports}

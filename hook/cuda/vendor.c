@@ -1,7 +1,7 @@
-#include "vendor.h"
+#include "cuda/vendor.h"
 
-#include "capture_format.h"
-#include "slots.h"
+#include "core/driver/slots.h"
+#include "core/wire/capture_format.h"
 
 const unsigned nb_vendor = NB_CAPTURE_CUDA;
 const char nb_driver_probe[] = "cuInit";

@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-#include "component.h"
+#include "core/process/component.h"
 
 /* Why a replay cannot make a stream like this one, for what only that vendor has; else NULL. */
 const char *nb_vendor_stream_refused(CUstream stream) __attribute__((visibility("hidden")));

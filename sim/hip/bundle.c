@@ -1,5 +1,5 @@
-#include "code.h"
-#include "decompress.h"
+#include "hip/code.h"
+#include "driver/code/decompress.h"
 
 #include <stdint.h>
 #include <stdlib.h>

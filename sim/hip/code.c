@@ -1,4 +1,4 @@
-#include "code.h"
+#include "hip/code.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "code.h"
+#include "hip/code.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* LLVM's AMDGPUUsage.rst, "Code Object V4 Metadata". Arguments that a kernel does not use are left out as
  * clang leaves them out, so there are no hidden ones. */
-#include "code_object_note.h"
+#include "hip/code_object_note.h"
 
-#include "byte_buffer.h"
-#include "ptx.h"
+#include "hip/byte_buffer.h"
+#include "ptx/ptx.h"
 
 #define NT_AMDGPU_METADATA 32
 #define KERNEL_ENTRIES     11

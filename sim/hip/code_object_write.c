@@ -1,10 +1,10 @@
-#include "code_object_write.h"
+#include "hip/code_object_write.h"
 
 #include <elf.h>
 
-#include "byte_buffer.h"
-#include "code_object_note.h"
-#include "ptx.h"
+#include "hip/byte_buffer.h"
+#include "hip/code_object_note.h"
+#include "ptx/ptx.h"
 
 #ifndef EM_AMDGPU
 #define EM_AMDGPU 224

@@ -1,6 +1,6 @@
 /* Contexts, as AMD's runtime has them: one a device, which hipCtxCreate gives, too. The handle is the primary
  * context's. */
-#include "hip.h"
+#include "hip/hip.h"
 
 hipError_t hipInit(unsigned int flags)
 {

@@ -1,5 +1,5 @@
 /* Copies that the CUDA runtime has in another form. */
-#include "hip.h"
+#include "hip/hip.h"
 
 #include <stdint.h>
 

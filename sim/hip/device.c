@@ -1,5 +1,5 @@
 /* Devices: what the driver says of them, under HIP's numbers. */
-#include "hip.h"
+#include "hip/hip.h"
 
 /* HIP's attributes are not numbered as the driver's. Of those that AMD's runtime knows "on CUDA only" the
  * driver answers what it can. */

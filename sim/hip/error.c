@@ -1,7 +1,7 @@
 /* Results: their numbers, names, and the last one of each thread. */
-#include "hip.h"
+#include "hip/hip.h"
 
-#include "stub.h"
+#include "driver/core/stub.h"
 
 static _Thread_local hipError_t last;
 

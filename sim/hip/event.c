@@ -1,5 +1,5 @@
 /* Events. */
-#include "hip.h"
+#include "hip/hip.h"
 
 /* Of 5.3 and later. */
 #ifndef hipEventDisableSystemFence

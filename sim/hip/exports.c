@@ -1,9 +1,9 @@
 /* What HIP's library exports and no header of its declares for C: profilers' and debuggers' ways in, and
  * helpers of its compiler. Answers are those of 5.2.3, where it could be asked without a GPU. */
-#include "hip.h"
+#include "hip/hip.h"
 
-#include "kernel.h"
-#include "number.h"
+#include "hip/kernel.h"
+#include "ptx/number.h"
 
 #include <hip/amd_detail/hip_prof_str.h>
 

@@ -1,5 +1,5 @@
 /* Kernels: attributes. */
-#include "hip.h"
+#include "hip/hip.h"
 
 /* Members as the CUDA runtime has them, of which HIP's struct has fewer. */
 hipError_t hipFuncGetAttributes(struct hipFuncAttributes *attr, const void *func)

@@ -1,5 +1,5 @@
 /* Graphs, their edges, and executable graphs, where CUDA's functions take more. */
-#include "graph.h"
+#include "hip/graph.h"
 
 _Static_assert((int)hipGraphExecUpdateErrorUnsupportedFunctionChange ==
                    (int)CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE,

@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_HIP_GRAPH_H
 #define NEUTRINO_SIM_HIP_GRAPH_H
 
-#include "hip.h"
+#include "hip/hip.h"
 
 /* The beginning of every function that adds a node, and what CUDA's takes for it. */
 #define HIP_ADD_PARAMETERS                                                                                   \

@@ -1,6 +1,6 @@
 /* Copies in graphs: the three forms of HIP are one of the driver. */
-#include "graph.h"
-#include "volume.h"
+#include "hip/graph.h"
+#include "hip/volume.h"
 
 hipError_t hipGraphAddMemcpyNode(HIP_ADD_PARAMETERS, const hipMemcpy3DParms *pCopyParams)
 {

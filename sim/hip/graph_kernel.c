@@ -1,7 +1,7 @@
 /* Kernel nodes. A kernel is the host address that hipcc's start-up code registered, or, as of ROCm 5.3, a
  * function of a module. */
-#include "graph.h"
-#include "kernel.h"
+#include "hip/graph.h"
+#include "hip/kernel.h"
 
 static hipError_t to_driver(const hipKernelNodeParams *from, CUDA_KERNEL_NODE_PARAMS *to,
                             struct hip_extra *extra)

@@ -1,5 +1,5 @@
 /* Fills in graphs. */
-#include "graph.h"
+#include "hip/graph.h"
 
 static CUDA_MEMSET_NODE_PARAMS to_driver(const hipMemsetParams *from)
 {

@@ -1,5 +1,5 @@
 /* Copies in graphs to and from variables of linked-in code, which are copies to and from where those are. */
-#include "graph.h"
+#include "hip/graph.h"
 
 static hipError_t place(const void *symbol, size_t count, size_t offset, void **address)
 {

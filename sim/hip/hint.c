@@ -1,5 +1,5 @@
 /* Hints about managed memory, which the driver remembers. */
-#include "hip.h"
+#include "hip/hip.h"
 
 _Static_assert((int)hipMemAdviseSetReadMostly == (int)CU_MEM_ADVISE_SET_READ_MOSTLY &&
                    (int)hipMemAdviseUnsetAccessedBy == (int)CU_MEM_ADVISE_UNSET_ACCESSED_BY &&

@@ -11,7 +11,7 @@
 #pragma GCC visibility pop
 
 #define __VECTOR_TYPES_H__ /* CUDA's dim3 and uint3 are those that HIP's header has declared */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #ifndef SIM_HIP_EXPORTS /* said by hip_stubs.c alone, which defines the exports */
 #include "hip_names.h"

@@ -1,16 +1,16 @@
 /* hiprtc over NVRTC: HIP's source becomes PTX, and the PTX a code object, so that what is loaded is what a
  * real one would be. Results of calls out of order are NVRTC's, of the same numbers. */
-#include "hip.h"
+#include "hip/hip.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "code_object_write.h"
-#include "hiprtc_headers.h"
-#include "hiprtc_options.h"
-#include "nvrtc.h"
-#include "ptx.h"
+#include "hip/code_object_write.h"
+#include "hip/hiprtc_headers.h"
+#include "hip/hiprtc_options.h"
+#include "hip/nvrtc.h"
+#include "ptx/ptx.h"
 
 struct _hiprtcProgram {
     struct _nvrtcProgram *nvrtc; /* NULL where there is no NVRTC */

@@ -1,7 +1,7 @@
 /* After hip/nvidia_detail/nvidia_hip_runtime.h of HIP 5.2, which says HIP in CUDA's words, with what AMD's
  * compiler knows without a header: fixed-width integers, warp functions without a mask, clocks, a few of
  * clang's builtins. */
-#include "hiprtc_headers.h"
+#include "hip/hiprtc_headers.h"
 
 static const char runtime[] =
     "#pragma once\n"

@@ -1,11 +1,11 @@
-#include "hiprtc_options.h"
+#include "hip/hiprtc_options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hiprtc_headers.h"
+#include "hip/hiprtc_headers.h"
 
 /* compute_75 is the oldest that NVRTC 13 compiles for, and what every model of the CPU driver runs. */
 static const char *const always[] = {"--gpu-architecture=compute_75", "--pre-include=" HIPRTC_PRELUDE,

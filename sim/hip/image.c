@@ -1,8 +1,8 @@
 /* What hipcc's start-up code registers (sim/runtime/image.h): a wrapper around an offload bundle. */
-#include "module.h" /* HIP's header before CUDA's, see hip.h */
+#include "hip/module.h" /* HIP's header before CUDA's, see hip.h */
 
-#include "image.h"
-#include "message.h"
+#include "runtime/image.h"
+#include "driver/core/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "kernel.h"
+#include "hip/kernel.h"
 
 hipError_t hip_kernel(const void *kernel, CUfunction *function)
 {

@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_HIP_KERNEL_H
 #define NEUTRINO_SIM_HIP_KERNEL_H
 
-#include "hip.h"
+#include "hip/hip.h"
 
 /* `kernel` is the host address that a kernel was registered under, or a hipFunction_t. */
 hipError_t hip_kernel(const void *kernel, CUfunction *function);

@@ -1,7 +1,7 @@
 /* Launches that the CUDA runtime has in another form. */
-#include "hip.h"
+#include "hip/hip.h"
 
-#include "kernel.h"
+#include "hip/kernel.h"
 
 #include <limits.h>
 

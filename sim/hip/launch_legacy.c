@@ -1,7 +1,7 @@
 /* Launches from before hipLaunchKernel: the shape, then each argument, then the kernel. */
-#include "hip.h"
+#include "hip/hip.h"
 
-#include "kernel.h"
+#include "hip/kernel.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Allocation. */
-#include "hip.h"
+#include "hip/hip.h"
 
 #include <stdint.h>
 

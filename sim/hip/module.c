@@ -1,7 +1,7 @@
 /* Modules. */
-#include "module.h"
+#include "hip/module.h"
 
-#include "message.h"
+#include "driver/core/message.h"
 
 #include <errno.h>
 #include <stdio.h>

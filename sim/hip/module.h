@@ -2,8 +2,8 @@
 #ifndef NEUTRINO_SIM_HIP_MODULE_H
 #define NEUTRINO_SIM_HIP_MODULE_H
 
-#include "code.h"
-#include "hip.h"
+#include "hip/code.h"
+#include "hip/hip.h"
 
 /* The PTX in an image; to be freed. On failure one line on stderr says why. */
 CUresult hip_image_text(const void *image, size_t bytes, struct hip_text *text);

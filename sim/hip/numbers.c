@@ -1,5 +1,5 @@
 /* Enumerations whose numbers are handed on as they are (calls.toml): the compiler compares them. */
-#include "hip.h"
+#include "hip/hip.h"
 
 #define SAME(hip, cuda) _Static_assert((long)hip == (long)cuda, "numbers are handed on as they are")
 

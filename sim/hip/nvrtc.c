@@ -1,4 +1,4 @@
-#include "nvrtc.h"
+#include "hip/nvrtc.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Occupancy. */
-#include "kernel.h"
+#include "hip/kernel.h"
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, hipFunction_t f,
                                                                        int blockSize,

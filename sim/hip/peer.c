@@ -1,6 +1,6 @@
 /* Peers, of which the one device has none, and handles for other processes, of which the CPU driver has none.
  */
-#include "hip.h"
+#include "hip/hip.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What memory an address is in. */
-#include "hip.h"
+#include "hip/hip.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* Memory from pools, where the driver stores an address as a number. */
-#include "hip.h"
+#include "hip/hip.h"
 
 _Static_assert(sizeof(hipMemPoolProps) == sizeof(CUmemPoolProps) &&
                    offsetof(hipMemPoolProps, location) == offsetof(CUmemPoolProps, location) &&

@@ -1,5 +1,5 @@
 /* hipGetDeviceProperties: the attributes in one struct. */
-#include "hip.h"
+#include "hip/hip.h"
 
 #include <string.h>
 

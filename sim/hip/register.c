@@ -1,7 +1,7 @@
 /* What hipcc's start-up code and kernel stubs call (clang's CGCUDANV.cpp, clr's hip_platform.cpp). */
-#include "hip.h"
+#include "hip/hip.h"
 
-#include "registry.h"
+#include "runtime/registry.h"
 
 #include <string.h>
 

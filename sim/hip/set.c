@@ -1,5 +1,5 @@
 /* Fills of volumes: as many planes of rows. */
-#include "hip.h"
+#include "hip/hip.h"
 
 static hipError_t fill(hipPitchedPtr memory, int value, hipExtent extent, hipStream_t stream)
 {

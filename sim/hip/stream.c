@@ -1,5 +1,5 @@
 /* Streams, where HIP says more than CUDA. */
-#include "hip.h"
+#include "hip/hip.h"
 
 _Static_assert(hipStreamNonBlocking == CU_STREAM_NON_BLOCKING &&
                    hipStreamWaitValueGte == CU_STREAM_WAIT_VALUE_GEQ &&

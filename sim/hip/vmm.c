@@ -1,6 +1,6 @@
 /* Virtual memory: reserved addresses, and physical memory behind them. HIP 5.2 declares a structure of other
  * order than CUDA's. */
-#include "hip.h"
+#include "hip/hip.h"
 
 _Static_assert(sizeof(hipMemGenericAllocationHandle_t) == sizeof(CUmemGenericAllocationHandle),
                "handed on as they are");

@@ -1,4 +1,4 @@
-#include "volume.h"
+#include "hip/volume.h"
 
 /* HIP's numbers of memory types begin at 0. An unknown one is left to the driver to refuse. */
 static CUmemorytype memory_type(hipMemoryType type)

@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_HIP_VOLUME_H
 #define NEUTRINO_SIM_HIP_VOLUME_H
 
-#include "hip.h"
+#include "hip/hip.h"
 
 /* hipErrorNotSupported for arrays. */
 hipError_t hip_rows(const hip_Memcpy2D *copy, CUDA_MEMCPY2D *rows);

@@ -1,7 +1,7 @@
 /* Loads, stores and atomics: the instructions that name memory. */
 #include <string.h>
 
-#include "statement.h"
+#include "ptx/statement.h"
 
 static unsigned take_vector(struct statement *statement)
 {

@@ -3,7 +3,7 @@
  * What a barrier's 64 bits hold is the implementation's (PTX ISA, "mbarrier object"). Here: 20 bits of
  * arrivals still to come, 20 bits of arrivals a phase has, 23 bits of bytes still to come, the phase. A
  * block's threads take turns on one host thread, so nothing here is atomic. */
-#include "engine.h"
+#include "ptx/engine.h"
 
 enum { COUNT_BITS = 20, BYTES_BITS = 23 };
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)

@@ -1,6 +1,6 @@
 /* atom and red: a lane at a time, as memory has one order for them. */
-#include "engine.h"
-#include "number.h"
+#include "ptx/engine.h"
+#include "ptx/number.h"
 
 static uint64_t half_sum(enum type type, uint64_t x, uint64_t y)
 {

@@ -1,7 +1,7 @@
 /* A block: its memory, its warps in turn, the barriers between them. */
 #include <stdlib.h>
 
-#include "engine.h"
+#include "ptx/engine.h"
 
 /* Stacks of a lane whose kernel calls functions. Pages that are never touched cost nothing. */
 enum { CALL_FRAME_ROOM = 1 << 15, CALL_LOCAL_ROOM = 1 << 18 };

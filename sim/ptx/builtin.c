@@ -1,7 +1,7 @@
 /* Functions that the device runtime gives every kernel: vprintf and __assertfail. */
 #include <stdio.h>
 
-#include "engine.h"
+#include "ptx/engine.h"
 
 enum { FORMAT_MAX = 4096, LINE_MAX_BYTES = 8192 };
 

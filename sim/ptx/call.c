@@ -1,7 +1,7 @@
 /* Calls: frames on the stacks of a warp, and the way back for every lane. */
 #include <stdlib.h>
 
-#include "engine.h"
+#include "ptx/engine.h"
 
 static const struct ptx_kernel *function_of(const struct ptx_module *module, uint32_t pc)
 {

@@ -1,5 +1,5 @@
 /* What the lanes of a warp tell each other: shfl, vote, match, redux, elect, activemask. */
-#include "engine.h"
+#include "ptx/engine.h"
 
 static uint32_t members_of(const struct warp *warp, struct operand operand, uint32_t mask)
 {

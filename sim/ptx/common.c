@@ -6,8 +6,8 @@
 #pragma GCC optimize("O3") /* half of what a kernel costs is here */
 #endif
 
-#include "engine.h"
-#include "number.h"
+#include "ptx/engine.h"
+#include "ptx/number.h"
 
 struct lanes {
     bool (*words)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, const uint64_t *b,
@@ -50,16 +50,16 @@ struct lanes {
 
 #define PROCESSOR
 #define FOR_PROCESSOR(name) name##_any
-#include "lanes.h"
+#include "ptx/lanes.h"
 
 #if defined(__x86_64__)
 #define PROCESSOR           __attribute__((target("avx2,fma")))
 #define FOR_PROCESSOR(name) name##_avx2
-#include "lanes.h"
+#include "ptx/lanes.h"
 
 #define PROCESSOR           __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw")))
 #define FOR_PROCESSOR(name) name##_avx512
-#include "lanes.h"
+#include "ptx/lanes.h"
 #endif
 
 static const struct lanes *lanes(void)

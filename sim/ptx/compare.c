@@ -1,6 +1,6 @@
 /* setp, set, selp, slct, testp and the logic of predicates. */
-#include "engine.h"
-#include "number.h"
+#include "ptx/engine.h"
+#include "ptx/number.h"
 
 enum order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4, ORDER_UNORDERED = 8 };
 

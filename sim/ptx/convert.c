@@ -1,8 +1,8 @@
 /* cvt: between integers and floating-point numbers of every width. */
 #include <fenv.h>
 
-#include "engine.h"
-#include "number.h"
+#include "ptx/engine.h"
+#include "ptx/number.h"
 
 static double float_value(enum type type, uint64_t bits)
 {

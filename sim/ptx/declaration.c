@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parser.h"
+#include "ptx/parser.h"
 
 /* What precedes a variable's name: alignment, type, vector, address attributes. */
 struct declaration {

@@ -1,7 +1,7 @@
 /* cp.async and mbarrier: copies that need no waiting here, and the barriers in memory that wait for them. */
 #include <string.h>
 
-#include "statement.h"
+#include "ptx/statement.h"
 
 /* An operand that says how to cache: .L2::cache_hint, and the policy behind all others. */
 bool take_cache_hint(struct statement *statement)

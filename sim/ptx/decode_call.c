@@ -1,5 +1,5 @@
 /* Calls: of functions, of what a register holds, and of the device runtime. */
-#include "statement.h"
+#include "ptx/statement.h"
 
 /* (a, b): .param variables that were declared before the call. */
 static bool parse_list(struct statement *statement, struct slot **slots, uint32_t *count)

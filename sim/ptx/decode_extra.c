@@ -1,7 +1,7 @@
 /* Integer instructions of one use each. */
 #include <string.h>
 
-#include "statement.h"
+#include "ptx/statement.h"
 
 /* dp4a.s32.u32; dp2a.lo.s32.u32 */
 bool decode_dot(struct statement *statement, const struct row *row)

@@ -1,8 +1,8 @@
 /* mma, wmma, ldmatrix, stmatrix, movmatrix. */
 #include <string.h>
 
-#include "matrix.h"
-#include "statement.h"
+#include "ptx/matrix.h"
+#include "ptx/statement.h"
 
 struct shape {
     uint16_t m, n, k;

@@ -1,7 +1,7 @@
 /* Arithmetic, shifts and bits. */
 #include <string.h>
 
-#include "statement.h"
+#include "ptx/statement.h"
 
 static bool needs_float(enum operation operation)
 {

@@ -1,7 +1,7 @@
 /* Moves, addresses, what lanes tell each other, barriers and branches. */
 #include <string.h>
 
-#include "statement.h"
+#include "ptx/statement.h"
 
 static bool decode_vector_move(struct statement *statement, enum type type)
 {

@@ -1,7 +1,7 @@
 /* Logic, comparisons, selections and conversions. */
 #include <string.h>
 
-#include "statement.h"
+#include "ptx/statement.h"
 
 /* and, or, xor, not on predicates are masks of lanes, not registers. */
 bool decode_logic(struct statement *statement, const struct row *row)

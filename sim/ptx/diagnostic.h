@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "ptx.h"
+#include "ptx/ptx.h"
 
 __attribute__((format(printf, 3, 4))) static inline void diagnose(struct ptx_diagnostic *diagnostic,
                                                                   uint32_t line, const char *format, ...)

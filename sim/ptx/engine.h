@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "program.h"
+#include "ptx/program.h"
 
 enum { DEPTH_MAX = 1024, RANGES = 8 };
 

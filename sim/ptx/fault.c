@@ -1,6 +1,6 @@
 /* How a grid ends early, and what is told of it. */
-#include "diagnostic.h"
-#include "engine.h"
+#include "ptx/diagnostic.h"
+#include "ptx/engine.h"
 
 void thread_index(const struct warp *warp, unsigned lane, uint32_t index[3])
 {

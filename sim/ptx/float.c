@@ -2,8 +2,8 @@
  */
 #include <fenv.h>
 
-#include "engine.h"
-#include "number.h"
+#include "ptx/engine.h"
+#include "ptx/number.h"
 
 /* min and max: a NaN loses to a number unless .NaN is asked for; -0 is less than +0. */
 static double smaller(double x, double y, bool propagate)

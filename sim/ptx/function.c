@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parser.h"
+#include "ptx/parser.h"
 
 bool skip_line(struct parser *parser)
 {

@@ -1,5 +1,5 @@
 /* Instructions to their decoded form. What is not understood to the last word is refused, here and now. */
-#include "statement.h"
+#include "ptx/statement.h"
 
 static const struct row rows[] = {
     {"abs", decode_arithmetic, OP_ABS, 1},

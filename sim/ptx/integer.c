@@ -1,5 +1,5 @@
 /* Integer arithmetic, logic and bit operations. */
-#include "engine.h"
+#include "ptx/engine.h"
 
 /* One expression for every integer type: x, y, z are the sources as T, the result is kept as U, T unsigned.
  */

@@ -1,10 +1,10 @@
-#include "lexer.h"
+#include "ptx/lexer.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnostic.h"
+#include "ptx/diagnostic.h"
 
 struct lexer {
     const char *at, *end;

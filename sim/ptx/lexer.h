@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ptx.h"
+#include "ptx/ptx.h"
 
 enum token_kind {
     TOKEN_END = 0,

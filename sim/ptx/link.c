@@ -1,11 +1,11 @@
-#include "link.h"
+#include "ptx/link.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnostic.h"
-#include "parser.h"
-#include "runtime.h"
+#include "ptx/diagnostic.h"
+#include "ptx/parser.h"
+#include "ptx/runtime.h"
 
 bool same_name(const struct token *one, const struct token *other)
 {

@@ -3,8 +3,8 @@
 #ifndef NEUTRINO_SIM_PTX_LINK_H
 #define NEUTRINO_SIM_PTX_LINK_H
 
-#include "program.h"
-#include "symbols.h"
+#include "ptx/program.h"
+#include "ptx/symbols.h"
 
 /* A static name of one text that another text has as well. */
 struct rename {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link.h"
+#include "ptx/link.h"
 
 struct output {
     char *bytes;

@@ -1,8 +1,8 @@
 /* Products of matrices that a warp holds: mma and wmma. */
-#include "matrix.h"
+#include "ptx/matrix.h"
 
-#include "engine.h"
-#include "number.h"
+#include "ptx/engine.h"
+#include "ptx/number.h"
 
 enum { ROWS_MAX = 32, DEPTH = 64 };
 

@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_PTX_MATRIX_H
 #define NEUTRINO_SIM_PTX_MATRIX_H
 
-#include "program.h"
+#include "ptx/program.h"
 
 enum { FRAGMENT_MAX = 8 };
 

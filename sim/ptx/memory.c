@@ -1,6 +1,6 @@
 /* Loads and stores: every address is checked before it is touched. */
-#include "engine.h"
-#include "number.h"
+#include "ptx/engine.h"
+#include "ptx/number.h"
 
 static bool in_range(const struct range *range, uint64_t address, unsigned bytes)
 {

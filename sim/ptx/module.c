@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program.h"
+#include "ptx/program.h"
 
 unsigned type_bytes(enum type type)
 {

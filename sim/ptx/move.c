@@ -1,5 +1,5 @@
 /* mov, special registers, vectors in one register, and addresses between spaces. */
-#include "engine.h"
+#include "ptx/engine.h"
 
 static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned lane)
 {

@@ -1,4 +1,4 @@
-#include "number.h"
+#include "ptx/number.h"
 
 float f16_value(uint16_t bits)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "program.h"
+#include "ptx/program.h"
 
 static inline float f32_of(uint64_t bits)
 {

@@ -1,4 +1,4 @@
-#include "operand.h"
+#include "ptx/operand.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_PTX_OPERAND_H
 #define NEUTRINO_SIM_PTX_OPERAND_H
 
-#include "parser.h"
+#include "ptx/parser.h"
 
 enum atom_kind {
     ATOM_SINK, /* _ */

@@ -1,5 +1,5 @@
 /* Integer instructions on the parts of a word, and those that make masks. */
-#include "engine.h"
+#include "ptx/engine.h"
 
 static int64_t part_of(uint64_t word, unsigned at, unsigned bits, bool is_signed)
 {

@@ -1,6 +1,6 @@
 /* The module as a whole: from a text to something that can be placed and run. */
-#include "parser.h"
-#include "runtime.h"
+#include "ptx/parser.h"
+#include "ptx/runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>

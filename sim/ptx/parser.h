@@ -3,8 +3,8 @@
 #ifndef NEUTRINO_SIM_PTX_PARSER_H
 #define NEUTRINO_SIM_PTX_PARSER_H
 
-#include "lexer.h"
-#include "program.h"
+#include "ptx/lexer.h"
+#include "ptx/program.h"
 
 /* Bounds on what a text may ask for: a hostile one gets an error, not the machine. */
 enum { REGISTERS_MAX = 65536, NESTING_MAX = 64, FRAME_MAX = 1 << 16, MODIFIERS_MAX = 12 };

@@ -4,8 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "diagnostic.h"
-#include "engine.h"
+#include "ptx/diagnostic.h"
+#include "ptx/engine.h"
 
 /* Blocks that a worker keeps on the way. A block that has had PATIENCE rounds may wait for one that has not
  * begun, as programs may expect of blocks that fit a GPU at once; so then another begins. */

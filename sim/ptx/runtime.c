@@ -3,7 +3,7 @@
  *
  * The grid barrier is that of cooperative_groups/details/sync.h; its handle, the grid's workspace. A
  * conditional graph node's handle is the address of its value. */
-#include "runtime.h"
+#include "ptx/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #ifndef NEUTRINO_SIM_PTX_RUNTIME_H
 #define NEUTRINO_SIM_PTX_RUNTIME_H
 
-#include "parser.h"
+#include "ptx/parser.h"
 
 /* Does the engine bring a function of that name along? */
 bool is_runtime_function(const struct token *name);

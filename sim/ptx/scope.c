@@ -1,9 +1,9 @@
 /* What a text has named so far: names and their scopes, labels, room for variables and instructions. */
-#include "parser.h"
+#include "ptx/parser.h"
 
 #include <string.h>
 
-#include "diagnostic.h"
+#include "ptx/diagnostic.h"
 
 bool fail(struct parser *parser, uint32_t line, const char *format, ...)
 {

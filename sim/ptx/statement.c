@@ -1,5 +1,5 @@
 /* One instruction while it is decoded. */
-#include "statement.h"
+#include "ptx/statement.h"
 
 #include <string.h>
 

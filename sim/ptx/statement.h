@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_PTX_STATEMENT_H
 #define NEUTRINO_SIM_PTX_STATEMENT_H
 
-#include "operand.h"
+#include "ptx/operand.h"
 
 enum { OPERANDS_MAX = 6 };
 

@@ -1,8 +1,8 @@
-#include "symbols.h"
+#include "ptx/symbols.h"
 
 #include <stdlib.h>
 
-#include "program.h"
+#include "ptx/program.h"
 
 static bool at_end(const struct token *token)
 {

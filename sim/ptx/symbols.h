@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_PTX_SYMBOLS_H
 #define NEUTRINO_SIM_PTX_SYMBOLS_H
 
-#include "lexer.h"
+#include "ptx/lexer.h"
 
 /* The later one prevails where two texts define a symbol; two VISIBLE ones are an error. */
 enum linkage { LINKAGE_STATIC, LINKAGE_EXTERN, LINKAGE_COMMON, LINKAGE_WEAK, LINKAGE_VISIBLE };

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "engine.h"
+#include "ptx/engine.h"
 
 enum { PATIENCE = 20000, TURN = 2000, YIELD = 4096 };
 

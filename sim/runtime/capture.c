@@ -1,5 +1,5 @@
 /* Streams whose work becomes a graph. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 FORWARD_STREAM(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
                cuStreamBeginCapture, stream, (CUstreamCaptureMode)mode)

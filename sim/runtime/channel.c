@@ -1,5 +1,5 @@
 /* The one function of the texture interface that only describes. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f)
 {

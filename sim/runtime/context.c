@@ -1,5 +1,5 @@
 /* Which device and context a thread uses. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "copy.h"
+#include "runtime/copy.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_RUNTIME_COPY_H
 #define NEUTRINO_SIM_RUNTIME_COPY_H
 
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 /* How a call relates to the host: those of the per-thread default stream have no synchronous form in the
  * driver that takes a stream, so they are an asynchronous one and a wait. */

@@ -1,5 +1,5 @@
 /* Copies of rows. */
-#include "copy.h"
+#include "runtime/copy.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Variables by the host's name for them. */
-#include "copy.h"
-#include "registry.h"
+#include "runtime/copy.h"
+#include "runtime/registry.h"
 
 #include <stdint.h>
 

@@ -9,7 +9,7 @@
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop
 
-#include "driver.h"
+#include "runtime/driver.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

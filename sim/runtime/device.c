@@ -1,5 +1,5 @@
 /* Devices and their limits. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <limits.h>
 

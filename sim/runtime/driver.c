@@ -1,4 +1,4 @@
-#include "driver.h"
+#include "runtime/driver.h"
 
 #include <dlfcn.h>
 #include <driver_types.h>

@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-#include "driver_functions.h"
+#include "runtime/driver_functions.h"
 
 /* Of cudaProfiler.h, which the wheel does not bring. */
 CUresult cuProfilerStart(void);

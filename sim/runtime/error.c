@@ -1,6 +1,6 @@
 /* Results: the driver's numbers, the runtime's names. */
-#include "cudart.h"
-#include "unsupported.h"
+#include "runtime/cudart.h"
+#include "runtime/unsupported.h"
 
 static _Thread_local cudaError_t last;
 

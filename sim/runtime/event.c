@@ -1,5 +1,5 @@
 /* Events. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 FORWARD(cudaEventCreate, (cudaEvent_t * event), cuEventCreate, event, CU_EVENT_DEFAULT)
 FORWARD(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned int flags), cuEventCreate, event, flags)

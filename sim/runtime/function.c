@@ -1,6 +1,6 @@
 /* Kernels: attributes and occupancy. */
-#include "launch_config.h"
-#include "registry.h"
+#include "runtime/launch_config.h"
+#include "runtime/registry.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Graphs, their edges, and executable graphs. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 _Static_assert(sizeof(cudaGraphEdgeData) == sizeof(CUgraphEdgeData) &&
                    sizeof(cudaGraphExecUpdateResultInfo) == sizeof(CUgraphExecUpdateResultInfo) &&

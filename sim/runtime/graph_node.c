@@ -1,5 +1,5 @@
 /* Nodes of graphs. */
-#include "registry.h"
+#include "runtime/registry.h"
 
 _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS) &&
                    offsetof(struct cudaHostNodeParams, userData) ==

@@ -1,4 +1,4 @@
-#include "image.h"
+#include "runtime/image.h"
 
 #include <stdio.h>
 #include <string.h>

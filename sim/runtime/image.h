@@ -3,7 +3,7 @@
 #ifndef NEUTRINO_SIM_RUNTIME_IMAGE_H
 #define NEUTRINO_SIM_RUNTIME_IMAGE_H
 
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 /* As cuLibraryLoadData takes it. */
 struct runtime_image {

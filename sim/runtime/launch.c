@@ -1,5 +1,5 @@
-#include "launch_config.h"
-#include "registry.h"
+#include "runtime/launch_config.h"
+#include "runtime/registry.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
 #define NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
 
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <limits.h>
 

@@ -1,5 +1,5 @@
 /* Allocation. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <stdint.h>
 

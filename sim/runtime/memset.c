@@ -1,5 +1,5 @@
 /* Fills. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* Memory pools. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 _Static_assert(sizeof(struct cudaMemPoolProps) == sizeof(CUmemPoolProps) &&
                    sizeof(struct cudaMemLocation) == sizeof(CUmemLocation) &&

@@ -1,5 +1,5 @@
 /* cudaGetDeviceProperties: the driver's attributes in one struct. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <string.h>
 

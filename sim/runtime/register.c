@@ -1,5 +1,5 @@
 /* What nvcc's start-up code and kernel stubs call (crt/host_runtime.h). */
-#include "registry.h"
+#include "runtime/registry.h"
 
 #define CONFIGURATIONS_MAX 32 /* launches whose arguments launch kernels */
 

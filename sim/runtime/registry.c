@@ -1,6 +1,6 @@
-#include "registry.h"
+#include "runtime/registry.h"
 
-#include "image.h"
+#include "runtime/image.h"
 
 #include <pthread.h>
 #include <stdint.h>

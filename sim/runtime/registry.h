@@ -3,7 +3,7 @@
 #ifndef NEUTRINO_SIM_RUNTIME_REGISTRY_H
 #define NEUTRINO_SIM_RUNTIME_REGISTRY_H
 
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 struct runtime_binary;
 

@@ -1,5 +1,5 @@
 /* Where memory is, and where it should be. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Streams, and host functions in them. */
-#include "cudart.h"
+#include "runtime/cudart.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* What NVIDIA's runtime of CUDA 13.0 exports beyond this one, so that programs that name it load. */
-#include "unsupported.h"
+#include "runtime/unsupported.h"
 
 #include <driver_types.h>
 #include <stdatomic.h>

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchguard.shim.paths import NATIVE
+from benchguard.toolchain.paths import NATIVE
 from tests.attacks.catalogue import CONTROLS, HERE, HONEST, KIT, PROBLEMS, Attack
 
 ROOT = HERE.parents[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchguard import LogError, verify_log
 from benchguard.audit.summary import Summary, summarise
 from benchguard.shim.driver import discover
-from benchguard.shim.errors import ShimError
+from benchguard.toolchain.errors import ShimError
 from tests.device.cases import ROOT, GpuProgram
 
 TIMEOUT = 240

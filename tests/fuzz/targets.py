@@ -19,11 +19,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROGRAMS = HERE / "programs"
 ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "capture_mutate.c", "corpus.c", "tokens.c")
-HASH = ("benchguard/replay/engine/sha256.c", "benchguard/replay/engine/sha256_x86.c")
+HASH = ("engine/replay/capture/sha256.c", "engine/replay/capture/sha256_x86.c")
 VERSIONS: tuple[Literal[1, 2, 3], ...] = (1, 2, 3)
 """Of compressed bundles."""
 
-FORMATS = ("benchguard/replay/engine", "hook/core")
+FORMATS = ("engine", "hook")
 """The engine of inputs makes captures too: of these it has their hashes and their structs."""
 
 FLAGS = (
@@ -78,39 +78,26 @@ def make_hip_images(folder: Path) -> Sequence[Path]:
 
 
 _PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx")
-_IMAGE_READERS = tuple(
-    f"hook/core/{name}.c"
-    for name in (
-        "bundle",
-        "code_object*",
-        "compressed_bundle",
-        "elf_view",
-        "image*",
-        "layout",
-        "msgpack",
-        "ptx_*",
-        "unpack",
-    )
-)
+_IMAGE_READERS = ("hook/core/image/*.c",)
 TARGETS = {
-    "ptx": Target("parse.c", "the PTX parser", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)),
+    "ptx": Target("parse.c", "the PTX parser", ("sim/ptx/*.c",), _PTX, ("sim",)),
     "run": Target(
-        "run.c", "the PTX interpreter, on what the parser accepts", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)
+        "run.c", "the PTX interpreter, on what the parser accepts", ("sim/ptx/*.c",), _PTX, ("sim",)
     ),
-    "link": Target("link.c", "the linker of PTX texts", ("sim/ptx/*.c",), _PTX, ("sim/ptx",)),
+    "link": Target("link.c", "the linker of PTX texts", ("sim/ptx/*.c",), _PTX, ("sim",)),
     "fatbin": Target(
         "fatbin.c",
         "the reader of fat binaries",
-        ("sim/driver/fatbin.c", "sim/driver/decompress.c"),
+        ("sim/driver/code/fatbin.c", "sim/driver/code/decompress.c"),
         ("tests/sim/data/*.fatbin", "tests/unit/hook/images/*.fatbin"),
-        ("sim/driver",),
+        ("sim",),
     ),
     "hip": Target(
         "hip_code.c",
         "the CPU driver's reader of HIP's code objects and bundles",
-        ("sim/hip/code.c", "sim/hip/code_object.c", "sim/hip/bundle.c", "sim/driver/decompress.c"),
+        ("sim/hip/code.c", "sim/hip/code_object.c", "sim/hip/bundle.c", "sim/driver/code/decompress.c"),
         (),
-        ("sim/hip", "sim/driver"),
+        ("sim",),
         make_hip_images,
     ),
     "globals": Target(
@@ -125,7 +112,7 @@ TARGETS = {
             "tests/data/hip/*.hsaco",
             "tests/data/hip/*.hipfb",
         ),
-        ("hook/core",),
+        ("hook",),
     ),
     "kernels": Target(
         "kernels.c",
@@ -137,16 +124,16 @@ TARGETS = {
             "tests/data/hip/*.hsaco",
             "tests/data/hip/*.hipfb",
         ),
-        ("hook/core",),
+        ("hook",),
     ),
     "capture": Target(
         "capture.c",
         "the engine's reader of captures",
         (
-            "benchguard/replay/engine/decode_blob.c",
-            "benchguard/replay/engine/error.c",
-            "benchguard/replay/engine/reader.c",
-            "benchguard/replay/engine/reader_[!r]*.c",  # its memory is the program's own
+            "engine/replay/base/error.c",
+            "engine/replay/capture/decode_blob.c",
+            "engine/replay/capture/[!drs]*.c",
+            "engine/replay/capture/reader.c",  # not raw.c: its memory is the program's own
         ),
         (),
         (),

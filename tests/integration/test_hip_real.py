@@ -25,8 +25,8 @@ from benchguard.codegen.hip import find_hip_headers
 from benchguard.codegen.parse import parse_headers
 from benchguard.shim.build import Shim, shim_for
 from benchguard.shim.driver import Driver, discover
-from benchguard.shim.errors import ShimError
 from benchguard.shim.surface import read_surface
+from benchguard.toolchain.errors import ShimError
 from tests.conftest import DATA
 from tests.integration.support import PROGRAMS, Compiler, Observe
 

@@ -21,7 +21,7 @@ from benchguard.capture.layout import Vendor
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.hip import find_hip_headers
 from benchguard.replay.result import Document
-from benchguard.shim.errors import ShimError
+from benchguard.toolchain.errors import ShimError
 from tests.conftest import ROOT
 from tests.integration.apis import Api
 from tests.integration.support import PROGRAMS, Compiler, Record, Recorded

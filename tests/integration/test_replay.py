@@ -20,7 +20,7 @@ from benchguard.capture.layout import ARENA
 from benchguard.errors import UsageError
 from benchguard.replay.protocol import COLD
 from benchguard.replay.result import Document
-from benchguard.shim.errors import ShimError
+from benchguard.toolchain.errors import ShimError
 from tests.conftest import ROOT
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 

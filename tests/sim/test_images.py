@@ -20,7 +20,7 @@ from .conftest import PTX_HEAD, Driver
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
-READER = [HERE.parents[1] / "sim" / "driver" / name for name in ("fatbin.c", "decompress.c")]
+READER = [HERE.parents[1] / "sim" / "driver" / "code" / name for name in ("fatbin.c", "decompress.c")]
 
 ERROR_LOG, ERROR_LOG_SIZE, INFO_LOG, INFO_LOG_SIZE, WALL_TIME, TARGET, VERBOSE = 5, 6, 3, 4, 2, 9, 12
 PTX, CUBIN = 1, 2
@@ -196,7 +196,7 @@ def test_a_file_that_is_cut_off(driver: Driver, tmp_path: Path) -> None:
 def test_missing_library_says_what_to_install(compile_c: Callable[..., Path]) -> None:
     program = compile_c(
         "no_library", HERE / "programs" / "no_library.c", *READER,
-        flags=("-D_GNU_SOURCE", f"-I{ROOT}/sim/driver"), links=("-ldl", "-pthread"),
+        flags=("-D_GNU_SOURCE", f"-I{ROOT}/sim"), links=("-ldl", "-pthread"),
     )  # fmt: skip
 
     def said(name: str) -> str:
@@ -214,7 +214,7 @@ def test_reader_under_sanitizers(compile_c: Callable[..., Path], seed: int) -> N
     """A longer run is the same program with a larger count."""
     program = compile_c(
         "fatbin", HERE / "programs" / "fatbin.c", *READER,
-        flags=("-D_GNU_SOURCE", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", f"-I{ROOT}/sim/driver"),
+        flags=("-D_GNU_SOURCE", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", f"-I{ROOT}/sim"),
         links=("-ldl", "-pthread"),
     )  # fmt: skip
     files = sorted(map(str, DATA.glob("*.fatbin")))

@@ -154,7 +154,7 @@ def test_an_interrupted_set_up_is_not_taken_for_done(
 def test_here_installs_nothing_and_uses_this_python(script: ModuleType, commands: list[list[str]]) -> None:
     assert script.main(["test", "--here", "-k", "ring"]) == 0
     assert commands == [
-        [sys.executable, "-m", "benchguard.shim.native"],
+        [sys.executable, "-m", "benchguard.toolchain.native"],
         [sys.executable, "-m", "pytest", "-k", "ring"],
     ]
     environment = script.workshop("test", here=True).environment

@@ -29,13 +29,14 @@ MAY_IMPORT = {
     "region": {"errors"},
     "record": {"audit", "capture", "shim"},
     "problem": {"errors"},
-    "shim": {"codegen", "errors"},
-    "audit": {"errors", "ipc", "shim"},
+    "shim": {"codegen", "errors", "toolchain"},
+    "toolchain": {"codegen"},
+    "audit": {"errors", "ipc", "shim", "toolchain"},
     "adapters": {"errors", "problem"},
-    "inline": {"errors", "problem", "shim"},
+    "inline": {"errors", "problem", "shim", "toolchain"},
     "judge": {"adapters", "errors", "ipc", "problem"},
-    "replay": {"capture", "errors", "ipc", "shim"},
-    "quarantine": {"audit", "capture", "errors", "inline", "ipc", "problem", "region", "shim"},
+    "replay": {"capture", "errors", "ipc", "shim", "toolchain"},
+    "quarantine": {"audit", "capture", "errors", "inline", "ipc", "problem", "region", "shim", "toolchain"},
     "grade": {
         "adapters",
         "capture",
@@ -46,8 +47,9 @@ MAY_IMPORT = {
         "quarantine",
         "replay",
         "shim",
+        "toolchain",
     },
-    "compat": {"capture", "errors", "grade", "judge", "problem", "replay", "shim"},
+    "compat": {"capture", "errors", "grade", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
         "audit",
         "capture",
@@ -61,8 +63,9 @@ MAY_IMPORT = {
         "record",
         "replay",
         "shim",
+        "toolchain",
     },
-    "__init__": {"audit", "capture", "compat", "grade", "problem", "record", "region", "replay", "shim"},
+    "__init__": {"audit", "capture", "compat", "grade", "problem", "record", "region", "replay", "toolchain"},
     "__main__": {"cli"},
 }
 
@@ -144,4 +147,4 @@ def test_hook_and_sim_do_not_meet() -> None:
 
 
 def test_preload_uses_the_filter_alone() -> None:
-    assert {name for _, name in includes("preload")} == {"../hook/core/filter.h"}
+    assert {name for _, name in includes("preload")} == {"../hook/core/base/filter.h"}

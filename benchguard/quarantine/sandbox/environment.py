@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...shim.paths import SIM
+from ...toolchain.paths import SIM
 
 KEPT = frozenset(
     {

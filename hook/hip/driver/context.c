@@ -1,5 +1,5 @@
 /* Contexts: a device's ordinal and one, as HIP has one context a device that matters. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 static int device_of(CUcontext context)
 {

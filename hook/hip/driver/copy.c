@@ -1,6 +1,6 @@
 /* Copies. hipMemcpy3DParms stands for the driver's CUDA_MEMCPY3D, in graphs, too: HIP_MEMCPY3D has 32-bit
  * sizes before 6.0. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 /* ---- CUDA_MEMCPY3D, from it and to it ------------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 /* Devices, and what the driver says of itself. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 #include <string.h>
 

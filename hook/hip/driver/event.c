@@ -1,5 +1,5 @@
 /* Events. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {

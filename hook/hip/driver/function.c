@@ -1,5 +1,5 @@
 /* Attributes of kernels: HIP has the driver's first ten, by the same numbers. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
 {

@@ -1,5 +1,5 @@
 /* Graphs: what they are made of, and running them. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Nodes of graphs: adding them, and what they were given. */
-#include "hip.h"
-#include "shapes.h"
+#include "hip/driver/hip.h"
+#include "hip/driver/shapes.h"
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 

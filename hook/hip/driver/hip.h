@@ -72,8 +72,8 @@ const struct nb_hip *nb_hip(void) __attribute__((visibility("hidden")));
 
 #define HIP(name) (nb_hip()->name)
 #else
+#include "core/driver/slots.h"
 #include "real.h"
-#include "slots.h"
 #include "surface.h"
 
 #define HIP(name) NB_REAL(name)

@@ -1,5 +1,5 @@
 /* Launches. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,8 @@
 /* Memory of the device and of the host. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
-/* Without a place for its answer the library says only whether the call is allowed (hook/cuda/memory.c). */
+/* Without a place for its answer the library says only whether the call is allowed
+ * (hook/cuda/memory/memory.c). */
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     void *address = NULL;

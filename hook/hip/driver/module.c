@@ -1,5 +1,5 @@
 /* Modules. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 enum { OPTIONS_MAX = 32, OPTIONS_SHARED = CU_JIT_FAST_COMPILE + 1 };
 

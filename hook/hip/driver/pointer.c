@@ -1,5 +1,5 @@
 /* What an address is. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Setting memory. HIP sets planes by the byte alone before 7.1 (hipMemsetD2D16, hipMemsetD2D32): wider
  * elements are set row by row, which writes the same. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 CUresult cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N)
 {

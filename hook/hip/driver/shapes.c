@@ -1,9 +1,9 @@
-#include "shapes.h"
+#include "hip/driver/shapes.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 static CUdeviceptr address(const void *pointer)
 {

@@ -1,5 +1,5 @@
 /* Streams and what is captured of them. Flags, modes and states have the same numbers. */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
 {

@@ -1,4 +1,4 @@
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 #include <stdatomic.h>
 

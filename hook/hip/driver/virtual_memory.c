@@ -1,5 +1,5 @@
 /* Addresses and the memory behind them. Libraries before 5.5 have these functions and refuse them (801). */
-#include "hip.h"
+#include "hip/driver/hip.h"
 
 #include <stddef.h>
 #include <string.h>

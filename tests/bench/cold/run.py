@@ -26,7 +26,7 @@ from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Kernel, Launch, Parameter
 from benchguard.replay.binding import open_engine
 from benchguard.replay.protocol import COLD, NO_SET, Limits, Options, Overhead, Sample
-from benchguard.shim.paths import REPLAY
+from benchguard.toolchain.paths import REPLAY
 from tests.support.captures import GRANULE, PTX_HEAD, Builder, Memory
 
 LIMITS = Limits(host_bytes=1 << 32, device_bytes=1 << 34, operations=16, decoders=4)

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "bench.h"
-#include "ptx.h"
+#include "ptx/ptx.h"
 
 enum { WORDS = 1 << 22 };
 

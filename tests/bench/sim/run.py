@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(ROOT))  # run as a script, from anywhere
 
-from benchguard.shim.compiler import COMPILE_FLAGS
+from benchguard.toolchain.compiler import COMPILE_FLAGS
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def compile_bench(folder: Path, *flags: str) -> Path:
     # The engine picks its loops by the processor when it runs; C has to be told which one this is.
     run_compiler("-march=native", "-c", str(HERE / "plain.c"), "-o", str(plain))
     sources = [str(path) for path in (HERE / "bench.c", *sorted(engine.glob("*.c")))]
-    run_compiler(*flags, f"-I{engine}", *sources, str(plain), "-o", str(program), "-lm", "-pthread")
+    run_compiler(*flags, f"-I{engine.parent}", *sources, str(plain), "-o", str(program), "-lm", "-pthread")
     return program
 
 

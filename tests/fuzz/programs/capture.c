@@ -1,5 +1,5 @@
 /* The engine's reader of captures, decoding in this process: what it accepts can be read from end to end. */
-#include "reader.h"
+#include "replay/capture/reader.h"
 
 #include <sanitizer/asan_interface.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decode.h"
-#include "error.h"
-#include "reader_file.h"
+#include "replay/capture/decode.h"
+#include "replay/base/error.h"
+#include "replay/capture/file.h"
 #include "target.h"
 
 const enum style target_style = STYLE_CAPTURE;

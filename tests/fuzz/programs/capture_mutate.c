@@ -2,9 +2,9 @@
  * have, and then every hash is made right again, as whoever makes a hostile capture would. */
 #include <string.h>
 
-#include "capture_format.h"
+#include "core/wire/capture_format.h"
 #include "mutate.h"
-#include "sha256.h"
+#include "replay/capture/sha256.h"
 
 /* Where the parts of the file lie: what the corpus's file said before anything was changed. */
 struct parts {

@@ -1,10 +1,10 @@
 /* The reader of fat binaries: PTX text that lies in the image or is owned, or a reason. */
-#include "fatbin.h"
+#include "core/image/fatbin.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "decompress.h"
+#include "driver/code/decompress.h"
 #include "target.h"
 
 const enum style target_style = STYLE_BINARY;

@@ -1,11 +1,11 @@
 /* The CPU driver's reader of HIP's images: a text of its own, or a reason. */
-#include "code.h"
+#include "replay/rebuild/code.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "decompress.h"
+#include "driver/code/decompress.h"
 #include "target.h"
 
 const enum style target_style = STYLE_BINARY;

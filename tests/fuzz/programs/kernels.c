@@ -1,9 +1,9 @@
 /* What an image says of its size, and of a kernel's parameters. */
-#include "code_object.h"
-#include "image.h"
-#include "layout.h"
+#include "core/image/code_object.h"
+#include "core/image/image.h"
+#include "core/image/layout.h"
 #include "target.h"
-#include "unpack.h"
+#include "core/image/unpack.h"
 
 const enum style target_style = STYLE_BINARY;
 const char *const target_outcomes[OUTCOMES] = {"nothing", "size", "kernel", "size and kernel"};

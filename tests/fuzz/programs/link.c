@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx.h"
+#include "ptx/ptx.h"
 #include "target.h"
 
 enum { ALONE, TWICE, BESIDE, WAYS };

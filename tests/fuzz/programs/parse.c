@@ -1,7 +1,7 @@
 /* The parser: a text is accepted, or refused with a reason. */
 #include <string.h>
 
-#include "ptx.h"
+#include "ptx/ptx.h"
 #include "target.h"
 
 const enum style target_style = STYLE_HOSTILE;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "ptx.h"
+#include "ptx/ptx.h"
 #include "target.h"
 
 enum {

@@ -17,7 +17,7 @@ from benchguard.codegen.exports import read_exports
 from benchguard.codegen.exports_file import load_exports
 from benchguard.codegen.hip import find_hip_headers
 from benchguard.codegen.vendor import HIP
-from benchguard.shim.paths import SOURCE
+from benchguard.toolchain.paths import SOURCE
 
 from .conftest import INVALID_VALUE, NOT_SUPPORTED, Hip
 

@@ -3,7 +3,7 @@
  * Each input is a file with some bytes changed, cut or doubled, in an allocation of exactly its size, so that
  * AddressSanitizer sees a byte read beyond it. Prints how often each result came: none of them may be missing
  * from a long run, or the mutations no longer reach what they should. */
-#include "fatbin.h"
+#include "driver/code/fatbin.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Each round links two or three of the files with lines exchanged, cut, doubled or renamed; the texts lie in
  * allocations of exactly their size. A product must be a text that the engine reads, or be refused by it with
  * a reason. Prints how often each status came. */
-#include "ptx.h"
+#include "ptx/ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What the reader says of a fat binary where no library can be opened: no_library FILE. */
-#include "decompress.h"
-#include "fatbin.h"
+#include "driver/code/decompress.h"
+#include "driver/code/fatbin.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "record.h"
+#include "core/wire/record.h"
 
 #define VALUE(name, value) printf("%s %zu\n", name, (size_t)(value))
 #define FIELD(type, field) VALUE(#type "." #field, offsetof(struct type, field))

@@ -1,4 +1,4 @@
-"""The reader's numbers are those of hook/core/record.h."""
+"""The reader's numbers are those of hook/core/wire/record.h."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from benchguard.audit import layout
 
 HERE = Path(__file__).parent
-CORE = HERE.parents[2] / "hook" / "core"
+HOOK = HERE.parents[2] / "hook"
 
 
 def numbers(folder: Path) -> list[tuple[str, int]]:
     program = folder / "print_layout"
-    subprocess.run(["cc", f"-I{CORE}", str(HERE / "print_layout.c"), "-o", str(program)], check=True)
+    subprocess.run(["cc", f"-I{HOOK}", str(HERE / "print_layout.c"), "-o", str(program)], check=True)
     out = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     return [(name, int(value)) for name, value in (line.split() for line in out.splitlines())]
 

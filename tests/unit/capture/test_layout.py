@@ -1,4 +1,4 @@
-"""The structs of benchguard.capture.layout are those of hook/core/capture_format.h, field for field."""
+"""The structs of benchguard.capture.layout are those of hook/core/wire/capture_format.h, field for field."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from benchguard.capture import codec, layout
 from tests.conftest import ROOT
 
-CORE = ROOT / "hook" / "core"
+HOOK = ROOT / "hook"
 
 CONSTANTS = {
     "NB_CAPTURE_VERSION": layout.VERSION,
@@ -57,11 +57,12 @@ def expected() -> dict[str, int]:
 def test_every_offset_and_size_is_the_headers(tmp_path: Path) -> None:
     numbers = expected()
     lines = "".join(f'    printf("%llu\\n", (unsigned long long)({text}));\n' for text in numbers)
-    headers = "#include <stddef.h>\n#include <stdio.h>\n#include <capture_format.h>\n#include <record.h>\n"
+    included = ("stddef.h", "stdio.h", "core/wire/capture_format.h", "core/wire/record.h")
+    headers = "".join(f"#include <{name}>\n" for name in included)
     source = tmp_path / "print_layout.c"
     source.write_text(f"{headers}int main(void)\n{{\n{lines}    return 0;\n}}\n")
     program = tmp_path / "print_layout"
-    subprocess.run(["cc", f"-I{CORE}", str(source), "-o", str(program)], check=True)
+    subprocess.run(["cc", f"-I{HOOK}", str(source), "-o", str(program)], check=True)
     out = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     assert dict(zip(numbers, map(int, out.split()), strict=True)) == numbers
 

@@ -13,8 +13,8 @@ from benchguard.codegen.generate import generic_surface, write_files
 from benchguard.codegen.headers import Headers
 from benchguard.codegen.model import Api
 
-CORE = Path(__file__).parents[3] / "hook" / "core"
-SIM = Path(__file__).parents[3] / "sim" / "driver"
+HOOK = Path(__file__).parents[3] / "hook"
+SIM = Path(__file__).parents[3] / "sim"
 STRICT = [
     "-std=gnu11",
     "-D_GNU_SOURCE",
@@ -28,7 +28,7 @@ STRICT = [
 
 
 def compile_c(headers: Headers, folder: Path, name: str) -> subprocess.CompletedProcess[str]:
-    command = ["cc", *STRICT, "-D__CUDA_API_VERSION_INTERNAL", f"-I{CORE}", f"-I{SIM}", f"-I{folder}"]
+    command = ["cc", *STRICT, "-D__CUDA_API_VERSION_INTERNAL", f"-I{HOOK}", f"-I{SIM}", f"-I{folder}"]
     command += ["-isystem", str(headers.folder), "-c", str(folder / name), "-o", str(folder / f"{name}.o")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -70,7 +70,7 @@ def test_the_shim_compiles(headers: Headers, generated: Path, name: str) -> None
 def test_the_sim_parts_compile(headers: Headers, api: Api, tmp_path: Path) -> None:
     """Stubs have the header's prototypes; the table names only functions that exist."""
     write_files(emit_sim(api), tmp_path)
-    (tmp_path / "names.c").write_text('#include "api.h"\n')
+    (tmp_path / "names.c").write_text('#include "driver/core/api.h"\n')
     for name in ("stubs.c", "procaddr.c", "names.c"):
         done = compile_c(headers, tmp_path, name)
         assert done.returncode == 0, done.stderr

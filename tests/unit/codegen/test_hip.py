@@ -284,7 +284,7 @@ def test_what_is_translated_must_be_cudas(tmp_path: Path) -> None:
 def compile_c(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
     command = ["cc", *STRICT, "-Wno-deprecated-declarations", "-D__CUDA_API_VERSION_INTERNAL"]
     command += [f"-D{name}" for name in HIP.defines]
-    command += [f"-I{ROOT / 'hook' / 'core'}", f"-I{folder}"]
+    command += [f"-I{ROOT / 'hook'}", f"-I{folder}"]
     command += ["-isystem", str(newest_headers().folder), "-isystem", str(debian().folder)]
     command += ["-c", str(folder / name), "-o", str(folder / f"{name}.o")]
     return subprocess.run(command, capture_output=True, text=True, check=False)

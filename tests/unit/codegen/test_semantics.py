@@ -57,8 +57,8 @@ def test_arrays_are_not_read(api: Api) -> None:
 
 
 def test_records_hold_their_words(api: Api) -> None:
-    """At most 16 words, as hook/core/record.h has it, and one for every parameter but structures."""
-    header = (Path(__file__).parents[3] / "hook" / "core" / "record.h").read_text()
+    """At most 16 words, as hook/core/wire/record.h has it, and one for every parameter but structures."""
+    header = (Path(__file__).parents[3] / "hook" / "core" / "wire" / "record.h").read_text()
     limit = re.search(r"#define NB_ARGUMENTS_MAX\s+(\d+)u", header)
     assert limit is not None
     assert int(limit[1]) == ARGUMENTS_MAX

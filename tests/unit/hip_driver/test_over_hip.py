@@ -67,7 +67,7 @@ def test_a_driver_function_does_in_hip_what_it_says(run: Run, bridge: Path, part
 
 
 def test_all_that_a_replay_calls_is_there(bridge: Path) -> None:
-    engine = (ROOT / "benchguard" / "replay" / "engine" / "driver.h").read_text()
+    engine = (ROOT / "engine" / "replay" / "base" / "driver.h").read_text()
     needed = re.findall(r"\bX\((cu\w+)\)", engine)
     library = ctypes.CDLL(str(bridge))
     assert needed and [name for name in needed if not hasattr(library, name)] == []

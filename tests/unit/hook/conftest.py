@@ -8,22 +8,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-CORE = HERE.parents[2] / "hook" / "core"
-READERS = (
-    "bundle.c",
-    "code_object.c",
-    "code_object_globals.c",
-    "compressed_bundle.c",
-    "elf_view.c",
-    "image.c",
-    "image_globals.c",
-    "layout.c",
-    "msgpack.c",
-    "ptx_globals.c",
-    "ptx_layout.c",
-    "ptx_text.c",
-    "unpack.c",
-)
+HOOK = HERE.parents[2] / "hook"
+IMAGE = HOOK / "core" / "image"
 COMPILE = (
     "cc",
     "-std=gnu11",
@@ -39,6 +25,6 @@ COMPILE = (
 def measure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """programs/measure.c under AddressSanitizer and UndefinedBehaviorSanitizer."""
     program = tmp_path_factory.mktemp("measure") / "measure"
-    sources = [HERE / "programs" / "measure.c", *(CORE / part for part in READERS)]
-    subprocess.run([*COMPILE, f"-I{CORE}", *map(str, sources), "-o", str(program)], check=True)
+    sources = [HERE / "programs" / "measure.c", *sorted(IMAGE.glob("*.c"))]
+    subprocess.run([*COMPILE, f"-I{HOOK}", *map(str, sources), "-o", str(program)], check=True)
     return program

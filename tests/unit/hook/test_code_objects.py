@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from benchguard.capture.code_object import code_objects
-from tests.unit.hook.conftest import COMPILE, CORE, READERS
+from tests.unit.hook.conftest import COMPILE, HOOK, IMAGE
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[2] / "tests" / "data" / "hip"
@@ -239,9 +239,9 @@ def test_every_kind_of_item_is_skipped(measure: Path) -> None:
 def test_what_a_program_registers_is_found(tmp_path: Path) -> None:
     """The wrapper that clang made is followed to the bundle, in an object file of clang's."""
     program = tmp_path / "embedded"
-    sources = [HERE / "programs" / "embedded.c", *(CORE / part for part in READERS)]
+    sources = [HERE / "programs" / "embedded.c", *sorted(IMAGE.glob("*.c"))]
     subprocess.run(
-        [*COMPILE, f"-I{CORE}", *map(str, sources), str(DATA / "embedded.o"), "-o", str(program)], check=True
+        [*COMPILE, f"-I{HOOK}", *map(str, sources), str(DATA / "embedded.o"), "-o", str(program)], check=True
     )
     said = subprocess.run(
         [program], capture_output=True, text=True, timeout=60, check=True

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-CORE = HERE.parents[2] / "hook" / "core"
+HOOK = HERE.parents[2] / "hook"
 
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
 def test_readers_see_only_a_handles_own_value(tmp_path: Path, sanitizer: str) -> None:
     """Three readers against a writer that adds and removes 20,000 handles: nothing wrong, nothing lost."""
     program = tmp_path / "race"
-    sources = [str(HERE / "programs" / "handle_map_race.c"), str(CORE / "handle_map.c")]
-    flags = ["-std=gnu11", "-g", "-O1", f"-fsanitize={sanitizer}", "-fno-sanitize-recover", f"-I{CORE}"]
+    sources = [str(HERE / "programs" / "handle_map_race.c"), str(HOOK / "core" / "base" / "handle_map.c")]
+    flags = ["-std=gnu11", "-g", "-O1", f"-fsanitize={sanitizer}", "-fno-sanitize-recover", f"-I{HOOK}"]
     subprocess.run(["cc", *flags, *sources, "-pthread", "-o", str(program)], check=True)
     environment = {"ASAN_OPTIONS": "detect_leaks=0"}  # outgrown tables are kept for their readers, by design
     done = subprocess.run(

@@ -25,7 +25,7 @@ def hip_flags() -> tuple[str, ...]:
         headers = find_hip_headers()
     except CodegenError as error:
         pytest.skip(str(error))
-    includes = (HOOK / "core", HOOK / "hip", HOOK / "hip" / "driver")
+    includes = (HOOK,)
     return (
         "-D__HIP_PLATFORM_AMD__",
         *(f"-I{folder}" for folder in includes),
@@ -46,7 +46,7 @@ def runner(program: Path) -> Run:
 @pytest.fixture
 def answer(compile_c: Callable[..., Path], hip_flags: tuple[str, ...]) -> Run:
     folder = PROGRAMS / "hip_answer"
-    sources = folder / "answer_steps.c", HOOK / "hip" / "answer.c"
+    sources = folder / "answer_steps.c", HOOK / "hip" / "hooks" / "answer.c"
     return runner(compile_c("hip_answer", *sources, flags=(f"-I{folder}", *hip_flags)))
 
 

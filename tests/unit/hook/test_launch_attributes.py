@@ -17,11 +17,11 @@ Attributes = Callable[..., list[str]]
 
 @pytest.fixture
 def attributes(compile_c: Callable[..., Path]) -> Attributes:
-    sources = HERE / "programs" / "launch_attributes.c", HOOK / "cuda" / "capture_attribute.c"
+    sources = HERE / "programs" / "launch_attributes.c", HOOK / "cuda" / "capture" / "attribute.c"
     program = compile_c(
         "launch_attributes",
         *sources,
-        flags=(f"-I{HOOK / 'core'}", f"-I{HOOK / 'cuda'}", "-fsanitize=address"),
+        flags=(f"-I{HOOK}", "-fsanitize=address"),
     )
 
     def run(*numbers: int) -> list[str]:

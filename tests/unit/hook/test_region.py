@@ -14,8 +14,8 @@ import pytest
 from tests.unit.hook.kernel_names import MATCHING, OTHERS
 
 HERE = Path(__file__).parent
-CORE = HERE.parents[2] / "hook" / "core"
-SOURCES = [path for path in sorted(CORE.glob("*.c")) if path.name != "filter.c"]
+HOOK = HERE.parents[2] / "hook"
+SOURCES = [path for path in sorted((HOOK / "core").rglob("*.c")) if path.name != "filter.c"]
 OPERATION, REFUSAL, META, END = 12, 15, 17, 18
 
 
@@ -46,7 +46,7 @@ Run = Callable[..., Steps]
 
 def build(folder: Path, sanitizer: str | None) -> Path:
     program = folder / "region_steps"
-    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", f"-I{CORE}"]
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", f"-I{HOOK}"]
     if sanitizer is not None:
         flags += [f"-fsanitize={sanitizer}", "-fno-sanitize-recover"]
     sources = [str(HERE / "programs" / "region_steps.c"), *map(str, SOURCES)]

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-CORE = HERE.parents[2] / "hook" / "core"
-SOURCES = [path for path in sorted(CORE.glob("*.c")) if path.name != "filter.c"]
+HOOK = HERE.parents[2] / "hook"
+SOURCES = [path for path in sorted((HOOK / "core").rglob("*.c")) if path.name != "filter.c"]
 
 
 def build(folder: Path, sanitizer: str | None) -> Path:
     program = folder / "ring_stress"
-    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O2", f"-I{CORE}"]
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O2", f"-I{HOOK}"]
     if sanitizer is not None:
         flags += [f"-fsanitize={sanitizer}", "-fno-sanitize-recover"]
     sources = [str(HERE / "programs" / "ring_stress.c"), *map(str, SOURCES)]

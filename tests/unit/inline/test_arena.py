@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 
 from benchguard.inline.result import GUARDS, InlineResult, arena_text
 from benchguard.inline.seal import SEALED_BYTES
-from benchguard.shim.paths import INLINE
+from benchguard.toolchain.paths import INLINE
 from tests.unit.inline.support import Timed, doubled, timed
 
 pytestmark = pytest.mark.usefixtures("native")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-ENGINE = ROOT / "benchguard" / "inline" / "engine"
+ENGINE = ROOT / "engine" / "inline"
 TARGETS = (80, 90)
 SOURCES = ("kernels.cu", "kernels.h", "compare.cuh", "keystream.cuh", "make.sh")
 

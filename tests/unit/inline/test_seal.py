@@ -24,7 +24,7 @@ from benchguard.inline.seal import (
 )
 from tests.conftest import ROOT
 
-ENGINE = ROOT / "benchguard" / "inline" / "engine"
+ENGINE = ROOT / "engine" / "inline"
 CASES = 3
 
 
@@ -37,7 +37,7 @@ def result(case: int, rows: int = 2) -> bytes:
 @pytest.fixture(scope="module")
 def in_c(compile_c: Callable[..., Path]) -> Callable[[bytes, bytes], bytes]:
     source = Path(__file__).parent / "programs" / "seal.c"
-    program = compile_c("inline-seal", source, ENGINE / "seal.c", flags=(f"-I{ENGINE}",))
+    program = compile_c("inline-seal", source, ENGINE / "seal.c", flags=(f"-I{ENGINE.parent}",))
 
     def sealed(key: bytes, plain: bytes) -> bytes:
         return subprocess.run(

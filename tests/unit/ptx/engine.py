@@ -31,7 +31,7 @@ def build(folder: Path, *flags: str) -> Path:
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-ffp-contract=off", "-shared"]
     command += ["-Wl,-Bsymbolic", *flags]
     subprocess.run(
-        [*command, f"-I{SOURCES}", *map(str, sources), "-o", library, "-lm", "-pthread"], check=True
+        [*command, f"-I{SOURCES.parent}", *map(str, sources), "-o", library, "-lm", "-pthread"], check=True
     )
     return library
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchguard.quarantine.sandbox.environment import FOLDERS, check, make_folders, quarantine_environment
-from benchguard.shim.paths import SIM
+from benchguard.toolchain.paths import SIM
 
 DRIVER = Path("/usr/lib/libcuda.so.1")
 

@@ -8,18 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchguard.shim.paths import ENGINE, SOURCE
+from benchguard.toolchain.paths import ENGINE, ENGINES, SOURCE
 
 Compiler = Callable[..., Path]
 
 PROGRAMS = Path(__file__).parent / "programs"
-READER_FLAGS = ("-D_GNU_SOURCE", f"-I{ENGINE}", f"-I{SOURCE / 'hook' / 'core'}")
+READER_FLAGS = ("-D_GNU_SOURCE", f"-I{ENGINES}", f"-I{SOURCE / 'hook'}")
 
 
 def reader_sources() -> list[Path]:
     """The engine's files that read a capture, which need no driver."""
-    names = ("decode*.c", "error.c", "reader*.c", "sandbox.c", "sha256*.c")
-    return sorted(path for name in names for path in ENGINE.glob(name))
+    return sorted([*(ENGINE / "capture").glob("*.c"), ENGINE / "base" / "error.c"])
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from benchguard.replay.protocol import (
     Prepared,
     Sample,
 )
-from benchguard.shim.abi import BEGIN, write_abi
-from benchguard.shim.errors import ShimError
-from benchguard.shim.paths import ENGINE, REPLAY_ABI
+from benchguard.toolchain.abi import BEGIN, write_abi
+from benchguard.toolchain.errors import ShimError
+from benchguard.toolchain.paths import ENGINE, ENGINES, REPLAY_ABI
 from tests.unit.replay.support import PROGRAMS, Compiler
 
 LIMITS = Limits(1, 2, 3, 4)
@@ -33,7 +33,7 @@ OPTIONS = Options(1, 3, True, False, 4, 5, True, True, (1 << 64) - 1, True, True
 @pytest.fixture(scope="module")
 def library(compile_c: Compiler, native: Path) -> Path:
     assert (native / "replay").is_dir()
-    return compile_c("canned_engine.so", PROGRAMS / "canned_engine.c", flags=(f"-I{ENGINE}",))
+    return compile_c("canned_engine.so", PROGRAMS / "canned_engine.c", flags=(f"-I{ENGINES}",))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.support.captures import CAPTURES, Builder, Memory, saxpy_capture, sax
 from tests.unit.replay.engine_captures import add_one_capture
 from tests.unit.replay.engine_support import CANNOT, OURS, assert_exact, on_sim, replayed
 
-KERNELS = ROOT / "benchguard" / "replay" / "engine" / "kernels.hip"
+KERNELS = ROOT / "engine" / "replay" / "sample" / "kernels.hip"
 pytestmark = pytest.mark.skipif(not on_sim, reason="asks the CPU driver for it")
 
 

@@ -12,7 +12,7 @@ from elftools.elf.elffile import ELFFile
 from tests.conftest import ROOT
 from tests.unit.replay.amd_compiler import compile_for_amd
 
-SOURCE = ROOT / "benchguard" / "replay" / "engine" / "kernels.hip"
+SOURCE = ROOT / "engine" / "replay" / "sample" / "kernels.hip"
 RATE = "-DNB_WALL_CLOCK_KHZ=100000"
 NAMES = {
     "nb_hold",
@@ -61,7 +61,7 @@ def test_no_other_kernel_touches_the_instruction_cache(code: ELFFile) -> None:
 
 
 def test_the_rate_of_the_clock_must_be_said(tmp_path: Path) -> None:
-    """Nobody guesses it in the kernels: the bridge asks the device (hook/hip/driver/bridge/compile.c)."""
+    """Nobody guesses it in the kernels: the bridge asks the device (hook/hip/bridge/compile.c)."""
     compile_for_amd(SOURCE, tmp_path / "code", "--offload-arch=gfx90a", RATE)
     with pytest.raises(AssertionError, match="say how fast the wall clock is"):
         compile_for_amd(SOURCE, tmp_path / "code", "--offload-arch=gfx90a")

@@ -8,8 +8,8 @@ import pytest
 
 from benchguard.replay import target
 from benchguard.replay.target import BRIDGE_DRIVER, target_of
-from benchguard.shim.errors import ShimError
-from benchguard.shim.paths import HIP_BRIDGE, HIP_SIM, SIM
+from benchguard.toolchain.errors import ShimError
+from benchguard.toolchain.paths import HIP_BRIDGE, HIP_SIM, SIM
 
 hip_only = pytest.mark.skipif(
     not HIP_BRIDGE.is_file(), reason="no hip_runtime_api.h; `python build.py test` fetches Debian's"

@@ -21,7 +21,7 @@ from benchguard.codegen.surface import Surface
 from benchguard.shim import build
 from benchguard.shim.build import Shim, shim_for
 from benchguard.shim.driver import Driver, discover
-from benchguard.shim.errors import ShimError
+from benchguard.toolchain.errors import ShimError
 
 from .conftest import FUNCTIONS
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.shim.compiler import Library, compile_library, find_compiler
-from benchguard.shim.errors import ShimError
+from benchguard.toolchain.compiler import Library, compile_library, find_compiler
+from benchguard.toolchain.errors import ShimError
 
 
 def library(folder: Path, source: str) -> Library:

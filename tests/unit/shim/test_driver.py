@@ -11,8 +11,8 @@ import pytest
 from benchguard.shim import driver, vendors
 from benchguard.shim.build import shim_for
 from benchguard.shim.driver import cached_libraries, discover
-from benchguard.shim.errors import ShimError
 from benchguard.shim.vendors import CUDA, HIP
+from benchguard.toolchain.errors import ShimError
 
 
 @pytest.fixture(autouse=True)

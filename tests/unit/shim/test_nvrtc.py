@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.shim.nvrtc import VARIABLE, hiprtc_environment
-from benchguard.shim.paths import HIP_SIM, SIM
+from benchguard.toolchain.paths import HIP_SIM, SIM
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 /* The arena's functions, which are hidden in the shim, for ctypes; and a way to begin again. */
-#include "arena.c" /* its state is its own */
+#include "core/arena/arena.c" /* its state is its own */
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "arena.h"
+#include "core/arena/arena.h"
 
 #define BASE     0x300000000000ull
 #define GRANULES 256u

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "code_object.h"
-#include "image.h"
-#include "layout.h"
+#include "core/image/code_object.h"
+#include "core/image/image.h"
+#include "core/image/layout.h"
 
 static struct nb_extent image;
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "handle_map.h"
+#include "core/base/handle_map.h"
 
 enum { STABLE = 1000, PASSING = 20000, READERS = 3 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shapes.h"
+#include "hip/driver/shapes.h"
 
 static unsigned version;
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture_attribute.h"
-#include "refuse.h"
+#include "cuda/capture/attribute.h"
+#include "cuda/capture/refuse.h"
 
 void nb_capture_refuse(const struct nb_call *call, const char *reason)
 {

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code_object.h"
-#include "image.h"
-#include "image_globals.h"
-#include "layout.h"
+#include "core/image/code_object.h"
+#include "core/image/image.h"
+#include "core/image/image_globals.h"
+#include "core/image/layout.h"
 
 static void print_name(const char *name, bool managed, void *unused)
 {

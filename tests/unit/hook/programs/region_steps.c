@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "call.h"
-#include "capture_format.h"
-#include "component.h"
-#include "recording.h"
-#include "region.h"
-#include "session.h"
+#include "core/process/call.h"
+#include "core/process/component.h"
+#include "core/region/recording.h"
+#include "core/region/region.h"
+#include "core/ring/session.h"
+#include "core/wire/capture_format.h"
 
 const unsigned nb_export_count = 1;
 const char *const nb_export_names[] = {"probe", NULL};

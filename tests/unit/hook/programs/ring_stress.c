@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "call.h"
-#include "record.h"
+#include "core/process/call.h"
+#include "core/wire/record.h"
 
 enum { RINGS = 64, RING_BYTES = NB_RECORD_MAX };
 

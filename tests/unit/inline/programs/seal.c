@@ -1,7 +1,7 @@
 /* Seals what comes on standard input, a key and a result, with the engine's own code. */
 #include <stdio.h>
 
-#include "seal.h"
+#include "inline/seal.h"
 
 int main(void)
 {

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "reader.h"
+#include "replay/capture/reader.h"
 
 static int is_refused(const uint8_t *bytes, size_t size)
 {

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reader.h"
-#include "sha256.h"
+#include "replay/capture/reader.h"
+#include "replay/capture/sha256.h"
 
 static void install(struct sock_filter *program, unsigned short length)
 {

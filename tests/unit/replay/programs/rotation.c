@@ -1,5 +1,5 @@
 /* The engine's rules of rotation, for ctypes. */
-#include "../../../../benchguard/replay/engine/rotation.c"
+#include "../../../../engine/replay/sample/rotation.c"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "answer.h"
+#include "hip/hooks/answer.h"
 #include "real.h"
-#include "slots.h"
+#include "core/driver/slots.h"
 #include "surface.h"
 
 static hipError_t last;

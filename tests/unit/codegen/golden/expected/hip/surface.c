@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "slots.h"
+#include "core/driver/slots.h"
 
 #define NB_EXPORTS(EXPORT) \
     EXPORT(hipMalloc) \

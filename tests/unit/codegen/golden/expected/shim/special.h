@@ -3,9 +3,9 @@
 #ifndef NEUTRINO_SPECIAL_H
 #define NEUTRINO_SPECIAL_H
 
-#include "call.h"
+#include "core/process/call.h"
 #include "real.h"
-#include "slots.h"
+#include "core/driver/slots.h"
 
 /* Called when the driver has answered and the call's record is written. */
 void nb_after_module_load(const struct nb_call *nb_call, CUresult nb_result, CUmodule *module,

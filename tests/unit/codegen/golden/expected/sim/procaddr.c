@@ -2,7 +2,7 @@
  * Regenerate: python -m benchguard.codegen sim --out FOLDER */
 #include <cuda.h>
 
-#include "procaddr.h"
+#include "driver/core/procaddr.h"
 
 /* Sorted by name, version and per-thread form, names as strcmp orders them. */
 const struct sim_entry sim_entries[] = {

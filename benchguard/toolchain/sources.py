@@ -1,0 +1,214 @@
+"""Which C sources make which library, and a fingerprint of everything that goes into one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from benchguard.codegen.headers import Headers
+from benchguard.codegen.hip import HipHeaders
+from benchguard.codegen.vendor import HIP, INTERNAL
+
+from .compiler import COMPILE_FLAGS, LINK_FLAGS, Compiler, Library
+from .errors import ShimError
+from .paths import (
+    ENGINE,
+    ENGINES,
+    HIP_BRIDGE_SONAME,
+    HIP_SONAME,
+    INLINE_ENGINE,
+    INLINE_SONAME,
+    PACKAGE,
+    PRELOAD_SONAME,
+    REPLAY_SONAME,
+    RUNTIME_SONAME,
+    SONAME,
+    SOURCE,
+)
+
+HEADERS_MINIMUM = 12050
+"""hook/cuda calls cuKernelGetLibrary, which cuda.h has from 12.5 on."""
+
+
+def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
+    """The shim: hook/ and what was generated."""
+    hook = SOURCE / "hook"
+    written = [*_sources(hook / "core"), *_sources(hook / "cuda")]
+    return Library(
+        sources=(*written, generated / "hooks.c", generated / "surface.c", generated / "surface.S"),
+        soname=soname,
+        version_script=generated / "shim.map",
+        includes=(hook, generated),
+        system_includes=(headers.folder,),
+        defines=(INTERNAL,),
+        libraries=("-pthread", "-ldl"),
+    )
+
+
+OF_CUDA_ALONE = frozenset({"vendor.c"})
+"""What of hook/cuda is not in HIP's shim: which driver it is."""
+
+
+def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders, soname: str) -> Library:
+    """HIP's shim: hook/hip, before what CUDA's has."""
+    hook = SOURCE / "hook"
+    shared = [source for source in _sources(hook / "cuda") if source.name not in OF_CUDA_ALONE]
+    own = [*_sources(hook / "hip" / "hooks"), *_sources(hook / "hip" / "driver")]
+    return Library(
+        sources=(
+            *_sources(hook / "core"),
+            *shared,
+            *own,
+            *(generated / name for name in ("hooks.c", "surface.c", "surface.S")),
+        ),
+        soname=soname,
+        version_script=generated / "shim.map",
+        includes=(hook, generated),
+        system_includes=(headers.folder, hip_headers.folder),
+        defines=(INTERNAL, *hip_headers.vendor.defines),
+        libraries=("-pthread", "-ldl"),
+    )
+
+
+def preload_library() -> Library:
+    """The dlopen redirection, with the caller filter that it shares with the shim."""
+    preload = SOURCE / "preload"
+    sources = [*_sources(preload), *_sources(preload, "*.S"), SOURCE / "hook" / "core" / "base" / "filter.c"]
+    return Library(
+        sources=tuple(sources),
+        soname=PRELOAD_SONAME,
+        version_script=preload / "preload.map",
+        includes=(SOURCE / "hook",),
+        libraries=("-ldl",),
+    )
+
+
+def sim_library(generated: Path, headers: Headers) -> Library:
+    """The CPU driver."""
+    sim = SOURCE / "sim"
+    written = [*_sources(sim / "driver"), *_sources(sim / "ptx")]
+    return Library(
+        sources=(*written, generated / "stubs.c", generated / "procaddr.c"),
+        soname=SONAME,
+        version_script=generated / "sim.map",
+        includes=(sim, generated),
+        system_includes=(headers.folder,),
+        defines=(INTERNAL,),
+        libraries=("-lm", "-pthread", "-ldl"),
+    )
+
+
+def runtime_library(headers: Headers) -> Library:
+    """The CUDA runtime over whatever driver the process finds."""
+    runtime = SOURCE / "sim" / "runtime"
+    return Library(
+        sources=tuple(_sources(runtime)),
+        soname=RUNTIME_SONAME,
+        version_script=runtime / "cudart.map",
+        includes=(SOURCE / "sim", runtime),
+        system_includes=(headers.folder,),
+        libraries=("-pthread", "-ldl"),
+    )
+
+
+def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) -> Library:
+    """The CPU driver as HIP programs call it, with the driver and the CUDA runtime inside."""
+    sim = SOURCE / "sim"
+    driver = sim_library(generated, headers)
+    runtime = runtime_library(headers)
+    opened = {"driver.c", "image.c"}  # sim/hip has its own: the driver is linked in, and code is HIP's
+    runtime = replace(runtime, sources=tuple(path for path in runtime.sources if path.name not in opened))
+    written = _sources(sim / "hip")
+    return Library(
+        sources=(*written, generated / "hip_stubs.c", generated / "hip_calls.c"),
+        soname=HIP_SONAME,
+        version_script=generated / "hip.map",
+        includes=(
+            sim,
+            sim / "runtime",
+            generated,
+            PACKAGE / "codegen" / "semantics",
+        ),
+        system_includes=(headers.folder, hip_headers.folder),
+        defines=HIP.defines,
+        libraries=driver.libraries,
+        linked=(driver, runtime),
+    )
+
+
+def hip_bridge_library(headers: Headers, hip_headers: HipHeaders) -> Library:
+    """CUDA's driver, as far as a replay calls it, over HIP's."""
+    hook = SOURCE / "hook"
+    bridge = hook / "hip" / "bridge"
+    return Library(
+        sources=(*_sources(hook / "hip" / "driver"), *_sources(bridge)),
+        soname=HIP_BRIDGE_SONAME,
+        version_script=bridge / "bridge.map",
+        includes=(hook,),
+        system_includes=(headers.folder, hip_headers.folder),
+        defines=(INTERNAL, "NB_HIP_BRIDGE", *HIP.defines),
+        libraries=("-pthread", "-ldl"),
+    )
+
+
+def replay_library(headers: Headers) -> Library:
+    """What rebuilds and times a capture, with the shim's headers of the formats."""
+    return Library(
+        sources=(*_sources(ENGINE), *_sources(ENGINE, "*.S")),
+        soname=REPLAY_SONAME,
+        version_script=ENGINE / "replay.map",
+        includes=(ENGINES, SOURCE / "hook"),
+        system_includes=(headers.folder,),
+        libraries=("-ldl", "-pthread"),
+    )
+
+
+def inline_library(headers: Headers) -> Library:
+    """What times a submission within its own process."""
+    return Library(
+        sources=(*_sources(INLINE_ENGINE), *_sources(INLINE_ENGINE, "*.S")),
+        soname=INLINE_SONAME,
+        version_script=INLINE_ENGINE / "inline.map",
+        includes=(ENGINES,),
+        system_includes=(headers.folder,),
+        libraries=("-ldl",),
+    )
+
+
+def fingerprint(
+    compiler: Compiler,
+    headers: Headers,
+    folders: Iterable[Path],
+    extra: Iterable[str] = (),
+    hip_headers: HipHeaders | None = None,
+) -> str:
+    """Changes with the sources below `folders`, the generator, the headers, the compiler and its flags."""
+    digest = hashlib.sha256()
+    for text in (*compiler.command, compiler.version, *COMPILE_FLAGS, *LINK_FLAGS, headers.origin, *extra):
+        digest.update(text.encode() + b"\0")
+    files = [headers.folder / "cuda.h", headers.folder / "cudaTypedefs.h"]
+    if hip_headers is not None:
+        digest.update(hip_headers.origin.encode() + b"\0")
+        files += _tree(hip_headers.folder / "hip")
+    files += [path for folder in folders for path in _tree(folder)]
+    files += [*_tree(PACKAGE / "codegen"), *_tree(PACKAGE / "shim")]
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _tree(folder: Path) -> list[Path]:
+    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml", ".txt"}
+    return sorted(path for path in folder.rglob("*") if path.suffix in wanted and path.is_file())
+
+
+def _sources(folder: Path, pattern: str = "*.c") -> list[Path]:
+    """Every source at or below `folder`."""
+    found = sorted(folder.rglob(pattern))
+    if not found:
+        raise ShimError(
+            f"{folder}: holds no {pattern}; the installation is incomplete, install neutrino-bench again"
+        )
+    return found

@@ -1,0 +1,90 @@
+/* One replay: the state that the parts of the engine share, and how they report what went wrong. */
+#ifndef NEUTRINO_ENGINE_H
+#define NEUTRINO_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "replay/rebuild/code.h"
+#include "replay/sample/cold.h"
+#include "replay/base/driver.h"
+#include "replay/state/inputs.h"
+#include "replay/rebuild/memory.h"
+#include "replay/rebuild/operations.h"
+#include "replay/capture/reader.h"
+#include "replay/replay.h"
+#include "replay/state/staging.h"
+#include "replay/rebuild/streams.h"
+#include "replay/sample/utility.h"
+#include "replay/state/vault.h"
+
+enum { NB_NOTES_MAX = 8, NB_NOTE_BYTES = 256 };
+
+struct nb_replay {
+    struct nb_reader reader;
+    struct nb_replay_options options;
+    char *error; /* of the call in progress: NB_REPLAY_TEXT bytes */
+    int gone;    /* the status that cost the context; nothing may be asked of the driver then */
+    bool opened;
+    bool prepared;
+    bool warm; /* the operations ran: nothing is loaded lazily any more */
+
+    struct nb_driver driver;
+    CUdevice device;
+    CUcontext context;
+    bool persists; /* lines of L2 may, by the driver's word */
+    struct nb_replay_device facts;
+
+    struct nb_staging staging;
+    struct nb_vault vault;
+    struct nb_memory memory;
+    struct nb_code code;
+    struct nb_streams streams;
+    struct nb_operations operations;
+    struct nb_inputs inputs;
+    struct nb_utility utility;
+    struct nb_cold_state cold;
+    char (*refusals)[NB_REPLAY_TEXT];
+    char notes[NB_NOTES_MAX][NB_NOTE_BYTES];
+    uint32_t note_count;
+    uint64_t samples; /* so far */
+};
+
+/* Write the line and return `status`; what costs the context is remembered. */
+int nb_fail(struct nb_replay *replay, int status, const char *format, ...)
+    __attribute__((visibility("hidden"), format(printf, 3, 4)));
+
+/* nb_driver_status, remembered likewise. */
+int nb_called(struct nb_replay *replay, CUresult result, const char *call)
+    __attribute__((visibility("hidden")));
+
+/* What every call of replay.h begins with once the state is rebuilt. */
+int nb_begin(struct nb_replay *replay, char *error) __attribute__((visibility("hidden")));
+
+#define NB_CALL(replay, function, ...) nb_called(replay, (replay)->driver.function(__VA_ARGS__), #function)
+
+#define NB_TRY(expression)                                                                                   \
+    do {                                                                                                     \
+        const int nb_try = (expression);                                                                     \
+        if (nb_try != NB_REPLAY_OK)                                                                          \
+            return nb_try;                                                                                   \
+    } while (0)
+
+/* Zeroed host memory for `count` elements; NULL is told of, but for a count of 0. */
+void *nb_new(struct nb_replay *replay, uint64_t count, size_t bytes) __attribute__((visibility("hidden")));
+
+/* Wait for all work of a stream, at most `timeout_ms`. `doing` completes "... did not end in 5000 ms". */
+int nb_wait(struct nb_replay *replay, CUstream stream, uint32_t timeout_ms, const char *doing)
+    __attribute__((visibility("hidden")));
+
+int nb_wait_event(struct nb_replay *replay, CUevent event, uint32_t timeout_ms, const char *doing)
+    __attribute__((visibility("hidden")));
+
+/* How long the engine waits for work of its own, whatever a sample may take. */
+enum { NB_OWN_WORK_MS = 60000 };
+
+/* Keep a line that says what is otherwise than recorded; those beyond NB_NOTES_MAX are left out. */
+void nb_note(struct nb_replay *replay, const char *format, ...)
+    __attribute__((visibility("hidden"), format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,139 @@
+/* Which addresses a capture has, and the runs of memory content. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "replay/base/error.h"
+#include "replay/capture/check.h"
+
+static int by_begin(const void *one, const void *other)
+{
+    const struct nb_address_range *a = one, *b = other;
+    return a->begin != b->begin ? (a->begin < b->begin ? -1 : 1) : (a->last > b->last) - (a->last < b->last);
+}
+
+/* Ranges that meet or overlap become one. */
+static void join(struct nb_ranges *ranges)
+{
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        const struct nb_address_range *each = &ranges->at[i];
+        struct nb_address_range *before = joined != 0 ? &ranges->at[joined - 1] : NULL;
+        if (before == NULL || (before->last != UINT64_MAX && each->begin > before->last + 1))
+            ranges->at[joined++] = *each;
+        else if (each->last > before->last)
+            before->last = each->last;
+    }
+    ranges->count = joined;
+}
+
+static void reach(struct nb_ranges *ranges)
+{
+    for (uint32_t i = 1; i < ranges->count; i++)
+        if (ranges->at[i].last < ranges->at[i - 1].last)
+            ranges->at[i].last = ranges->at[i - 1].last;
+}
+
+static bool holds(const struct nb_ranges *ranges, uint64_t address, nb_wide bytes)
+{
+    uint32_t low = 0, high = ranges->count; /* ranges before `low` begin at or before the address */
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (ranges->at[middle].begin <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low != 0 && bytes - 1 <= (nb_wide)ranges->at[low - 1].last - address &&
+           ranges->at[low - 1].last >= address;
+}
+
+bool nb_memory_holds(const struct nb_checker *checker, uint64_t address, nb_wide bytes)
+{
+    return bytes == 0 || holds(&checker->allocations, address, bytes) ||
+           holds(&checker->variables, address, bytes);
+}
+
+static bool make(struct nb_ranges *ranges, uint32_t count)
+{
+    ranges->count = count;
+    ranges->at = calloc((size_t)count + 1, sizeof *ranges->at);
+    return ranges->at != NULL;
+}
+
+static void sort(struct nb_ranges *ranges)
+{
+    qsort(ranges->at, ranges->count, sizeof *ranges->at, by_begin);
+}
+
+static int check_amount(const struct nb_checker *checker)
+{
+    nb_wide bytes = 0;
+    for (uint32_t i = 0; i < checker->pages.count; i++)
+        bytes += (nb_wide)checker->pages.at[i].last - checker->pages.at[i].begin + 1;
+    return bytes <= checker->limits->device_bytes
+               ? NB_REPLAY_OK
+               : nb_error(checker->error, NB_REPLAY_BAD_CAPTURE,
+                          "its allocations are larger than the %" PRIu64 " bytes of device memory allowed",
+                          checker->limits->device_bytes);
+}
+
+int nb_check_memory(struct nb_checker *checker)
+{
+    const struct nb_reader *reader = checker->reader;
+    if (!make(&checker->allocations, reader->allocation_count) ||
+        !make(&checker->pages, reader->allocation_count) || !make(&checker->variables, reader->global_count))
+        return nb_error(checker->error, NB_REPLAY_OURS, "no memory for %u allocations",
+                        reader->allocation_count);
+    for (uint32_t i = 0; i < reader->allocation_count; i++) {
+        const uint64_t begin = reader->allocations[i].address;
+        const uint64_t last = begin + (reader->allocations[i].bytes - 1);
+        const uint64_t in_page = NB_CAPTURE_PAGE - 1;
+        checker->allocations.at[i] = (struct nb_address_range){begin, last};
+        checker->pages.at[i] = (struct nb_address_range){begin & ~in_page, last | in_page};
+    }
+    for (uint32_t i = 0; i < reader->global_count; i++) {
+        const uint64_t begin = reader->globals[i].address;
+        checker->variables.at[i] = (struct nb_address_range){begin, begin + (reader->globals[i].bytes - 1)};
+    }
+    sort(&checker->allocations);
+    sort(&checker->pages);
+    sort(&checker->variables);
+    join(&checker->allocations);
+    join(&checker->pages);
+    reach(&checker->variables);
+    return check_amount(checker);
+}
+
+/* Its last byte is kept rather than its end, as memory may go up to the highest address. */
+static const char *check_run(struct nb_checker *checker, const struct nb_capture_run *run, bool is_first,
+                             bool may_be_empty)
+{
+    if (run->address % NB_CAPTURE_PAGE != 0 || run->bytes == 0 || run->bytes > NB_BLOB_MAX)
+        return "runs begin at pages and hold up to a blob's bytes";
+    if (!is_first && run->address <= checker->run_end)
+        return "it begins before the run before it ends";
+    if (!holds(&checker->pages, run->address, run->bytes))
+        return "it is outside every allocation";
+    if (run->content.bytes != run->bytes && (run->content.bytes != 0 || !may_be_empty))
+        return "a content of another size";
+    checker->run_end = run->address + (run->bytes - 1);
+    return nb_file_check_content(checker->file, run->content);
+}
+
+static const char *check_before(struct nb_checker *checker, uint32_t index)
+{
+    return check_run(checker, &checker->reader->before[index], index == 0, false);
+}
+
+static const char *check_after(struct nb_checker *checker, uint32_t index)
+{
+    return check_run(checker, &checker->reader->after[index], index == 0, true);
+}
+
+int nb_check_runs(struct nb_checker *checker)
+{
+    const int status = nb_check_each(checker, "before", checker->reader->before_count, check_before);
+    return status != NB_REPLAY_OK
+               ? status
+               : nb_check_each(checker, "after", checker->reader->after_count, check_after);
+}

@@ -1,0 +1,57 @@
+/* A capture, read and checked: what the rest of the engine may rely on.
+ *
+ * Blobs are decompressed by processes under seccomp into shared memory, which is read when those are dead.
+ * After nb_reader_open every index, span, address and size is in bounds, and every blob has the hash that the
+ * file names: kernels name modules that exist, launches kernels, spans lie in `data`, contents in blobs, runs
+ * and ranges in allocations, operations in a graph form no cycle, events are recorded before they are waited
+ * for, and graphs that are launched have nodes. docs/formats.md lists the rules. A span of 0 bytes may have
+ * any offset, and a content of 0 bytes any first blob. */
+#ifndef NEUTRINO_READER_H
+#define NEUTRINO_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/wire/capture_format.h"
+#include "replay/replay.h"
+
+/* Tables as the file has them; a table that is not there has count 0. */
+struct nb_reader {
+    const struct nb_capture_device *device;
+    const struct nb_capture_limit *limits;
+    const struct nb_capture_image *images;
+    const struct nb_capture_module *modules;
+    const struct nb_capture_kernel *kernels;
+    const struct nb_capture_global *globals;
+    const struct nb_capture_allocation *allocations;
+    const struct nb_capture_run *before, *after;
+    const struct nb_capture_stream *streams;
+    const struct nb_capture_operation *operations;
+    const struct nb_capture_edge *edges;
+    const struct nb_capture_relocation *relocations;
+    const struct nb_capture_refusal *refusals;
+    const struct nb_capture_range *ranges;
+    const struct nb_capture_meta *meta;
+    uint32_t limit_count, image_count, module_count, kernel_count, global_count, allocation_count;
+    uint32_t before_count, after_count, stream_count, operation_count, edge_count, relocation_count;
+    uint32_t refusal_count, range_count, meta_count;
+    uint32_t event_count, graph_count; /* events are 0 .. event_count - 1, graphs 1 .. graph_count */
+    const uint8_t *data;               /* what spans refer to */
+    uint64_t data_bytes;
+    void *implementation;
+};
+
+/* Returns an enum nb_replay_status. */
+int nb_reader_open(int descriptor, const struct nb_replay_limits *limits, struct nb_reader *reader,
+                   char *error) __attribute__((visibility("hidden")));
+void nb_reader_close(struct nb_reader *reader) __attribute__((visibility("hidden")));
+
+/* The bytes of a content, whole and in one piece. Never NULL where content.bytes is not 0. */
+const void *nb_reader_content(const struct nb_reader *reader, struct nb_content content)
+    __attribute__((visibility("hidden")));
+
+/* A span as text in `into`, cut to `room` with its end marked, unprintable bytes replaced. */
+void nb_reader_text(const struct nb_reader *reader, struct nb_span span, char *into, size_t room)
+    __attribute__((visibility("hidden")));
+
+#endif

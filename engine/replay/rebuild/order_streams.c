@@ -1,0 +1,94 @@
+/* Which streams the region itself orders behind its start and before its end.
+ *
+ * `main` is between the two by being the timed stream. Another stream's work is behind the start if, before
+ * its first work, it waited for an event that was recorded behind the start; and before the end if, after its
+ * last work, it records an event that a stream which is before the end waits for. */
+#include <stdlib.h>
+
+#include "replay/base/engine.h"
+
+/* One flag a stream and one an event: "ordered", seen from where the walk is. */
+struct walk {
+    bool *streams, *events;
+    uint32_t stream_count;
+};
+
+static bool is_step(const struct nb_capture_operation *operation)
+{
+    return operation->graph == 0;
+}
+
+static bool is_work(const struct nb_capture_operation *operation)
+{
+    return operation->kind != NB_OPERATION_EVENT_RECORD && operation->kind != NB_OPERATION_EVENT_WAIT &&
+           operation->kind != NB_OPERATION_JOIN;
+}
+
+/* A join goes through the timed stream: it orders what it waits for, and what comes after it on any stream.
+ */
+static void join(struct walk *walk, uint32_t stream)
+{
+    for (uint32_t i = 0; i < walk->stream_count; i++)
+        walk->streams[i] |= stream == NB_NOTHING || i == stream;
+}
+
+static void find_forks(struct nb_replay *replay, struct walk *walk)
+{
+    for (uint32_t i = 0; i < replay->reader.operation_count; i++) {
+        const struct nb_capture_operation *operation = &replay->reader.operations[i];
+        if (!is_step(operation))
+            continue;
+        const uint32_t stream = operation->stream;
+        if (operation->kind == NB_OPERATION_JOIN)
+            join(walk, NB_NOTHING);
+        else if (operation->kind == NB_OPERATION_EVENT_RECORD)
+            walk->events[operation->as.event.event] = walk->streams[stream];
+        else if (operation->kind == NB_OPERATION_EVENT_WAIT)
+            walk->streams[stream] |= walk->events[operation->as.event.event];
+        else if (is_work(operation) && !walk->streams[stream])
+            walk->streams[stream] = replay->streams.streams[stream].fork = true;
+    }
+}
+
+/* Backwards: a wait of an ordered stream orders what its event's last record before it has before itself. */
+static void find_joins(struct nb_replay *replay, struct walk *walk)
+{
+    for (uint32_t i = replay->streams.stop; i > 0; i--) {
+        const struct nb_capture_operation *operation = &replay->reader.operations[i - 1];
+        if (!is_step(operation))
+            continue;
+        const uint32_t stream = operation->stream;
+        if (operation->kind == NB_OPERATION_JOIN) {
+            join(walk, stream);
+        } else if (operation->kind == NB_OPERATION_EVENT_WAIT) {
+            walk->events[operation->as.event.event] |= walk->streams[stream];
+        } else if (operation->kind == NB_OPERATION_EVENT_RECORD) {
+            walk->streams[stream] |= walk->events[operation->as.event.event];
+            walk->events[operation->as.event.event] = false;
+        } else if (is_work(operation) && !walk->streams[stream]) {
+            walk->streams[stream] = replay->streams.streams[stream].join = true;
+        }
+    }
+}
+
+int nb_streams_find_order(struct nb_replay *replay)
+{
+    const struct nb_streams *streams = &replay->streams;
+    for (int backwards = 0; backwards < 2; backwards++) {
+        struct walk walk = {
+            .streams = nb_new(replay, streams->count, sizeof *walk.streams),
+            .events = nb_new(replay, (uint64_t)replay->reader.event_count + 1, sizeof *walk.events),
+            .stream_count = streams->count,
+        };
+        const bool made = walk.streams != NULL && walk.events != NULL;
+        if (made) {
+            walk.streams[streams->main] = true;
+            (backwards ? find_joins : find_forks)(replay, &walk);
+        }
+        free(walk.streams);
+        free(walk.events);
+        if (!made)
+            return NB_REPLAY_OURS;
+    }
+    return NB_REPLAY_OK;
+}

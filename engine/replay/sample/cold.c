@@ -1,0 +1,172 @@
+/* What a cache holds when a sample begins is part of what is measured.
+ *
+ * Restoring writes, so the last lines of it are in the L2 cache, dirty: the sample would pay for writing them
+ * back (an H200 charged 4.8 us to one of 13.2 us; docs/adr/0009). Reading clean memory of more than the
+ * cache's size drives them out; nothing that the sample drives out has to be written then. */
+#include "replay/sample/cold.h"
+
+#include "replay/base/engine.h"
+#include "replay/sample/rotation.h"
+
+enum {
+    SCRATCH_FACTOR = 3, /* caches' worth of scratch memory: replacement is not least-recently-used */
+    TOUCHED_RANGES = 16 /* each is a launch, behind the one that holds the stream */
+};
+
+uint64_t nb_cold_scratch_bytes(const struct nb_replay *replay)
+{
+    return replay->options.cold == NB_COLD_NONE ? 0 : SCRATCH_FACTOR * (uint64_t)replay->facts.l2_bytes;
+}
+
+uint32_t nb_cold_sets(struct nb_replay *replay)
+{
+    const uint64_t footprint = replay->memory.mapped_bytes;
+    const uint32_t asked = replay->options.rotating_count;
+    if (footprint == 0 || (replay->options.cold != NB_COLD_REMAP && replay->options.cold != NB_COLD_ROTATE))
+        return 1;
+    if (replay->options.cold == NB_COLD_REMAP)
+        return 2;
+    if (asked == 0)
+        return nb_rotation_by_cache(footprint, replay->facts.l2_bytes, replay->facts.free_bytes);
+    const uint32_t count = nb_rotation_as_asked(asked, footprint);
+    if (count < asked)
+        nb_note(replay,
+                "the rotating count is %u instead of %u: all of them take at most 2 GiB, as "
+                "Composable Kernel's do",
+                count, asked);
+    return count;
+}
+
+int nb_cold_build(struct nb_replay *replay)
+{
+    struct nb_cold_state *cold = &replay->cold;
+    cold->scratch_bytes = nb_cold_scratch_bytes(replay);
+    if (cold->scratch_bytes == 0)
+        return NB_REPLAY_OK;
+    NB_TRY(NB_CALL(replay, cuMemAlloc_v2, &cold->scratch, (size_t)(2 * cold->scratch_bytes)));
+    return NB_CALL(replay, cuMemsetD8Async, cold->scratch, 0, (size_t)(2 * cold->scratch_bytes),
+                   replay->streams.timed);
+}
+
+/* Half 0 is what a flush writes, half 1 what it reads. */
+static int write_scratch(struct nb_replay *replay, uint32_t half)
+{
+    const struct nb_cold_state *cold = &replay->cold;
+    const unsigned noise =
+        (unsigned)nb_inputs_noise(replay); /* equal lines might be told from written ones */
+    return NB_CALL(replay, cuMemsetD32Async, cold->scratch + half * cold->scratch_bytes, noise,
+                   (size_t)cold->scratch_bytes / sizeof noise, replay->streams.timed);
+}
+
+static int read_clean(struct nb_replay *replay)
+{
+    return nb_utility_read(replay, replay->cold.scratch + replay->cold.scratch_bytes,
+                           replay->cold.scratch_bytes);
+}
+
+static int write_state(struct nb_replay *replay, uint32_t set)
+{
+    replay->memory.sets[set].stale = false;
+    return nb_memory_restore(replay, set, replay->streams.timed);
+}
+
+/* What only a sample has: inputs and poison, and variables, of all copies of the code where one that does not
+ * run would keep something for one that does. */
+static int write_inputs(struct nb_replay *replay, uint32_t set, uint32_t copy, uint32_t inputs)
+{
+    const CUstream stream = replay->streams.timed;
+    replay->memory.sets[set].stale = true; /* it is going to be used */
+    NB_TRY(nb_temporaries_fill(replay));
+    NB_TRY(nb_inputs_write_memory(replay, inputs, set, stream));
+    for (uint32_t i = 0; i < replay->code.copy_count; i++) {
+        if (i != copy && replay->options.strict == 0)
+            continue;
+        NB_TRY(nb_variables_restore(replay, i, stream));
+        NB_TRY(nb_inputs_write_variables(replay, inputs, i, stream));
+    }
+    return NB_REPLAY_OK;
+}
+
+int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
+{
+    NB_TRY(nb_memory_switch(replay, 0));
+    NB_TRY(nb_vault_open(replay));
+    NB_TRY(write_state(replay, replay->memory.current));
+    return write_inputs(replay, replay->memory.current, copy, inputs);
+}
+
+/* Which set is next. With two of them it is another than the last, and restored now; where they rotate it was
+ * restored long ago, and now the one that was used is. */
+static int restore_next(struct nb_replay *replay, uint32_t *next)
+{
+    const struct nb_memory *memory = &replay->memory;
+    const bool rotates = replay->options.cold == NB_COLD_ROTATE;
+    *next = rotates ? nb_rotation_index(replay->samples, memory->set_count)
+                    : (memory->current + 1) % memory->set_count;
+    for (uint32_t i = 0; i < memory->set_count; i++) {
+        const bool wanted = rotates || i == *next;
+        if (wanted && memory->sets[i].stale)
+            NB_TRY(write_state(replay, i));
+    }
+    return NB_REPLAY_OK;
+}
+
+/* What of ours stays mapped while the region runs is not to be a place where one sample leaves something for
+ * the next: vault.h. Half 0 of the scratch memory is written by each chill, and drives out what is written
+ * here. */
+static int forget(struct nb_replay *replay)
+{
+    if (replay->options.strict == 0)
+        return NB_REPLAY_OK;
+    NB_TRY(nb_utility_forget(replay));
+    return replay->cold.scratch != 0 ? write_scratch(replay, 1) : NB_REPLAY_OK;
+}
+
+int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
+{
+    uint32_t next = 0;
+    NB_TRY(nb_vault_open(replay));
+    if (replay->persists)
+        NB_TRY(NB_CALL(replay, cuCtxResetPersistingL2Cache));
+    NB_TRY(restore_next(replay, &next));
+    NB_TRY(write_inputs(replay, next, copy, inputs));
+    if (replay->options.scrub != 0)
+        NB_TRY(nb_utility_scrub(replay));
+    NB_TRY(forget(replay));
+    NB_TRY(nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "restoring the state"));
+    if (replay->options.strict != 0) {
+        nb_staging_scrub(replay);
+        nb_operations_forget(replay);
+    }
+    NB_TRY(nb_memory_switch(replay, next));
+    return nb_vault_close(replay);
+}
+
+/* Unmapping empties the caches of address translation, of other memory too: a kernel in a program that keeps
+ * its buffers does not pay for that (1.3 us on an H200; docs/adr/0009). One access a page fills them again.
+ */
+static int touch_state(struct nb_replay *replay)
+{
+    const struct nb_memory *memory = &replay->memory;
+    for (uint32_t i = 0; i < memory->range_count && i < TOUCHED_RANGES; i++)
+        NB_TRY(nb_utility_touch(replay, memory->ranges[i].address, memory->ranges[i].bytes, memory->granule));
+    return NB_REPLAY_OK;
+}
+
+int nb_cold_chill(struct nb_replay *replay)
+{
+    const uint32_t mode = replay->options.cold;
+    if (replay->options.guard != 0)
+        NB_TRY(touch_state(replay));
+    if (mode == NB_COLD_FLUSH || mode == NB_COLD_MEMSET)
+        NB_TRY(write_scratch(replay, 0));
+    if (mode != NB_COLD_NONE && mode != NB_COLD_MEMSET)
+        NB_TRY(read_clean(replay));
+    return nb_utility_flush(replay); /* the last: the kernels above are in that cache, too */
+}
+
+void nb_cold_close(struct nb_replay *replay)
+{
+    if (replay->gone == NB_REPLAY_OK && replay->cold.scratch != 0)
+        replay->driver.cuMemFree_v2(replay->cold.scratch);
+}

@@ -1,0 +1,125 @@
+/* One sample, as nvbench's measure_cold does it, of recorded operations and with their state restored. */
+#include "replay/sample/loop.h"
+
+#include "replay/base/engine.h"
+
+static double us_between(uint64_t begin_ns, uint64_t end_ns)
+{
+    return (double)(end_ns - begin_ns) / 1000.0;
+}
+
+bool nb_loop_may_prime(const struct nb_replay *replay)
+{
+    return replay->options.prime != 0 && replay->operations.queued <= NB_QUEUE_MAX;
+}
+
+int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, bool stepwise)
+{
+    replay->code.current = copy;
+    NB_TRY(nb_streams_fork(replay));
+    NB_TRY(nb_operations_run(replay, copy, stepwise));
+    return nb_streams_join(replay);
+}
+
+int nb_loop_run(struct nb_replay *replay, uint32_t copy)
+{
+    NB_TRY(nb_vault_close(replay));
+    NB_TRY(nb_loop_queue_region(replay, copy, replay->options.step != 0));
+    return nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region");
+}
+
+/* The first run of each copy of the code: a driver may still have to load, and to grow local memory, which
+ * waits for a stream that is held. */
+static int warm_up(struct nb_replay *replay)
+{
+    for (uint32_t copy = 0; !replay->warm && copy < replay->code.copy_count; copy++) {
+        NB_TRY(nb_cold_restore(replay, copy, replay->inputs.set_count == 0 ? NB_NOTHING : 0));
+        NB_TRY(nb_loop_run(replay, copy));
+    }
+    replay->warm = true;
+    return NB_REPLAY_OK;
+}
+
+int nb_loop_elapsed_us(struct nb_replay *replay, CUevent start, CUevent end, double *us)
+{
+    const struct nb_driver *driver = &replay->driver;
+    float ms = 0;
+    const CUresult result = driver->cuEventElapsedTime_v2 != NULL
+                                ? driver->cuEventElapsedTime_v2(&ms, start, end)
+                                : driver->cuEventElapsedTime(&ms, start, end);
+    *us = 1000.0 * (double)ms;
+    return nb_called(replay, result, "cuEventElapsedTime");
+}
+
+/* What is queued here runs without the host: it is all there before the first of it begins. The stamps and
+ * the hold are outside the events. */
+static int queue_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy,
+                        bool primed)
+{
+    const struct nb_streams *streams = &replay->streams;
+    nb_utility_reset(replay);
+    NB_TRY(nb_utility_stamp(replay, false));
+    if (primed)
+        NB_TRY(nb_utility_hold(replay, replay->options.prime_limit_ms));
+    NB_TRY(nb_cold_chill(replay));
+    NB_TRY(NB_CALL(replay, cuEventRecord, streams->start, streams->timed));
+    NB_TRY(queue(replay, copy));
+    NB_TRY(NB_CALL(replay, cuEventRecord, streams->end, streams->timed));
+    return nb_utility_stamp(replay, true);
+}
+
+/* cuCtxSynchronize has no limit of its own; work that never ends costs the process, by its supervisor's
+ * deadline. */
+static int wait_for_all(struct nb_replay *replay, struct nb_replay_sample *sample)
+{
+    const uint64_t seen = replay->driver.now_ns();
+    NB_TRY(nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region"));
+    NB_TRY(NB_CALL(replay, cuCtxSynchronize));
+    sample->tail_us = us_between(seen, replay->driver.now_ns());
+    return NB_REPLAY_OK;
+}
+
+int nb_loop_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy,
+                   bool primed, struct nb_replay_sample *sample)
+{
+    const struct nb_streams *streams = &replay->streams;
+    const uint64_t queueing = replay->driver.now_ns();
+    NB_TRY(queue_sample(replay, queue, copy, primed));
+    const uint64_t released = primed ? replay->driver.now_ns() : queueing;
+    nb_utility_release(replay);
+    NB_TRY(nb_wait_event(replay, streams->end, replay->options.timeout_ms, "the region"));
+    sample->host_us = us_between(released, replay->driver.now_ns());
+    NB_TRY(wait_for_all(replay, sample));
+    NB_TRY(nb_loop_elapsed_us(replay, streams->start, streams->end, &sample->device_us));
+    sample->clock_mhz = nb_utility_clock_mhz(replay);
+    sample->flags = atomic_load(&replay->utility.signal->gave_up) != 0 ? NB_SAMPLE_UNPRIMED : 0;
+    return NB_REPLAY_OK;
+}
+
+static int queue_region(struct nb_replay *replay, uint32_t copy)
+{
+    return nb_loop_queue_region(replay, copy, false);
+}
+
+static int measure(struct nb_replay *replay, uint32_t copy, struct nb_replay_sample *sample)
+{
+    const uint64_t began = replay->driver.now_ns();
+    replay->vault.spent_ns = 0;
+    NB_TRY(nb_cold_make_ready(replay, copy, sample->input_set));
+    const uint64_t spent = replay->vault.spent_ns;
+    sample->restore_us = us_between(began + spent, replay->driver.now_ns());
+    sample->guard_us = us_between(0, spent);
+    return nb_loop_sample(replay, queue_region, copy, nb_loop_may_prime(replay), sample);
+}
+
+NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, uint32_t set,
+                                       struct nb_replay_sample *sample, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    NB_TRY(nb_inputs_check(replay, set));
+    *sample = (struct nb_replay_sample){.input_set = set};
+    NB_TRY(warm_up(replay));
+    NB_TRY(measure(replay, (uint32_t)(replay->samples % replay->code.copy_count), sample));
+    replay->samples++;
+    return NB_REPLAY_OK;
+}

@@ -1,0 +1,131 @@
+/* What measuring costs by itself: reported beside the results, never subtracted from them. */
+#include <stdlib.h>
+
+#include "replay/base/engine.h"
+#include "replay/sample/loop.h"
+
+enum {
+    BATCH = 60, /* pairs that are queued at once: three operations each, below NB_QUEUE_MAX */
+    ROUNDS = 18,
+    HOST_SAMPLES = 7
+};
+
+struct pairs {
+    CUevent start[BATCH], end[BATCH];
+};
+
+static int make_pairs(struct nb_replay *replay, struct pairs *pairs)
+{
+    for (int i = 0; i < BATCH; i++) {
+        NB_TRY(NB_CALL(replay, cuEventCreate, &pairs->start[i], CU_EVENT_DEFAULT));
+        NB_TRY(NB_CALL(replay, cuEventCreate, &pairs->end[i], CU_EVENT_DEFAULT));
+    }
+    return NB_REPLAY_OK;
+}
+
+static void destroy_pairs(struct nb_replay *replay, const struct pairs *pairs)
+{
+    for (int i = 0; replay->gone == NB_REPLAY_OK && i < BATCH; i++) {
+        if (pairs->start[i] != NULL)
+            replay->driver.cuEventDestroy_v2(pairs->start[i]);
+        if (pairs->end[i] != NULL)
+            replay->driver.cuEventDestroy_v2(pairs->end[i]);
+    }
+}
+
+/* As in a sample: queued behind a stream that is held, and while the device works. */
+static int measure_batch(struct nb_replay *replay, const struct pairs *pairs, bool kernel, double *us)
+{
+    nb_utility_reset(replay);
+    NB_TRY(nb_utility_hold(replay, replay->options.prime_limit_ms));
+    NB_TRY(nb_cold_chill(replay));
+    for (int i = 0; i < BATCH; i++) {
+        NB_TRY(NB_CALL(replay, cuEventRecord, pairs->start[i], replay->streams.timed));
+        if (kernel)
+            NB_TRY(nb_utility_empty(replay));
+        NB_TRY(NB_CALL(replay, cuEventRecord, pairs->end[i], replay->streams.timed));
+    }
+    nb_utility_release(replay);
+    NB_TRY(nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "measuring the overhead"));
+    for (int i = 0; i < BATCH; i++)
+        NB_TRY(nb_loop_elapsed_us(replay, pairs->start[i], pairs->end[i], &us[i]));
+    return NB_REPLAY_OK;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_value);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* In whole nanoseconds, which events are told in. */
+static double greatest_common_step(const double *us, size_t count)
+{
+    uint64_t step = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t a = (uint64_t)(1000.0 * us[i] + 0.5), b = step;
+        while (b != 0) {
+            const uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        step = a;
+    }
+    return (double)step / 1000.0;
+}
+
+static int measure_pairs(struct nb_replay *replay, const struct pairs *pairs,
+                         struct nb_replay_overhead *overhead)
+{
+    double us[ROUNDS * BATCH];
+    for (int round = 0; round < ROUNDS; round++)
+        NB_TRY(measure_batch(replay, pairs, false, &us[round * BATCH]));
+    overhead->tick_us = greatest_common_step(us, ROUNDS * BATCH);
+    overhead->empty_pair_us = median(us, ROUNDS * BATCH);
+    for (int round = 0; round < ROUNDS; round++)
+        NB_TRY(measure_batch(replay, pairs, true, &us[round * BATCH]));
+    overhead->empty_kernel_us = median(us, ROUNDS * BATCH);
+    return NB_REPLAY_OK;
+}
+
+static int queue_empty(struct nb_replay *replay, uint32_t copy)
+{
+    (void)copy;
+    return nb_utility_empty(replay);
+}
+
+/* What the host sees of a sample beside its events, while none of the capture's code has run yet (but to
+ * verify it) in whose interest it might be to change that. */
+static int measure_host(struct nb_replay *replay, struct nb_replay_overhead *overhead)
+{
+    double host_us[HOST_SAMPLES], tail_us[HOST_SAMPLES];
+    for (int i = 0; i < HOST_SAMPLES; i++) {
+        struct nb_replay_sample sample = {0};
+        NB_TRY(nb_loop_sample(replay, queue_empty, 0, replay->options.prime != 0, &sample));
+        host_us[i] = sample.host_us > sample.device_us ? sample.host_us - sample.device_us : 0;
+        tail_us[i] = sample.tail_us;
+    }
+    overhead->empty_host_us = median(host_us, HOST_SAMPLES);
+    overhead->empty_tail_us = median(tail_us, HOST_SAMPLES);
+    return NB_REPLAY_OK;
+}
+
+NB_REPLAY_EXPORT int nb_replay_measure_overhead(struct nb_replay *replay, struct nb_replay_overhead *overhead,
+                                                char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    struct pairs pairs = {0};
+    int status = make_pairs(replay, &pairs);
+    if (status == NB_REPLAY_OK)
+        status = measure_pairs(replay, &pairs, overhead);
+    if (status == NB_REPLAY_OK)
+        status = measure_host(replay, overhead);
+    destroy_pairs(replay, &pairs);
+    return status;
+}

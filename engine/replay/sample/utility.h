@@ -1,0 +1,74 @@
+/* The engine's own kernels and the memory that it shares with them. */
+#ifndef NEUTRINO_ENGINE_UTILITY_H
+#define NEUTRINO_ENGINE_UTILITY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "replay/base/driver.h"
+
+struct nb_replay;
+
+enum { NB_STAMPS_MAX = 1024 }; /* multiprocessors that are told apart */
+
+struct nb_stamp {
+    uint64_t timer; /* nanoseconds */
+    uint64_t clock; /* cycles of that multiprocessor */
+};
+
+/* In host memory that the device sees. */
+struct nb_signal {
+    _Atomic uint32_t release; /* the host's: let the stream go */
+    uint32_t pad0[15];
+    _Atomic uint32_t gave_up; /* the device's: the limit passed first */
+    uint32_t pad1[15];
+    struct nb_stamp before[NB_STAMPS_MAX], after[NB_STAMPS_MAX];
+};
+
+struct nb_utility {
+    CUmodule module;
+    CUfunction hold, read, fill_shared, stamp, empty, touch, noise;
+    CUfunction flush;    /* NULL: none is asked for */
+    bool has_icache_inv; /* AMD's instruction is in it */
+    struct nb_signal *signal;
+    CUdeviceptr signal_device;
+    CUdeviceptr sink;
+    uint32_t shared_bytes; /* the most that a block can have */
+};
+
+int nb_utility_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Keep the timed stream waiting until nb_utility_release, or for `limit_ms`. */
+int nb_utility_hold(struct nb_replay *replay, uint32_t limit_ms) __attribute__((visibility("hidden")));
+void nb_utility_release(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)
+    __attribute__((visibility("hidden")));
+int nb_utility_scrub(struct nb_replay *replay) __attribute__((visibility("hidden")));
+/* One access to each of the pages of `step` bytes, from every multiprocessor. */
+int nb_utility_touch(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes, uint64_t step)
+    __attribute__((visibility("hidden")));
+
+/* Words that are never 0, that depend on the seed and on where they are. */
+int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, uint32_t seed)
+    __attribute__((visibility("hidden")));
+
+/* Overwrite what the kernels write to but for the signal, which nb_utility_reset does. */
+int nb_utility_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_utility_empty(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Empty the instruction caches, as Composable Kernel does, if that is asked for; with how many blocks. */
+int nb_utility_flush(struct nb_replay *replay) __attribute__((visibility("hidden")));
+uint32_t nb_utility_flush_blocks(const struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Forget the stamps and the flags; take stamps before and after. */
+void nb_utility_reset(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_utility_stamp(struct nb_replay *replay, bool after) __attribute__((visibility("hidden")));
+
+/* The clock between two stamps in MHz; 0 if no multiprocessor took both. */
+double nb_utility_clock_mhz(const struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+void nb_utility_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,140 @@
+#include "replay/state/inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/base/engine.h"
+
+/* splitmix64 */
+uint64_t nb_inputs_noise(struct nb_replay *replay)
+{
+    uint64_t z = replay->inputs.noise += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* Another pattern in each sample, and never zero: what a sample did not write is seen. An adversary who knew
+ * that it is one byte all over could write what compares equal to it. */
+static int poison(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, CUstream stream)
+{
+    const uint64_t noise = nb_inputs_noise(replay);
+    if (replay->options.strict != 0)
+        return nb_utility_noise(replay, to, bytes, (uint32_t)noise);
+    return NB_CALL(replay, cuMemsetD8Async, to, (unsigned char)(noise | 1), (size_t)bytes, stream);
+}
+
+int nb_inputs_check(struct nb_replay *replay, uint32_t set)
+{
+    if (set == NB_NOTHING || set < replay->inputs.set_count)
+        return NB_REPLAY_OK;
+    return nb_fail(replay, NB_REPLAY_OURS, "there is no input set %u", set);
+}
+
+static bool lies_in_one(const struct nb_replay *replay, uint64_t address, uint64_t bytes)
+{
+    const struct nb_reader *reader = &replay->reader;
+    if (nb_variables_at(replay, 0, address, bytes) != 0)
+        return true;
+    for (uint32_t i = 0; i < reader->allocation_count; i++) {
+        const uint64_t offset = address - reader->allocations[i].address;
+        if (address >= reader->allocations[i].address && offset < reader->allocations[i].bytes &&
+            bytes <= reader->allocations[i].bytes - offset)
+            return true;
+    }
+    return false;
+}
+
+static int check_place(struct nb_replay *replay, uint64_t address, uint64_t bytes)
+{
+    if (bytes != 0 && lies_in_one(replay, address, bytes))
+        return NB_REPLAY_OK;
+    return nb_fail(replay, NB_REPLAY_CANNOT,
+                   "%llu bytes at 0x%llx are not within one allocation or variable of the capture",
+                   (unsigned long long)bytes, (unsigned long long)address);
+}
+
+/* Room for one more element; `*room` doubles. */
+static int grow(struct nb_replay *replay, void **array, uint32_t count, uint32_t *room, size_t bytes)
+{
+    if (count < *room)
+        return NB_REPLAY_OK;
+    const uint32_t wanted = *room == 0 ? 16 : 2 * *room;
+    void *grown = realloc(*array, wanted * bytes);
+    if (grown == NULL)
+        return nb_fail(replay, NB_REPLAY_OURS, "out of host memory");
+    *array = grown;
+    *room = wanted;
+    return NB_REPLAY_OK;
+}
+
+NB_REPLAY_EXPORT int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address,
+                                     const void *data, uint64_t bytes, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    struct nb_inputs *inputs = &replay->inputs;
+    NB_TRY(check_place(replay, address, bytes));
+    if (set >= NB_INPUT_SETS_MAX)
+        return nb_fail(replay, NB_REPLAY_CANNOT, "input set %u; there are at most %u", set,
+                       NB_INPUT_SETS_MAX);
+    NB_TRY(grow(replay, (void **)&inputs->inputs, inputs->count, &inputs->room, sizeof *inputs->inputs));
+    struct nb_input *input = &inputs->inputs[inputs->count];
+    *input = (struct nb_input){.set = set, .address = address, .bytes = bytes};
+    NB_TRY(nb_vault_open(replay));
+    NB_TRY(nb_vault_take(replay, bytes, &input->content));
+    inputs->count++;
+    if (set >= inputs->set_count)
+        inputs->set_count = set + 1;
+    NB_TRY(nb_staging_put(replay, input->content, data, bytes));
+    NB_TRY(nb_staging_flush(replay));
+    return nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "copying an input");
+}
+
+NB_REPLAY_EXPORT int nb_replay_output(struct nb_replay *replay, uint64_t address, uint64_t bytes, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    struct nb_inputs *inputs = &replay->inputs;
+    NB_TRY(check_place(replay, address, bytes));
+    NB_TRY(grow(replay, (void **)&inputs->outputs, inputs->output_count, &inputs->output_room,
+                sizeof *inputs->outputs));
+    inputs->outputs[inputs->output_count++] = (struct nb_output){address, bytes};
+    return NB_REPLAY_OK;
+}
+
+/* Poison first: what is both an input and an output begins as the input. `at` says where an address is, 0
+ * for elsewhere. */
+static int write_all(struct nb_replay *replay, uint32_t set,
+                     CUdeviceptr (*at)(const struct nb_replay *, uint32_t, uint64_t, uint64_t),
+                     uint32_t where, CUstream stream)
+{
+    const struct nb_inputs *inputs = &replay->inputs;
+    for (uint32_t i = 0; i < inputs->output_count; i++) {
+        const struct nb_output *output = &inputs->outputs[i];
+        const CUdeviceptr to = at(replay, where, output->address, output->bytes);
+        if (to != 0)
+            NB_TRY(poison(replay, to, output->bytes, stream));
+    }
+    for (uint32_t i = 0; i < inputs->count && set != NB_NOTHING; i++) {
+        const struct nb_input *input = &inputs->inputs[i];
+        const CUdeviceptr to = input->set == set ? at(replay, where, input->address, input->bytes) : 0;
+        if (to != 0)
+            NB_TRY(NB_CALL(replay, cuMemcpyDtoDAsync_v2, to, input->content, (size_t)input->bytes, stream));
+    }
+    return NB_REPLAY_OK;
+}
+
+int nb_inputs_write_memory(struct nb_replay *replay, uint32_t inputs, uint32_t set, CUstream stream)
+{
+    return write_all(replay, inputs, nb_memory_at, set, stream);
+}
+
+int nb_inputs_write_variables(struct nb_replay *replay, uint32_t inputs, uint32_t copy, CUstream stream)
+{
+    return write_all(replay, inputs, nb_variables_at, copy, stream);
+}
+
+void nb_inputs_close(struct nb_replay *replay)
+{
+    free(replay->inputs.inputs);
+    free(replay->inputs.outputs);
+}

@@ -1,0 +1,41 @@
+/* Pinned host memory between the device and pageable memory: copies in large pieces that overlap. */
+#ifndef NEUTRINO_ENGINE_STAGING_H
+#define NEUTRINO_ENGINE_STAGING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "replay/base/driver.h"
+
+struct nb_replay;
+
+#define NB_STAGING_BYTES   (8u << 20)   /* the most that each of two halves has */
+#define NB_STAGING_GUARDED (512u << 10) /* and where it is to be overwritten before every sample */
+
+struct nb_staging {
+    uint8_t *host;
+    size_t half_bytes;
+    CUevent free[2]; /* the device has read that half */
+    uint32_t half;
+    size_t begin, end; /* of what is in the half and not queued yet */
+    CUdeviceptr target;
+};
+
+int nb_staging_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Queue bytes for the device, on the timed stream; what follows closely in both memories goes together.
+ * After nb_staging_flush all are queued. */
+int nb_staging_put(struct nb_replay *replay, CUdeviceptr target, const void *data, uint64_t bytes)
+    __attribute__((visibility("hidden")));
+int nb_staging_flush(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Bytes of the device, in the host's memory when it returns. */
+int nb_staging_fetch(struct nb_replay *replay, CUdeviceptr source, uint64_t bytes, void *into)
+    __attribute__((visibility("hidden")));
+
+/* Overwrite all of it; the stream is idle. Kernels reach it. */
+void nb_staging_scrub(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+void nb_staging_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,231 @@
+#include "core/arena/arena.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/bitmap.h"
+#include "core/base/ranges.h"
+
+#define PIECES (NB_ARENA_GRANULE / NB_ARENA_PIECE)
+
+/* A granule with small blocks in it. */
+struct shared {
+    uint64_t address;
+    uint64_t bytes; /* NB_ARENA_GRANULE */
+    uint32_t taken; /* pieces */
+    uint32_t reserved;
+    uint64_t bits[NB_BITMAP_WORDS(PIECES)];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t base, size; /* read without the lock; `size` is set first */
+static uint64_t *granules;          /* which are taken */
+static uint64_t last_number;
+static struct nb_ranges shared_granules = NB_RANGES_INITIALIZER(struct shared);
+static struct nb_ranges blocks = NB_RANGES_INITIALIZER(struct nb_arena_block);
+
+bool nb_arena_set(uint64_t new_base, uint64_t bytes)
+{
+    uint64_t *bits = calloc(NB_BITMAP_WORDS(bytes / NB_ARENA_GRANULE), sizeof *bits);
+    if (bits == NULL)
+        return false;
+    granules = bits;
+    atomic_store_explicit(&size, bytes, memory_order_relaxed);
+    atomic_store_explicit(&base, new_base, memory_order_release);
+    return true;
+}
+
+uint64_t nb_arena_base(void)
+{
+    return atomic_load_explicit(&base, memory_order_acquire);
+}
+
+uint64_t nb_arena_bytes(void)
+{
+    return atomic_load_explicit(&size, memory_order_relaxed);
+}
+
+bool nb_arena_holds(uint64_t address)
+{
+    const uint64_t first = nb_arena_base();
+    return first != 0 && address - first < nb_arena_bytes();
+}
+
+static size_t granules_of(uint64_t bytes)
+{
+    return (size_t)(bytes / NB_ARENA_GRANULE + (bytes % NB_ARENA_GRANULE != 0));
+}
+
+static size_t place_of(uint64_t address)
+{
+    return (size_t)((address - nb_arena_base()) / NB_ARENA_GRANULE);
+}
+
+static uint64_t take_granules(size_t length, uint64_t alignment, uint64_t hint)
+{
+    const size_t count = place_of(nb_arena_base() + nb_arena_bytes());
+    size_t at;
+    if (hint != 0) {
+        at = place_of(hint);
+        if (!nb_arena_holds(hint) || hint % NB_ARENA_GRANULE != 0 || length > count - at ||
+            nb_bitmap_next(granules, at, at + length, 0) != at + length)
+            return 0;
+    } else {
+        const uint64_t step = alignment > NB_ARENA_GRANULE ? alignment / NB_ARENA_GRANULE : 1;
+        at = nb_bitmap_find(granules, count, length, (size_t)step);
+        if (at == count)
+            return 0;
+    }
+    nb_bitmap_set(granules, at, length, 1);
+    return nb_arena_base() + (uint64_t)at * NB_ARENA_GRANULE;
+}
+
+uint64_t nb_arena_reserve(uint64_t bytes, uint64_t alignment, uint64_t hint)
+{
+    if (nb_arena_base() == 0 || bytes == 0 || (alignment & (alignment - 1)) != 0 ||
+        nb_arena_base() % (alignment != 0 ? alignment : 1) != 0)
+        return 0;
+    pthread_mutex_lock(&lock);
+    const uint64_t address = take_granules(granules_of(bytes), alignment, hint);
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+void nb_arena_release(uint64_t address, uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    nb_bitmap_set(granules, place_of(address), granules_of(bytes), 0);
+    pthread_mutex_unlock(&lock);
+}
+
+static uint32_t pieces_of(uint64_t bytes)
+{
+    return (uint32_t)((bytes + NB_ARENA_PIECE - 1) / NB_ARENA_PIECE);
+}
+
+static uint64_t take_in(struct shared *granule, uint32_t pieces)
+{
+    const size_t at =
+        pieces <= PIECES - granule->taken ? nb_bitmap_find(granule->bits, PIECES, pieces, 1) : PIECES;
+    if (at == PIECES)
+        return 0;
+    nb_bitmap_set(granule->bits, at, pieces, 1);
+    granule->taken += pieces;
+    return granule->address + (uint64_t)at * NB_ARENA_PIECE;
+}
+
+uint64_t nb_arena_take(uint64_t bytes)
+{
+    uint64_t address = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; address == 0 && i < nb_ranges_count(&shared_granules); i++)
+        address = take_in(nb_ranges_item(&shared_granules, i), pieces_of(bytes));
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+uint64_t nb_arena_share(uint64_t granule, uint64_t bytes)
+{
+    struct shared made = {.address = granule, .bytes = NB_ARENA_GRANULE};
+    const uint64_t address = take_in(&made, pieces_of(bytes));
+    pthread_mutex_lock(&lock);
+    const bool kept = nb_ranges_add(&shared_granules, &made);
+    pthread_mutex_unlock(&lock);
+    return kept ? address : 0;
+}
+
+/* Another shared granule that nothing is in. */
+static bool is_another_empty(const struct shared *granule)
+{
+    for (size_t i = 0; i < nb_ranges_count(&shared_granules); i++) {
+        const struct shared *other = nb_ranges_item(&shared_granules, i);
+        if (other != granule && other->taken == 0)
+            return true;
+    }
+    return false;
+}
+
+uint64_t nb_arena_give(uint64_t address, uint64_t bytes)
+{
+    uint64_t empty = 0;
+    pthread_mutex_lock(&lock);
+    struct shared *granule = nb_ranges_find(&shared_granules, address);
+    if (granule != NULL) {
+        nb_bitmap_set(granule->bits, (address - granule->address) / NB_ARENA_PIECE, pieces_of(bytes), 0);
+        granule->taken -= pieces_of(bytes);
+        if (granule->taken == 0 && is_another_empty(granule)) {
+            empty = granule->address;
+            nb_ranges_remove(&shared_granules, granule);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return empty;
+}
+
+bool nb_arena_add(struct nb_arena_block *block)
+{
+    pthread_mutex_lock(&lock);
+    block->number = last_number + 1;
+    const bool added = nb_ranges_add(&blocks, block);
+    last_number += added;
+    pthread_mutex_unlock(&lock);
+    return added;
+}
+
+bool nb_arena_remove(uint64_t address, enum nb_arena_kind kind, struct nb_arena_block *block)
+{
+    pthread_mutex_lock(&lock);
+    struct nb_arena_block *found = nb_ranges_find(&blocks, address);
+    const bool removed = found != NULL && found->address == address && found->kind == kind;
+    if (removed) {
+        *block = *found;
+        nb_ranges_remove(&blocks, found);
+    }
+    pthread_mutex_unlock(&lock);
+    return removed;
+}
+
+bool nb_arena_find(uint64_t address, struct nb_arena_block *block)
+{
+    if (!nb_arena_holds(address))
+        return false;
+    pthread_mutex_lock(&lock);
+    const struct nb_arena_block *found = nb_ranges_find(&blocks, address);
+    if (found != NULL)
+        *block = *found;
+    pthread_mutex_unlock(&lock);
+    return found != NULL;
+}
+
+bool nb_arena_covers(uint64_t address, uint64_t bytes)
+{
+    const struct nb_arena_block *block = NULL;
+    uint64_t covered = 0;
+    if (!nb_arena_holds(address))
+        return false;
+    pthread_mutex_lock(&lock);
+    while (covered < bytes && (block = nb_ranges_find(&blocks, address + covered)) != NULL)
+        covered = block->address + block->bytes - address;
+    pthread_mutex_unlock(&lock);
+    return covered >= bytes;
+}
+
+void nb_arena_each(void (*visit)(const struct nb_arena_block *block, void *context), void *context)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < nb_ranges_count(&blocks); i++)
+        visit(nb_ranges_item(&blocks, i), context);
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t nb_arena_made(void)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t made = last_number;
+    pthread_mutex_unlock(&lock);
+    return made;
+}
+
+const struct nb_component nb_arena_component = {.locks = {&lock}};

@@ -1,0 +1,207 @@
+#include "core/driver/driver.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/log.h"
+#include "core/driver/slots.h"
+
+/* Where a driver lies when nb_driver_variable does not say: the supervisor always does, a shim that was
+ * preloaded by hand may not. Container runtimes mount it in the second group. */
+static const char *const usual_folders[] = {"/usr/lib/x86_64-linux-gnu",
+                                            "/usr/lib64",
+                                            "/lib/x86_64-linux-gnu",
+                                            "/lib64",
+                                            "/usr/lib",
+                                            "/usr/local/nvidia/lib64",
+                                            "/usr/local/nvidia/lib",
+                                            "/usr/lib/wsl/lib",
+                                            "/opt/rocm/lib"};
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static bool resolved;  /* read without the lock through __atomic */
+static bool resolving; /* under the lock: true again only if the driver's constructors call us */
+static char driver_path[PATH_MAX];
+
+int nb_absent(void)
+{
+    return 801;
+}
+
+const char *nb_driver_path(void)
+{
+    return driver_path;
+}
+
+/* libc's own dlopen: ours, in the preload library, would hand back this shim. Before glibc 2.34 it lived in
+ * libdl. NOLOAD: whoever runs this has both loaded. */
+static void *(*unhooked_dlopen(void))(const char *, int)
+{
+    static const char *const homes[] = {"libc.so.6", "libdl.so.2"};
+    union {
+        void *address;
+        void *(*function)(const char *, int);
+    } found = {NULL};
+    for (size_t i = 0; found.address == NULL && i < sizeof homes / sizeof *homes; i++) {
+        void *home = dlopen(homes[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (home != NULL)
+            found.address = dlsym(home, "dlopen");
+    }
+    return found.function;
+}
+
+static bool is_ours(void *handle)
+{
+    const void *probe = dlsym(handle, nb_driver_probe);
+    for (unsigned i = 0; i < nb_export_count; i++)
+        if (nb_exports[i] == probe)
+            return true;
+    return false;
+}
+
+static void *open_driver(const char *path)
+{
+    char resolved_path[PATH_MAX];
+    if (realpath(path, resolved_path) == NULL)
+        return NULL;
+    /* RTLD_LOCAL: the program's own lookups must go on finding the shim. */
+    void *handle = unhooked_dlopen()(resolved_path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        return NULL;
+    if (dlsym(handle, nb_driver_probe) == NULL || is_ours(handle)) {
+        dlclose(handle);
+        return NULL;
+    }
+    memcpy(driver_path, resolved_path, sizeof driver_path);
+    return handle;
+}
+
+static void *open_in_folders(const char *folders)
+{
+    void *handle = NULL;
+    while (handle == NULL && folders != NULL && *folders != 0) {
+        const size_t length = strcspn(folders, ":");
+        char path[PATH_MAX];
+        const int written = snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, nb_driver_soname);
+        if (length > 0 && written > 0 && (size_t)written < sizeof path)
+            handle = open_driver(path);
+        folders += length;
+        folders += *folders == ':';
+    }
+    return handle;
+}
+
+/* The loader's reason, where it has one, names the library that the driver itself lacks. */
+static void log_unopened(const char *path, const char *why)
+{
+    char what[PATH_MAX + 512];
+    snprintf(what, sizeof what, "%s is no driver that can be opened: %s%s%s%s", nb_driver_variable, path,
+             why != NULL ? " (" : "", why != NULL ? why : "", why != NULL ? ")" : "");
+    nb_log(what, NULL, "; set it to the full path of the real one, and LD_LIBRARY_PATH to what that needs");
+}
+
+static void *find_driver(void)
+{
+    const char *named = getenv(nb_driver_variable);
+    if (named != NULL && *named != 0) {
+        dlerror(); /* only what this opening says */
+        void *handle = open_driver(named);
+        if (handle == NULL)
+            log_unopened(named, dlerror());
+        return handle;
+    }
+    void *handle = open_in_folders(getenv("LD_LIBRARY_PATH"));
+    for (size_t i = 0; handle == NULL && i < sizeof usual_folders / sizeof *usual_folders; i++)
+        handle = open_in_folders(usual_folders[i]);
+    if (handle == NULL) {
+        char then[128];
+        snprintf(then, sizeof then, "; set %s to its full path", nb_driver_variable);
+        nb_log("found no real ", nb_driver_soname, then);
+    }
+    return handle;
+}
+
+/* Address -> slot, sorted: lookups happen a few hundred times when a runtime starts, never later. */
+struct address {
+    const void *address;
+    int slot;
+};
+
+static struct address *addresses;
+static size_t address_count;
+
+static int compare_addresses(const void *left, const void *right)
+{
+    const struct address *a = left, *b = right;
+    if (a->address != b->address)
+        return (uintptr_t)a->address < (uintptr_t)b->address ? -1 : 1;
+    return a->slot - b->slot;
+}
+
+int nb_slot_of_address(const void *address)
+{
+    size_t low = 0, high = address_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)addresses[middle].address < (uintptr_t)address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < address_count && addresses[low].address == address ? addresses[low].slot : -1;
+}
+
+static void fill_slots(void *driver)
+{
+    addresses = calloc(nb_export_count, sizeof *addresses);
+    for (unsigned i = 0; i < nb_export_count; i++) {
+        void *address = driver != NULL ? dlsym(driver, nb_export_names[i]) : NULL;
+        if (address != NULL && addresses != NULL)
+            addresses[address_count++] = (struct address){address, (int)i};
+        __atomic_store_n(&nb_slots[i], address != NULL ? address : (void *)nb_absent, __ATOMIC_RELAXED);
+    }
+    if (addresses != NULL)
+        qsort(addresses, address_count, sizeof *addresses, compare_addresses);
+}
+
+void nb_resolve_all(void)
+{
+    if (__atomic_load_n(&resolved, __ATOMIC_ACQUIRE))
+        return;
+    const int saved = errno;
+    pthread_mutex_lock(&lock);
+    if (resolving) {
+        /* The driver calls itself through us while it is being opened. It cannot be served yet; without
+         * an answer its stub would come back here for ever. */
+        for (unsigned i = 0; i < nb_export_count; i++)
+            __atomic_store_n(&nb_slots[i], (void *)nb_absent, __ATOMIC_RELAXED);
+    } else if (!resolved) {
+        resolving = true;
+        fill_slots(find_driver());
+        resolving = false;
+        __atomic_store_n(&resolved, true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+}
+
+/* In a forked child. The lock is not taken around a fork: the loader's constructors run under it, and one of
+ * them may fork. A driver that another thread was opening is opened again. */
+static void forget(void)
+{
+    if (__atomic_load_n(&resolved, __ATOMIC_ACQUIRE))
+        return;
+    lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    resolving = false;
+    address_count = 0;
+}
+
+const struct nb_component nb_driver_component = {.forget = forget};

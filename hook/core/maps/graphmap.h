@@ -1,0 +1,26 @@
+/* Executable graphs: one call launches all their kernels, so they are listed when they are instantiated. */
+#ifndef NEUTRINO_GRAPHMAP_H
+#define NEUTRINO_GRAPHMAP_H
+
+#include <stdint.h>
+
+#include "core/process/component.h"
+
+struct nb_graph_entry {
+    uint64_t number; /* in this process */
+    uint32_t nodes;  /* of every kind */
+    uint32_t opaque; /* nodes whose kernels could not be listed */
+    uint32_t kernels;
+    uint64_t kernel_nodes[]; /* handles, by position */
+};
+
+/* A number for a graph that is about to be listed. */
+uint64_t nb_graphmap_next_number(void) __attribute__((visibility("hidden")));
+
+/* Takes `entry` over: it is never freed, another thread may be reading it (handle_map.h). */
+void nb_graphmap_set(uint64_t handle, struct nb_graph_entry *entry) __attribute__((visibility("hidden")));
+const struct nb_graph_entry *nb_graphmap_get(uint64_t handle) __attribute__((visibility("hidden")));
+
+extern const struct nb_component nb_graphmap_component __attribute__((visibility("hidden")));
+
+#endif

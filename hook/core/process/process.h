@@ -1,0 +1,18 @@
+/* This process in the session: its identity and its process record. */
+#ifndef NEUTRINO_PROCESS_H
+#define NEUTRINO_PROCESS_H
+
+#include "core/ring/ring.h"
+
+/* Find out who this process is: when it attaches, and again in a forked child. */
+void nb_process_identify(void) __attribute__((visibility("hidden")));
+
+const struct nb_process_identity *nb_process_identity(void) __attribute__((visibility("hidden")));
+
+/* Write the process record, once a process. */
+void nb_process_introduce(struct nb_thread *thread) __attribute__((visibility("hidden")));
+
+/* In a forked child: it writes a process record of its own. */
+void nb_process_forget(void) __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,231 @@
+#include "core/region/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Elements are kept up to here: a launch then costs a copy, not three system calls. */
+#define KEPT_MAX (1u << 20)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool accepts; /* opened, not ended, nothing failed */
+static bool seized;  /* `owner` alone appends */
+static bool missed;  /* another thread would have */
+static pthread_t owner;
+static char path[PATH_MAX];
+static char error[PATH_MAX + 160];
+static unsigned char *kept;
+static size_t kept_bytes;
+static uint32_t counts[NB_CAPTURE_END + 1];
+
+static bool failed(const char *what, int number)
+{
+    accepts = false;
+    snprintf(error, sizeof error, "cannot %s %s: %s", what, path, strerror(number));
+    errno = number;
+    return false;
+}
+
+static bool write_all(int descriptor, const unsigned char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(descriptor, bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            errno = written < 0 ? errno : ENOSPC;
+            return false;
+        }
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return true;
+}
+
+/* A file that reaches the limit of ulimit -f ends the process by SIGXFSZ. It is our file: the signal is held
+ * back, and taken away before the program can see it. */
+static bool write_quietly(int descriptor, const void *bytes, size_t count)
+{
+    static const struct timespec at_once;
+    sigset_t limit, before;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    const bool whole = write_all(descriptor, bytes, count);
+    const int saved = errno;
+    if (!whole && saved == EFBIG && sigismember(&before, SIGXFSZ) == 0)
+        sigtimedwait(&limit, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return whole;
+}
+
+static bool write_out(const void *bytes, size_t count, int flags)
+{
+    const int descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (descriptor < 0)
+        return failed(flags & O_CREAT ? "make" : "open again", errno);
+    const bool whole = write_quietly(descriptor, bytes, count);
+    const int saved = errno;
+    close(descriptor);
+    return whole || failed("write to", saved);
+}
+
+static bool flush(void)
+{
+    const size_t count = kept_bytes;
+    kept_bytes = 0;
+    return count == 0 || write_out(kept, count, 0);
+}
+
+static bool put(const void *bytes, size_t count)
+{
+    if (count > KEPT_MAX - kept_bytes && !flush())
+        return false;
+    if (count > KEPT_MAX)
+        return write_out(bytes, count, 0);
+    if (count > 0)
+        memcpy(kept + kept_bytes, bytes, count);
+    kept_bytes += count;
+    return true;
+}
+
+static bool open_file(const char *folder, uint32_t region)
+{
+    const struct nb_recording header = {.magic = NB_RECORDING_MAGIC,
+                                        .version = NB_CAPTURE_VERSION,
+                                        .process = (uint32_t)getpid(),
+                                        .region = region};
+    const int length = snprintf(path, sizeof path, "%s/%ld-%u.nrec", folder, (long)getpid(), region);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return failed("make", ENAMETOOLONG);
+    if (kept == NULL && (kept = malloc(KEPT_MAX)) == NULL)
+        return failed("make", ENOMEM);
+    error[0] = 0;
+    kept_bytes = 0;
+    memset(counts, 0, sizeof counts);
+    seized = true;
+    owner = pthread_self();
+    missed = false;
+    accepts = write_out(&header, sizeof header, O_CREAT | O_EXCL);
+    return accepts;
+}
+
+bool nb_recording_open(const char *folder, uint32_t region)
+{
+    pthread_mutex_lock(&lock);
+    const bool opened = open_file(folder, region);
+    pthread_mutex_unlock(&lock);
+    return opened;
+}
+
+static bool append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
+{
+    static const unsigned char zeros[8];
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        bytes += pieces[i].bytes;
+    const size_t padding = (size_t)(-bytes & 7);
+    const struct nb_element head = {.kind = kind, .bytes = bytes + padding};
+    bool whole = put(&head, sizeof head);
+    for (unsigned i = 0; whole && i < count; i++)
+        whole = put(pieces[i].start, pieces[i].bytes);
+    return whole && put(zeros, padding);
+}
+
+void nb_recording_share(void)
+{
+    pthread_mutex_lock(&lock);
+    seized = false;
+    pthread_mutex_unlock(&lock);
+}
+
+void nb_recording_seize(void)
+{
+    pthread_mutex_lock(&lock);
+    seized = true;
+    owner = pthread_self();
+    missed = false;
+    pthread_mutex_unlock(&lock);
+}
+
+void nb_recording_miss(void)
+{
+    pthread_mutex_lock(&lock);
+    missed = true;
+    pthread_mutex_unlock(&lock);
+}
+
+uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
+{
+    uint32_t index = NB_NOTHING;
+    const int saved = errno;
+    pthread_mutex_lock(&lock);
+    if (seized && !pthread_equal(owner, pthread_self()))
+        missed = true;
+    else if (accepts && append(kind, pieces, count))
+        index = counts[kind]++;
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+    return index;
+}
+
+uint32_t nb_recording_count(enum nb_capture_kind kind)
+{
+    pthread_mutex_lock(&lock);
+    const uint32_t count = counts[kind];
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+bool nb_recording_flush(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool whole = accepts && flush();
+    pthread_mutex_unlock(&lock);
+    return whole;
+}
+
+static bool append_missed(void)
+{
+    static const char reason[] = "another thread gave work to the device while the region ended";
+    const struct nb_capture_refusal refusal = {.operation = counts[NB_CAPTURE_OPERATION],
+                                               .call = {sizeof refusal, 0},
+                                               .reason = {sizeof refusal, sizeof reason - 1}};
+    const struct nb_piece pieces[] = {{&refusal, sizeof refusal}, {reason, sizeof reason - 1}};
+    return append(NB_CAPTURE_REFUSAL, pieces, 2);
+}
+
+bool nb_recording_end(uint32_t status)
+{
+    pthread_mutex_lock(&lock);
+    const struct nb_capture_end end = {.status = status, .operations = counts[NB_CAPTURE_OPERATION]};
+    const struct nb_piece piece = {&end, sizeof end};
+    const bool whole =
+        accepts && (!missed || append_missed()) && append(NB_CAPTURE_END, &piece, 1) && flush();
+    accepts = false;
+    pthread_mutex_unlock(&lock);
+    return whole;
+}
+
+const char *nb_recording_error(void)
+{
+    return error;
+}
+
+/* In a forked child: the file is the parent's. */
+static void forget(void)
+{
+    accepts = false;
+    seized = false;
+    kept_bytes = 0;
+}
+
+const struct nb_component nb_recording_component = {.locks = {&lock}, .forget = forget};

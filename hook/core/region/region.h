@@ -1,0 +1,82 @@
+/* Which part of a program is recorded: from where to where, and how far it has come.
+ *
+ * The environment says how a region is chosen (docs/architecture.md):
+ *     NEUTRINO_CAPTURE=FOLDER            recordings go there; without it nothing here ever happens
+ *     NEUTRINO_REGION=program            neutrino_region_begin and _end, which the program calls itself
+ *                     launches=A:B       launches A to B - 1, counted from 0, and what is between them
+ *                     kernel=N:PATTERN   the Nth launch, from 1, of a kernel whose name matches (fnmatch)
+ *                     window=N           the Nth pair of timing event records on one stream with work
+ *                                        between them; no record is part of two pairs
+ *
+ * A region begins and ends outside the driver, between two operations. One that never ends leaves a recording
+ * without NB_CAPTURE_END. */
+#ifndef NEUTRINO_REGION_H
+#define NEUTRINO_REGION_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/process/component.h"
+
+enum nb_region_state {
+    NB_REGION_OFF = 0, /* nobody records */
+    NB_REGION_ARMED =
+        1, /* a region is still to come: device memory is served from the arena, triggers are watched */
+    NB_REGION_OPEN = 2 /* operations are recorded now */
+};
+
+extern _Atomic uint32_t nb_region_state_now __attribute__((visibility("hidden")));
+
+/* Is device memory to be served from the arena? True from the first driver call of a recorded process on. */
+static inline bool nb_region_wanted(void)
+{
+    return __builtin_expect(atomic_load_explicit(&nb_region_state_now, memory_order_relaxed) != NB_REGION_OFF,
+                            0);
+}
+
+static inline bool nb_region_is_open(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&nb_region_state_now, memory_order_acquire) == NB_REGION_OPEN, 0);
+}
+
+/* Called by the hooks before an operation, where nb_region_wanted(). They may begin or end a region. `name`:
+ * the kernel's, "" for a graph's launch (one launch, whatever it holds), NULL for an operation that is no
+ * launch. Not for launches that a stream capture takes. */
+void nb_region_before_operation(const char *name) __attribute__((visibility("hidden")));
+
+/* Called after a launch (of a kernel or a graph) for which the above was called, when it was appended or has
+ * failed. May end the region. */
+void nb_region_after_launch(void) __attribute__((visibility("hidden")));
+
+/* The same for the record of an event that keeps time. */
+void nb_region_before_timing_event(uint64_t stream) __attribute__((visibility("hidden")));
+
+/* What a region asks of the code that knows the vendor's driver. */
+struct nb_region_operations {
+    /* Write what is true when a region begins (device, limits, memory) and when it ends (memory, allocations,
+     * globals). 0, or the driver's error. */
+    int (*begin)(void);
+    int (*end)(void);
+
+    /* Does the capture hold all of these bytes, in allocations of the program or in one global of a module?
+     * Only while a region is open. */
+    bool (*holds)(uint64_t address, uint64_t bytes);
+};
+
+/* Once, by the composition root. */
+void nb_region_install(const struct nb_region_operations *operations) __attribute__((visibility("hidden")));
+
+extern const struct nb_component nb_region_component __attribute__((visibility("hidden")));
+
+/* Exported beside the driver's names, for benchguard.region(). 0, or -1 with a text for people in
+ * neutrino_region_error, the calling thread's. */
+#define NB_REGION_API __attribute__((visibility("default")))
+NB_REGION_API int neutrino_region_begin(const char *name);
+NB_REGION_API int neutrino_region_end(void);
+NB_REGION_API int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uint64_t bytes,
+                                        const char *type, const uint64_t *shape, uint32_t rank);
+NB_REGION_API const char *neutrino_region_error(void);
+
+#endif

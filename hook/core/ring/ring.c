@@ -1,0 +1,127 @@
+#include "core/ring/ring.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/ring/clock.h"
+#include "core/ring/session.h"
+
+/* A full ring is waited for this long in all before its record is dropped. */
+#define NB_WAIT_NANOSECONDS 20000000u
+
+__thread struct nb_thread nb_thread __attribute__((tls_model("initial-exec")));
+
+static struct nb_ring *claim_ring(void)
+{
+    /* Start where no other thread is likely to: threads that start together then do not meet. */
+    struct nb_session *session = nb_session();
+    const uint32_t count = session->ring_count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct nb_ring *ring = nb_session_ring(i);
+        uint32_t expected = NB_RING_FREE;
+        if (atomic_load_explicit(&ring->state, memory_order_relaxed) == NB_RING_FREE &&
+            atomic_compare_exchange_strong_explicit(&ring->state, &expected, NB_RING_CLAIMED,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return ring;
+    }
+    atomic_fetch_add_explicit(&session->rings_exhausted, 1, memory_order_relaxed);
+    return NULL;
+}
+
+/* A second mapping of the data right behind the first. The file's descriptor is closed long since, so both
+ * are made by mremap of a length of 0, which duplicates a shared mapping (mremap(2)). */
+static char *map_twice(const struct nb_ring *ring, size_t bytes)
+{
+    char *from = (char *)(uintptr_t)ring + NB_PAGE;
+    char *room = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return NULL;
+    for (size_t i = 0; i < 2; i++)
+        if (mremap(from, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, room + i * bytes) == MAP_FAILED) {
+            munmap(room, 2 * bytes);
+            return NULL;
+        }
+    return room;
+}
+
+bool nb_ring_open(struct nb_thread *thread, const struct nb_process_identity *process)
+{
+    struct nb_ring *ring = claim_ring();
+    const uint64_t capacity = nb_session()->ring_bytes;
+    char *data = ring != NULL ? map_twice(ring, capacity) : NULL;
+    if (data == NULL) {
+        if (ring != NULL)
+            atomic_store_explicit(&ring->state, NB_RING_FREE, memory_order_release);
+        return false;
+    }
+    const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    ring->process = process->process;
+    ring->thread = (uint32_t)syscall(SYS_gettid);
+    ring->process_started = process->started;
+    ring->pid_namespace = process->pid_namespace;
+    nb_clock_pair(&ring->attached_tsc, &ring->attached_ns);
+    *thread = (struct nb_thread){.ring = ring,
+                                 .data = data,
+                                 .head = head,
+                                 .tail = atomic_load_explicit(&ring->tail, memory_order_acquire),
+                                 .capacity = capacity,
+                                 .clock = ring->attached_tsc,
+                                 .stuck_at = UINT64_MAX,
+                                 .state = NB_THREAD_READY};
+    atomic_store_explicit(&ring->state, NB_RING_LIVE, memory_order_release);
+    return true;
+}
+
+void nb_ring_close(struct nb_thread *thread, bool still_ours)
+{
+    if (thread->ring == NULL)
+        return;
+    if (still_ours)
+        atomic_store_explicit(&thread->ring->state, NB_RING_CLOSED, memory_order_release);
+    munmap(thread->data, 2 * thread->capacity);
+    *thread = (struct nb_thread){.state = NB_THREAD_NEW};
+}
+
+bool nb_ring_wait(struct nb_thread *thread, size_t size)
+{
+    const int saved = errno;
+    uint64_t counter, start, now = 0;
+    nb_clock_pair(&counter, &start);
+    bool room = false;
+    while (!room) {
+        thread->tail = atomic_load_explicit(&thread->ring->tail, memory_order_acquire);
+        room = thread->head + size - thread->tail <= thread->capacity;
+        /* A supervisor that did not move through one whole wait is gone or swamped: one wait in all. */
+        if (room || thread->tail == thread->stuck_at)
+            break;
+        nb_clock_pair(&counter, &now);
+        if (now - start > NB_WAIT_NANOSECONDS) {
+            thread->stuck_at = thread->tail;
+            break;
+        }
+        sched_yield();
+    }
+    if (!room)
+        atomic_fetch_add_explicit(&thread->ring->dropped, 1, memory_order_relaxed);
+    errno = saved;
+    return room;
+}
+
+void nb_clock_record(struct nb_thread *thread)
+{
+    const size_t size = sizeof(struct nb_record) + sizeof(uint64_t);
+    struct nb_record *record = nb_ring_reserve(thread, size);
+    uint64_t counter, nanoseconds;
+    nb_clock_pair(&counter, &nanoseconds);
+    thread->clock = counter;
+    if (record == NULL)
+        return;
+    *record = (struct nb_record){
+        .size = (uint32_t)size, .kind = NB_RECORD_CLOCK, .begin = counter, .end = counter, .count = 1};
+    memcpy(record + 1, &nanoseconds, sizeof nanoseconds);
+    nb_ring_commit(thread, size);
+}

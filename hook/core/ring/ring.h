@@ -1,0 +1,75 @@
+/* A thread's ring: claimed at its first recorded call, given back when the thread ends. */
+#ifndef NEUTRINO_THREAD_H
+#define NEUTRINO_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/wire/record.h"
+
+enum nb_thread_state {
+    NB_THREAD_NEW = 0, /* not asked yet */
+    NB_THREAD_READY,   /* has a ring, outside the driver */
+    NB_THREAD_INSIDE,  /* has a ring, inside a recorded call: what the driver calls itself is not recorded */
+    NB_THREAD_LOST,    /* there is a session, but no ring was free: calls are counted, not recorded */
+    NB_THREAD_OFF      /* there is no session */
+};
+
+/* Who writes to a ring. */
+struct nb_process_identity {
+    uint32_t process;
+    uint32_t parent;
+    uint64_t started;       /* clock ticks after boot, /proc/self/stat field 22 */
+    uint64_t pid_namespace; /* inode */
+    uint64_t first_tsc;
+    uint64_t first_ns;
+};
+
+struct nb_thread {
+    struct nb_ring *ring;
+    char *data; /* mapped twice in a row, so that a record never wraps */
+    uint64_t head;
+    uint64_t tail; /* the supervisor's tail as last seen */
+    uint64_t capacity;
+    uint64_t clock;    /* time of the last clock pair */
+    uint64_t stuck_at; /* the tail at which waiting last failed: not waited for again */
+    uint32_t state;
+};
+
+/* Initial-exec: one instruction to reach. Small enough for the static TLS that glibc keeps spare for
+ * libraries opened late (1664 bytes in 2.36; 4 KiB fails, shared notes, Loader). */
+extern __thread struct nb_thread nb_thread __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* Claim a ring of the session for the calling thread, which is READY then. False if no ring is free or the
+ * address space is full. */
+bool nb_ring_open(struct nb_thread *thread, const struct nb_process_identity *process)
+    __attribute__((visibility("hidden")));
+
+/* Let go of the ring, if the thread has one. `still_ours` is false in a forked child: the ring is the
+ * parent's there. */
+void nb_ring_close(struct nb_thread *thread, bool still_ours) __attribute__((visibility("hidden")));
+
+/* The slow path of nb_ring_reserve: wait a bounded time for `size` bytes, else count a lost record. */
+bool nb_ring_wait(struct nb_thread *thread, size_t size) __attribute__((visibility("hidden")));
+
+/* A clock pair as a record, now and then, by which the supervisor follows the counter's true rate. */
+void nb_clock_record(struct nb_thread *thread) __attribute__((visibility("hidden")));
+
+/* `size` bytes of the ring to write a record to, or NULL (it is then counted as lost). */
+static inline void *nb_ring_reserve(struct nb_thread *thread, size_t size)
+{
+    if (__builtin_expect(thread->head + size - thread->tail > thread->capacity, 0) &&
+        !nb_ring_wait(thread, size))
+        return NULL;
+    return thread->data + (thread->head & (thread->capacity - 1));
+}
+
+/* Publish what was written to the reserved bytes. */
+static inline void nb_ring_commit(struct nb_thread *thread, size_t size)
+{
+    thread->head += size;
+    atomic_store_explicit(&thread->ring->head, thread->head, memory_order_release);
+}
+
+#endif

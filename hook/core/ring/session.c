@@ -1,0 +1,119 @@
+#include "core/ring/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/log.h"
+
+/* The whole file is mapped and its descriptor closed at once: a program may close descriptors it did not
+ * open and be given our number for a file of its own, which we must never write to. */
+static struct nb_session *session;
+static uint64_t mapped_bytes; /* may end before the image store where the address space is limited */
+
+struct nb_session *nb_session(void)
+{
+    return session;
+}
+
+static bool nonce_fits(const struct nb_session *header)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *expected = getenv("NEUTRINO_NONCE");
+    if (expected == NULL || strlen(expected) != 2 * sizeof header->nonce)
+        return false;
+    for (size_t i = 0; i < sizeof header->nonce; i++)
+        if (expected[2 * i] != digits[header->nonce[i] >> 4] ||
+            expected[2 * i + 1] != digits[header->nonce[i] & 15])
+            return false;
+    return true;
+}
+
+static bool header_fits(const struct nb_session *header, uint64_t file_bytes)
+{
+    if (header->magic != NB_SESSION_MAGIC || header->version != NB_FORMAT_VERSION || !nonce_fits(header))
+        return false;
+    const uint64_t ring_bytes = header->ring_bytes;
+    if (ring_bytes < NB_RECORD_MAX || ring_bytes > UINT32_MAX || (ring_bytes & (ring_bytes - 1)) != 0)
+        return false;
+    const uint64_t rings_end = NB_PAGE + header->ring_count * (NB_PAGE + ring_bytes);
+    return header->image_offset >= rings_end && header->image_offset <= file_bytes &&
+           header->image_bytes <= file_bytes - header->image_offset;
+}
+
+static bool map_descriptor(int descriptor)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0 || status.st_size < (off_t)NB_PAGE)
+        return false;
+    const uint64_t file_bytes = (uint64_t)status.st_size;
+    struct nb_session *header = mmap(NULL, NB_PAGE, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (header == MAP_FAILED)
+        return false;
+    const bool fits = header_fits(header, file_bytes);
+    const uint64_t sizes[] = {file_bytes, fits ? header->image_offset : 0};
+    munmap(header, NB_PAGE);
+    for (size_t i = 0; fits && i < sizeof sizes / sizeof *sizes; i++) {
+        void *mapping =
+            mmap(NULL, sizes[i], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+        if (mapping == MAP_FAILED)
+            continue;
+        madvise(mapping, sizes[i], MADV_DONTDUMP);
+        session = mapping;
+        mapped_bytes = sizes[i];
+        return true;
+    }
+    return false;
+}
+
+bool nb_session_open(void)
+{
+    const char *where = getenv("NEUTRINO_RING");
+    if (where == NULL)
+        return false;
+    char *path = NULL;
+    const long inherited = strtol(where, &path, 10);
+    if (path == where || *path != ':' || inherited < 0 || inherited > INT_MAX) {
+        nb_log("NEUTRINO_RING is not DESCRIPTOR:PATH, nothing is recorded: ", where, NULL);
+        return false;
+    }
+    if (map_descriptor((int)inherited))
+        return true;
+    const int opened = open(path + 1, O_RDWR | O_CLOEXEC);
+    const bool mapped = opened >= 0 && map_descriptor(opened);
+    if (opened >= 0)
+        close(opened);
+    if (!mapped)
+        nb_log("cannot reach the supervisor's memory, nothing is recorded here: ", path + 1, NULL);
+    return mapped;
+}
+
+struct nb_ring *nb_session_ring(uint32_t index)
+{
+    const uint64_t offset = NB_PAGE + index * (NB_PAGE + session->ring_bytes);
+    return (struct nb_ring *)((char *)session + offset);
+}
+
+bool nb_session_has_images(void)
+{
+    return mapped_bytes > session->image_offset || session->image_bytes == 0;
+}
+
+uint64_t nb_session_keep_image(const void *image, uint64_t bytes)
+{
+    const uint64_t room = mapped_bytes > session->image_offset ? session->image_bytes : 0;
+    const uint64_t rounded =
+        (bytes + NB_PAGE - 1) / NB_PAGE * NB_PAGE; /* whole pages: each can be given back */
+    if (rounded < bytes || rounded > room)
+        return UINT64_MAX;
+    const uint64_t at = atomic_fetch_add_explicit(&session->image_next, rounded, memory_order_relaxed);
+    if (at > room || rounded > room - at)
+        return UINT64_MAX;
+    memcpy((char *)session + session->image_offset + at, image, bytes);
+    return at;
+}

@@ -1,0 +1,144 @@
+#include "cuda/capture/launch.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/driver/slots.h"
+#include "core/region/region.h"
+#include "cuda/capture/attribute.h"
+#include "cuda/capture/kernel.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/stream.h"
+#include "cuda/kernel/function.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/kernel/stream.h"
+#include "real.h"
+#include "surface.h"
+
+/* There are fewer launch attributes than this, and none may be given twice. */
+#define ATTRIBUTES_MAX 64u
+
+struct nb_capture_launch {
+    const char *unreplayable; /* then there is nothing else */
+    struct nb_capture_operation operation;
+    struct nb_capture_parameters parameters;
+    uint32_t attribute_count;
+    CUlaunchAttribute attributes[];
+};
+
+/* Stands for a launch that was counted, of which nothing is recorded. */
+static struct nb_capture_launch counted;
+
+/* Of the region's first launch: addresses and modules of another context mean nothing in a replay. */
+static _Atomic uint64_t context_of_region;
+
+static void check_context(const struct nb_call *call)
+{
+    CUcontext context = NULL;
+    uint64_t first = 0;
+    if (NB_REAL(cuCtxGetCurrent)(&context) != CUDA_SUCCESS || context == NULL ||
+        atomic_compare_exchange_strong(&context_of_region, &first, nb_handle(context)))
+        return;
+    if (first != nb_handle(context))
+        nb_capture_refuse(call, "launches in another context than the region's first launch");
+}
+
+static bool is_cooperative(const struct nb_launch_form *launch)
+{
+    for (unsigned int i = 0; i < launch->attribute_count; i++)
+        if (launch->attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
+            launch->attributes[i].value.cooperative)
+            return true;
+    return (launch->flags & NB_LAUNCH_COOPERATIVE) != 0;
+}
+
+static bool fill(const struct nb_call *call, const struct nb_launch_form *launch,
+                 struct nb_capture_launch *kept)
+{
+    const uint32_t kernel = nb_capture_kernel(call, launch->function);
+    if (kernel == NB_NOTHING)
+        return false;
+    kept->parameters = nb_capture_parameters(call, launch->function, launch->kernelParams, launch->extra);
+    if (kept->parameters.start == NULL)
+        return false;
+    kept->operation =
+        (struct nb_capture_operation){.kind = NB_OPERATION_LAUNCH,
+                                      .flags = is_cooperative(launch) ? NB_OPERATION_COOPERATIVE : 0,
+                                      .stream = nb_capture_stream(call, launch->stream),
+                                      .as.launch = {.kernel = kernel, .shared_bytes = launch->shared_bytes}};
+    memcpy(kept->operation.as.launch.grid, launch->grid, sizeof launch->grid);
+    memcpy(kept->operation.as.launch.block, launch->block, sizeof launch->block);
+    kept->attribute_count = launch->attribute_count;
+    if (launch->attribute_count != 0)
+        memcpy(kept->attributes, launch->attributes, launch->attribute_count * sizeof *kept->attributes);
+    return true;
+}
+
+/* Everything that the caller may change as soon as the driver has returned. NULL: nothing is recorded. */
+static struct nb_capture_launch *keep(const struct nb_call *call, const struct nb_launch_form *launch)
+{
+    check_context(call);
+    const bool has_too_many = launch->attribute_count > ATTRIBUTES_MAX;
+    struct nb_capture_launch *kept =
+        calloc(1, sizeof *kept + (has_too_many ? 0 : launch->attribute_count) * sizeof *kept->attributes);
+    if (kept == NULL) {
+        nb_capture_lost();
+        return NULL;
+    }
+    kept->unreplayable = has_too_many ? "has more attributes than any launch" : launch->unreplayable;
+    if (kept->unreplayable == NULL && !fill(call, launch, kept)) {
+        free(kept);
+        return NULL;
+    }
+    return kept;
+}
+
+struct nb_capture_launch *nb_capture_launch_before(const struct nb_call *call,
+                                                   const struct nb_launch_form *launch)
+{
+    if (nb_stream_is_captured(call, launch->stream))
+        return NULL;
+    const int saved = errno;
+    nb_describe(call->thread, launch->function); /* which finds out the name of a kernel never seen before */
+    const struct nb_function *function = nb_funcmap_get(nb_handle(launch->function));
+    nb_region_before_operation(function != NULL ? function->name : "");
+    struct nb_capture_launch *kept = nb_region_is_open() ? keep(call, launch) : NULL;
+    errno = saved;
+    return kept != NULL ? kept : &counted;
+}
+
+static void append(const struct nb_call *call, struct nb_capture_launch *kept)
+{
+    struct nb_attribute attributes[ATTRIBUTES_MAX];
+    const uint32_t count = nb_capture_attributes(call, kept->attributes, kept->attribute_count, attributes);
+    const struct nb_piece data[] = {{kept->parameters.start, kept->parameters.bytes},
+                                    {attributes, count * sizeof *attributes}};
+    const uint32_t index = nb_capture_operation(&kept->operation, data, 2);
+    if (index != NB_NOTHING)
+        nb_capture_check_parameters(call, index, kept->parameters.start, kept->parameters.bytes);
+}
+
+void nb_capture_launch_after(const struct nb_call *call, struct nb_capture_launch *kept, CUresult result)
+{
+    const int saved = errno;
+    if (kept != &counted) {
+        if (result == CUDA_SUCCESS && kept->unreplayable != NULL)
+            nb_capture_refuse(call, kept->unreplayable);
+        else if (result == CUDA_SUCCESS)
+            append(call, kept);
+        free(kept->parameters.start);
+        free(kept);
+    }
+    nb_region_after_launch();
+    errno = saved;
+}
+
+static void reset(void)
+{
+    atomic_store(&context_of_region, 0);
+}
+
+const struct nb_component nb_capture_launch_component = {.reset = reset};

@@ -1,0 +1,178 @@
+#include "cuda/capture/module.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/handle_map.h"
+#include "core/driver/slots.h"
+#include "core/region/recording.h"
+#include "core/wire/capture_format.h"
+#include "cuda/capture/global.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/kernel/handle.h"
+#include "real.h"
+#include "surface.h"
+
+/* What the compiler was asked for when an image was loaded; by the image's number. */
+struct load {
+    bool unreplayable; /* symbols of the program were linked in */
+    uint32_t count;
+    struct nb_capture_option options[];
+};
+
+/* A module that this recording holds, by the image's number. */
+struct written {
+    uint32_t index;
+};
+
+static struct nb_handle_map loads = NB_HANDLE_MAP_INITIALIZER;
+static struct nb_handle_map modules = NB_HANDLE_MAP_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Numbers that change the code. The others are buffers for texts, times, or threads of the compiler. */
+static bool changes_code(CUjit_option option)
+{
+    switch ((int)option) {
+    case CU_JIT_MAX_REGISTERS:
+    case CU_JIT_THREADS_PER_BLOCK:
+    case CU_JIT_OPTIMIZATION_LEVEL:
+    case CU_JIT_TARGET_FROM_CUCONTEXT:
+    case CU_JIT_TARGET:
+    case CU_JIT_FALLBACK_STRATEGY:
+    case CU_JIT_GENERATE_DEBUG_INFO:
+    case CU_JIT_GENERATE_LINE_INFO:
+    case CU_JIT_CACHE_MODE:
+    case CU_JIT_FAST_COMPILE:
+    case CU_JIT_LTO:
+    case CU_JIT_FTZ:
+    case CU_JIT_PREC_DIV:
+    case CU_JIT_PREC_SQRT:
+    case CU_JIT_FMA:
+    case CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES:
+    case CU_JIT_POSITION_INDEPENDENT_CODE:
+    case CU_JIT_MIN_CTA_PER_SM:
+    case CU_JIT_MAX_THREADS_PER_BLOCK:
+    case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The option's value is cast to a pointer (cuModuleLoadDataEx); all of these are of 32 bits. */
+void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
+                             void *const *values)
+{
+    const struct nb_binary *binary = nb_binmap_get(handle);
+    if (binary == NULL || count == 0 || options == NULL || values == NULL)
+        return;
+    const int saved = errno;
+    struct load *load = calloc(1, sizeof *load + count * sizeof *load->options);
+    for (unsigned int i = 0; load != NULL && i < count; i++) {
+        load->unreplayable |= options[i] == CU_JIT_GLOBAL_SYMBOL_ADDRESSES;
+        if (changes_code(options[i]))
+            load->options[load->count++] = (struct nb_capture_option){
+                .option = (uint32_t)options[i], .value = (uint32_t)(uintptr_t)values[i]};
+    }
+    if (load == NULL || !nb_handle_map_set(&loads, binary->number, load))
+        nb_capture_lost_for_good();
+    errno = saved;
+}
+
+static uint32_t write_image(const struct nb_binary *binary)
+{
+    const size_t origin_bytes = strlen(binary->origin);
+    const struct nb_capture_image image = {.format = binary->format,
+                                           .origin = {sizeof image, origin_bytes},
+                                           .content = {sizeof image + origin_bytes, binary->bytes}};
+    const struct nb_piece pieces[] = {
+        {&image, sizeof image}, {binary->origin, origin_bytes}, {binary->kept, binary->bytes}};
+    return nb_recording_append(NB_CAPTURE_IMAGE, pieces, 3);
+}
+
+static uint32_t write_module(const struct nb_binary *binary, const struct load *load)
+{
+    const size_t options_bytes = load != NULL ? load->count * sizeof *load->options : 0;
+    const struct nb_capture_module module = {.image = write_image(binary),
+                                             /* A library is loaded in no context (binmap.h). */
+                                             .kind = binary->context != 0 ? NB_CAPTURE_MODULE_MODULE
+                                                                          : NB_CAPTURE_MODULE_LIBRARY,
+                                             .options = {sizeof module, options_bytes}};
+    const struct nb_piece pieces[] = {{&module, sizeof module},
+                                      {load != NULL ? load->options : NULL, options_bytes}};
+    return nb_recording_append(NB_CAPTURE_MODULE, pieces, 2);
+}
+
+static uint32_t refuse(const struct nb_call *call, const char *whose, const char *why)
+{
+    char reason[512];
+    snprintf(reason, sizeof reason, "the code of %.300s %s", whose, why);
+    nb_capture_refuse(call, reason);
+    return NB_NOTHING;
+}
+
+static uint32_t write_first(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
+                            CUmodule handle)
+{
+    const struct load *load = nb_handle_map_get(&loads, binary->number);
+    if (load != NULL && load->unreplayable)
+        return refuse(call, whose,
+                      "was linked with addresses of the program (CU_JIT_GLOBAL_SYMBOL_ADDRESSES)");
+    struct written *written = calloc(1, sizeof *written);
+    if (written == NULL)
+        return refuse(call, whose, "found no memory");
+    written->index = write_module(binary, load);
+    nb_capture_globals_of(call, written->index, binary, handle);
+    if (!nb_handle_map_set(&modules, binary->number, written))
+        nb_capture_lost(); /* it would be written again, as another module */
+    return written->index;
+}
+
+uint32_t nb_capture_module_at(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
+                              CUmodule handle)
+{
+    if (binary->kept == NULL)
+        return refuse(call, whose, "was not kept: the image store was full, or its size is unknown");
+    /* The one lock that is held across driver calls: a second thread must not launch a kernel of this module
+     * before the module's variables are read. */
+    pthread_mutex_lock(&lock);
+    const struct written *known = nb_handle_map_get(&modules, binary->number);
+    const uint32_t index = known != NULL ? known->index : write_first(call, binary, whose, handle);
+    pthread_mutex_unlock(&lock);
+    return index;
+}
+
+uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
+                           CUfunction function)
+{
+    char whose[512];
+    CUmodule handle = NULL;
+    snprintf(whose, sizeof whose, "kernel %.300s", kernel);
+    if (binary == NULL)
+        return refuse(call, whose, "was loaded past the shim");
+    const struct written *known = nb_handle_map_get(&modules, binary->number);
+    if (known != NULL)
+        return known->index;
+    if (NB_REAL(cuFuncGetModule)(&handle, function) != CUDA_SUCCESS)
+        return refuse(call, whose, "is of no module that the driver names");
+    return nb_capture_module_at(call, binary, whose, handle);
+}
+
+static void reset(void)
+{
+    pthread_mutex_lock(&modules.lock);
+    nb_handle_map_forget(&modules);
+    pthread_mutex_unlock(&modules.lock);
+}
+
+static void forget(void)
+{
+    nb_handle_map_forget(&loads);
+    nb_handle_map_forget(&modules);
+}
+
+const struct nb_component nb_capture_module_component = {
+    .locks = {&lock, &loads.lock, &modules.lock}, .forget = forget, .reset = reset};

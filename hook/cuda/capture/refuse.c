@@ -1,0 +1,112 @@
+#include "cuda/capture/refuse.h"
+
+#include <cuda.h>
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/driver/slots.h"
+#include "core/region/recording.h"
+#include "core/region/region.h"
+#include "core/region/region_about.h"
+#include "core/wire/capture_format.h"
+#include "cuda/kernel/stream.h"
+
+/* More than anyone reads: from there on nothing is said. Reads leave room for others: what is packed may be
+ * without them. */
+#define REFUSALS_MAX 256
+#define READS_MAX    128
+
+/* What was said, as hashes: a set that no thread has to wait for. */
+static _Atomic uint64_t said[REFUSALS_MAX];
+
+static atomic_bool lost_for_good;
+
+static uint64_t hash(uint32_t slot, const char *reason)
+{
+    uint64_t value = 0xcbf29ce484222325u ^ slot; /* FNV-1a */
+    for (; *reason != 0; reason++)
+        value = (value ^ (unsigned char)*reason) * 0x100000001b3u;
+    return value | 1; /* 0 is a free place */
+}
+
+static bool is_said_first(uint64_t what, unsigned places)
+{
+    for (unsigned i = 0; i < places; i++) {
+        uint64_t found = 0;
+        if (atomic_compare_exchange_strong(&said[i], &found, what))
+            return true;
+        if (found == what)
+            return false;
+    }
+    return false;
+}
+
+static void append(const struct nb_call *call, const char *reason, uint32_t flags)
+{
+    const char *name = nb_export_names[call->slot];
+    const size_t name_bytes = strlen(name), reason_bytes = strlen(reason);
+    const struct nb_capture_refusal refusal = {.operation = nb_recording_count(NB_CAPTURE_OPERATION),
+                                               .flags = flags,
+                                               .call = {sizeof refusal, name_bytes},
+                                               .reason = {sizeof refusal + name_bytes, reason_bytes}};
+    const struct nb_piece pieces[] = {{&refusal, sizeof refusal}, {name, name_bytes}, {reason, reason_bytes}};
+    nb_recording_append(NB_CAPTURE_REFUSAL, pieces, 3);
+}
+
+void nb_capture_refuse(const struct nb_call *call, const char *reason)
+{
+    if (is_said_first(hash(call->slot, reason), REFUSALS_MAX))
+        append(call, reason, 0);
+}
+
+void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
+{
+    if (is_said_first(hash(call->slot, reason), READS_MAX))
+        append(call, reason, NB_REFUSAL_READ);
+}
+
+void nb_capture_lost(void)
+{
+    static const char reason[] = "there was no memory to record all that the driver was given";
+    if (is_said_first(hash(UINT32_MAX, reason), REFUSALS_MAX))
+        nb_region_refuse(reason);
+}
+
+void nb_capture_lost_for_good(void)
+{
+    atomic_store(&lost_for_good, true);
+    if (nb_region_is_open())
+        nb_capture_lost();
+}
+
+void nb_capture_refuse_losses(void)
+{
+    if (atomic_load(&lost_for_good))
+        nb_capture_lost();
+}
+
+static void reset(void)
+{
+    for (unsigned i = 0; i < REFUSALS_MAX; i++)
+        atomic_store(&said[i], 0);
+}
+
+const struct nb_component nb_capture_refuse_component = {.reset = reset};
+
+void nb_refuse(const struct nb_call *call, int result, const char *reason)
+{
+    if (result != CUDA_SUCCESS || !nb_hook_enter(call))
+        return;
+    nb_capture_refuse(call, reason);
+    nb_hook_leave(call);
+}
+
+void nb_refuse_on_stream(const struct nb_call *call, int result, void *stream, const char *reason)
+{
+    if (result != CUDA_SUCCESS || !nb_hook_enter(call))
+        return;
+    if (!nb_stream_is_captured(call, stream))
+        nb_capture_refuse(call, reason);
+    nb_hook_leave(call);
+}

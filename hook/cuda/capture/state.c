@@ -1,0 +1,134 @@
+#include "cuda/capture/state.h"
+
+#include <cuda.h>
+
+#include <string.h>
+
+#include "core/arena/arena.h"
+#include "core/driver/slots.h"
+#include "core/process/component.h"
+#include "core/region/recording.h"
+#include "core/region/region_about.h"
+#include "core/wire/capture_format.h"
+#include "cuda/capture/allocation.h"
+#include "cuda/capture/global.h"
+#include "cuda/capture/memory.h"
+#include "cuda/capture/place.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/texture.h"
+#include "cuda/memory/arena.h"
+#include "cuda/memory/pending.h"
+#include "real.h"
+#include "surface.h"
+
+static uint32_t attribute(CUdevice device, CUdevice_attribute which)
+{
+    int value = 0;
+    NB_REAL(cuDeviceGetAttribute)(&value, which, device);
+    return (uint32_t)value;
+}
+
+static void append_device(CUdevice device)
+{
+    char name[256] = "";
+    size_t memory = 0;
+    int version = 0;
+    CUuuid uuid = {{0}};
+    NB_REAL(cuDeviceGetName)(name, sizeof name, device);
+    NB_REAL(cuDeviceTotalMem_v2)(&memory, device);
+    NB_REAL(cuDriverGetVersion)(&version);
+    NB_REAL(cuDeviceGetUuid_v2)(&uuid, device);
+    struct nb_capture_device element = {
+        .vendor = nb_vendor,
+        .driver_version = (uint32_t)version,
+        .compute_major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+        .compute_minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+        .multiprocessors = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .l2_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
+        .memory_bytes = memory,
+        .arena = nb_arena_base(),
+        .arena_bytes = nb_arena_bytes(),
+        .name = {.offset = sizeof element, .bytes = strnlen(name, sizeof name)}};
+    _Static_assert(sizeof element.uuid == sizeof uuid, "a UUID is 16 bytes");
+    memcpy(element.uuid, &uuid, sizeof uuid);
+    const struct nb_piece pieces[] = {{&element, sizeof element}, {name, element.name.bytes}};
+    nb_recording_append(NB_CAPTURE_DEVICE, pieces, 2);
+}
+
+/* Limits that this driver or device does not have are left out. */
+static void append_limits(void)
+{
+    static const CUlimit limits[] = {CU_LIMIT_STACK_SIZE,
+                                     CU_LIMIT_PRINTF_FIFO_SIZE,
+                                     CU_LIMIT_MALLOC_HEAP_SIZE,
+                                     CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
+                                     CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT,
+                                     CU_LIMIT_MAX_L2_FETCH_GRANULARITY,
+                                     CU_LIMIT_PERSISTING_L2_CACHE_SIZE};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        size_t value = 0;
+        if (NB_REAL(cuCtxGetLimit)(&value, limits[i]) != CUDA_SUCCESS)
+            continue;
+        const struct nb_capture_limit element = {.limit = (uint32_t)limits[i], .value = value};
+        const struct nb_piece piece = {&element, sizeof element};
+        nb_recording_append(NB_CAPTURE_LIMIT, &piece, 1);
+    }
+}
+
+static CUresult begins(void)
+{
+    CUdevice device;
+    CUresult result = NB_REAL(cuCtxGetDevice)(&device);
+    if (result == CUDA_SUCCESS)
+        result = NB_REAL(cuCtxSynchronize)();
+    if (result != CUDA_SUCCESS)
+        return result;
+    const bool served = nb_memory_serves(&device);
+    nb_memory_reap_idle();
+    append_device(device);
+    append_limits();
+    nb_capture_textures();
+    nb_capture_refuse_losses();
+    if (!served)
+        nb_region_refuse(
+            nb_memory_has_failed()
+                ? "device memory could not be served from the arena, so addresses differ in a replay"
+                : "the region is of another device than the memory that is recorded");
+    return nb_capture_memory(NB_CAPTURE_BEFORE);
+}
+
+static CUresult ends(void)
+{
+    CUresult result = NB_REAL(cuCtxSynchronize)();
+    if (result == CUDA_SUCCESS)
+        result = nb_capture_memory(NB_CAPTURE_AFTER);
+    nb_capture_allocations(); /* also after a fault: the capture then shows where memory was */
+    const CUresult variables = nb_capture_globals_end();
+    return result == CUDA_SUCCESS ? variables : result;
+}
+
+/* Allocating and waiting would end another thread's stream capture, if it is one that minds; not in this
+ * mode. Waiting for the context is refused in every mode (H200: 900), which is then the region's error. */
+static int while_relaxed(CUresult (*part)(void))
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    const bool relaxed = NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+    const CUresult result = part();
+    if (relaxed)
+        NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+    return (int)result;
+}
+
+static int begin_region(void)
+{
+    nb_components_reset();
+    return while_relaxed(begins);
+}
+
+static int end_region(void)
+{
+    return while_relaxed(ends);
+}
+
+const struct nb_region_operations nb_capture_region_operations = {
+    .begin = begin_region, .end = end_region, .holds = nb_capture_holds};

@@ -1,0 +1,51 @@
+#include "cuda/kernel/stream.h"
+
+#include "core/driver/slots.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+atomic_bool nb_stream_captures_happen;
+
+static bool is_per_thread(const struct nb_call *call)
+{
+    const char *suffix = strrchr(nb_export_names[call->slot], '_');
+    return suffix != NULL && (strcmp(suffix, "_ptsz") == 0 || strcmp(suffix, "_ptds") == 0 ||
+                              strcmp(suffix, "_spt") == 0 /* HIP's */);
+}
+
+CUstream nb_stream_of(const struct nb_call *call, CUstream stream)
+{
+    if (stream != NULL)
+        return stream;
+    return is_per_thread(call) ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+}
+
+bool nb_stream_ask_captured(const struct nb_call *call, CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return NB_REAL(cuStreamIsCapturing)(nb_stream_of(call, stream), &status) == CUDA_SUCCESS &&
+           status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+void nb_after_begin_capture(const struct nb_call *call, CUresult result, CUstream hStream)
+{
+    (void)call, (void)result, (void)hStream;
+    atomic_store_explicit(&nb_stream_captures_happen, 1, memory_order_relaxed);
+}
+
+void nb_after_begin_capture_mode(const struct nb_call *call, CUresult result, CUstream hStream,
+                                 CUstreamCaptureMode mode)
+{
+    (void)mode;
+    nb_after_begin_capture(call, result, hStream);
+}
+
+void nb_after_begin_capture_to_graph(const struct nb_call *call, CUresult result, CUstream hStream,
+                                     CUgraph hGraph, const CUgraphNode *dependencies,
+                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                     CUstreamCaptureMode mode)
+{
+    (void)hGraph, (void)dependencies, (void)dependencyData, (void)numDependencies, (void)mode;
+    nb_after_begin_capture(call, result, hStream);
+}

@@ -1,0 +1,130 @@
+#include "cuda/memory/memory.h"
+
+#include <cuda.h>
+
+#include "core/arena/arena.h"
+#include "core/driver/slots.h"
+#include "core/region/region.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/kernel/stream.h"
+#include "cuda/memory/arena.h"
+#include "cuda/memory/events.h"
+#include "cuda/memory/foreign.h"
+#include "cuda/memory/pending.h"
+#include "cuda/memory/serve.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+/* The driver checks first whether the call is allowed at all (context, stream capture, an earlier fault),
+ * then its parameters: without a place for its answer it allocates nothing, and says what it would have said.
+ * Seen on an H200 (tests/sim/observed/capture.txt, "MemAlloc_v2 N 64"). */
+static CUresult ask(nb_cuMemAlloc_v2_t real, size_t bytes)
+{
+    const CUresult result = real(NULL, bytes);
+    return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
+}
+
+static CUresult serve(const struct nb_call *call, size_t bytes, CUdeviceptr *address)
+{
+    CUcontext context = NULL;
+    NB_REAL(cuCtxGetCurrent)(&context);
+    struct nb_arena_block block = {.bytes = bytes, .slot = call->slot, .owner = nb_handle(context)};
+    CUresult result = ask(NB_REAL(cuMemAlloc_v2), bytes);
+    if (result == CUDA_SUCCESS)
+        result = nb_memory_serve(&block);
+    if (result == CUDA_SUCCESS)
+        *address = block.address;
+    return result;
+}
+
+CUresult nb_through_alloc(const struct nb_call *call, nb_cuMemAlloc_v2_t real, CUdeviceptr *dptr,
+                          size_t bytesize)
+{
+    CUdevice device;
+    if (dptr != NULL && bytesize != 0 && nb_memory_serves(&device))
+        return serve(call, bytesize, dptr);
+    const CUresult result = real(dptr, bytesize);
+    if (result == CUDA_SUCCESS && dptr != NULL)
+        nb_foreign_add(*dptr, bytesize, NB_FOREIGN_UNSERVED);
+    return result;
+}
+
+/* Only the driver knows what the pitch is: it is asked for one row, which it gets back below. */
+CUresult nb_through_alloc_pitch(const struct nb_call *call, nb_cuMemAllocPitch_v2_t real, CUdeviceptr *dptr,
+                                size_t *pPitch, size_t WidthInBytes, size_t Height,
+                                unsigned int ElementSizeBytes)
+{
+    CUdevice device;
+    const bool served = dptr != NULL && pPitch != NULL && Height != 0 && nb_memory_serves(&device);
+    CUresult result = real(dptr, pPitch, WidthInBytes, served ? 1 : Height, ElementSizeBytes);
+    if (result != CUDA_SUCCESS || dptr == NULL || pPitch == NULL)
+        return result;
+    if (!served) {
+        nb_foreign_add(*dptr, *pPitch * Height, NB_FOREIGN_UNSERVED);
+        return result;
+    }
+    NB_REAL(cuMemFree_v2)(*dptr);
+    return Height > SIZE_MAX / *pPitch ? CUDA_ERROR_OUT_OF_MEMORY : serve(call, *pPitch * Height, dptr);
+}
+
+/* A free waits for all that is queued, as the driver's own does. While a stream captures nobody may wait for
+ * the context: from the first capture on memory is kept until it is needed, or a region begins. */
+static CUresult retire(const struct nb_arena_block *block)
+{
+    nb_memory_events()->block_ended(block);
+    if (atomic_load_explicit(&nb_stream_captures_happen, memory_order_relaxed)) {
+        nb_memory_defer(block, NULL, 0);
+        return CUDA_SUCCESS;
+    }
+    const CUresult result = NB_REAL(cuCtxSynchronize)();
+    if (result != CUDA_SUCCESS) {
+        nb_memory_defer(block, NULL, 0);
+        return result;
+    }
+    nb_memory_give_back(block);
+    if (nb_region_is_open())
+        nb_memory_events()->waited();
+    return CUDA_SUCCESS;
+}
+
+CUresult nb_through_free(const struct nb_call *call, nb_cuMemFree_v2_t real, CUdeviceptr dptr)
+{
+    struct nb_arena_block block;
+    (void)call;
+    const bool served = nb_arena_holds(dptr);
+    const CUresult result = real(served ? NB_MEMORY_NOBODY : dptr);
+    if (!served) {
+        if (result == CUDA_SUCCESS)
+            nb_foreign_remove(dptr);
+        return result;
+    }
+    if (result != CUDA_ERROR_INVALID_VALUE || !nb_arena_remove(dptr, NB_ARENA_MEMORY, &block))
+        return result;
+    return retire(&block);
+}
+
+struct of_context {
+    uint64_t context, address;
+};
+
+static void look_for_one(const struct nb_arena_block *block, void *context)
+{
+    struct of_context *wanted = context;
+    if (block->kind == NB_ARENA_MEMORY && !block->pooled && block->owner == wanted->context)
+        wanted->address = block->address;
+}
+
+void nb_memory_context_gone(uint64_t context)
+{
+    struct of_context wanted = {.context = context};
+    struct nb_arena_block block;
+    do {
+        wanted.address = 0;
+        nb_arena_each(look_for_one, &wanted);
+        if (wanted.address != 0 && nb_arena_remove(wanted.address, NB_ARENA_MEMORY, &block)) {
+            nb_memory_events()->block_ended(&block);
+            nb_memory_give_back(&block);
+        }
+    } while (wanted.address != 0);
+}

@@ -1,0 +1,363 @@
+/* Executable graphs: their kernels are listed when they are made, their launches refer to the list. */
+#include <cuda.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/base/vector.h"
+#include "core/driver/slots.h"
+#include "core/maps/graphmap.h"
+#include "core/process/call.h"
+#include "core/region/region.h"
+#include "cuda/graph/capture.h"
+#include "cuda/graph/node.h"
+#include "cuda/kernel/function.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/kernel/parameters.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+/* A graph that is being listed. */
+struct listing {
+    struct nb_thread *thread;
+    uint64_t number;
+    uint32_t nodes, opaque, kernels;
+    struct nb_vector kernel_nodes; /* handles; as many as `kernels` where the graph is listed whole */
+};
+
+static void write_node(const struct listing *listing, uint32_t position, const CUDA_KERNEL_NODE_PARAMS *node)
+{
+    CUfunction function = node->func != NULL ? node->func : (CUfunction)node->kern;
+    const struct nb_description *description = nb_describe(listing->thread, function);
+    if (description == NULL)
+        return;
+    const struct nb_parameters parameters = nb_parameters_of(description, node->kernelParams, node->extra);
+    const size_t size = (sizeof(struct nb_graph_node) + parameters.kept_bytes + 7) & ~(size_t)7;
+    struct nb_graph_node *record = nb_ring_reserve(listing->thread, size);
+    if (record == NULL)
+        return;
+    const uint64_t now = nb_clock();
+    memset(record, 0, size);
+    record->record = (struct nb_record){
+        .size = (uint32_t)size, .kind = NB_RECORD_GRAPH_NODE, .begin = now, .end = now, .count = position};
+    record->graph = listing->number;
+    record->kernel = description->number;
+    const uint32_t grid[] = {node->gridDimX, node->gridDimY, node->gridDimZ};
+    const uint32_t block[] = {node->blockDimX, node->blockDimY, node->blockDimZ};
+    memcpy(record->grid, grid, sizeof grid);
+    memcpy(record->block, block, sizeof block);
+    record->shared_bytes = node->sharedMemBytes;
+    record->flags = node->kernelParams == NULL && node->extra != NULL ? NB_LAUNCH_EXTRA : 0;
+    record->parameter_bytes = parameters.bytes;
+    record->kept_bytes = parameters.kept_bytes;
+    nb_parameters_copy(&parameters, description, (unsigned char *)(record + 1));
+    nb_ring_commit(listing->thread, size);
+}
+
+static void write_graph(const struct listing *listing, uint64_t handle)
+{
+    struct nb_graph *record = nb_ring_reserve(listing->thread, sizeof *record);
+    if (record == NULL)
+        return;
+    const uint64_t now = nb_clock();
+    *record = (struct nb_graph){.record = {.size = sizeof *record,
+                                           .kind = NB_RECORD_GRAPH,
+                                           .begin = now,
+                                           .end = now,
+                                           .count = listing->kernels},
+                                .graph = listing->number,
+                                .handle = handle,
+                                .nodes = listing->nodes,
+                                .opaque = listing->opaque};
+    nb_ring_commit(listing->thread, sizeof *record);
+}
+
+static void list_graph(struct listing *listing, CUgraph graph, int depth);
+
+static void list_node(struct listing *listing, CUgraphNode node, int depth)
+{
+    CUgraphNodeType type;
+    CUDA_KERNEL_NODE_PARAMS parameters;
+    CUgraph child = NULL;
+    const uint64_t handle = nb_handle(node);
+    listing->nodes++;
+    if (NB_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS) {
+        listing->opaque++;
+    } else if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        if (nb_graph_kernel_parameters(node, &parameters) == CUDA_SUCCESS &&
+            nb_vector_append(&listing->kernel_nodes, &handle))
+            write_node(listing, listing->kernels++, &parameters);
+        else
+            listing->opaque++;
+    } else if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        if (depth < NB_GRAPH_DEPTH_MAX &&
+            NB_REAL(cuGraphChildGraphNodeGetGraph)(node, &child) == CUDA_SUCCESS)
+            list_graph(listing, child, depth + 1);
+        else
+            listing->opaque++;
+    } else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+        listing->opaque++; /* its body runs kernels, and how often is decided on the device */
+    }
+}
+
+static void list_graph(struct listing *listing, CUgraph graph, int depth)
+{
+    size_t count;
+    CUgraphNode *nodes = nb_graph_nodes(graph, &count);
+    if (nodes == NULL && count != 0)
+        listing->opaque++;
+    for (size_t i = 0; nodes != NULL && i < count; i++)
+        list_node(listing, nodes[i], depth);
+    free(nodes);
+}
+
+static void publish(struct listing *listing, CUgraphExec exec)
+{
+    write_graph(listing, nb_handle(exec));
+    struct nb_graph_entry *entry = calloc(1, sizeof *entry + listing->kernels * sizeof *entry->kernel_nodes);
+    if (entry != NULL) {
+        entry->number = listing->number;
+        entry->nodes = listing->nodes;
+        entry->opaque = listing->opaque;
+        entry->kernels = listing->kernels;
+        if (listing->kernels != 0)
+            memcpy(entry->kernel_nodes, listing->kernel_nodes.items,
+                   listing->kernels * sizeof *entry->kernel_nodes);
+        nb_graphmap_set(nb_handle(exec), entry);
+    }
+    nb_vector_free(&listing->kernel_nodes);
+}
+
+static void instantiated(const struct nb_call *call, CUresult result, const CUgraphExec *exec, CUgraph graph,
+                         uint64_t flags)
+{
+    if (result != CUDA_SUCCESS || exec == NULL || !nb_hook_enter(call))
+        return;
+    const int saved = errno;
+    struct listing listing = {.thread = call->thread,
+                              .number = nb_graphmap_next_number(),
+                              .kernel_nodes = NB_VECTOR_INITIALIZER(uint64_t)};
+    list_graph(&listing, graph, 0);
+    publish(&listing, *exec);
+    if (nb_region_wanted())
+        nb_capture_graph_made(call, *exec, graph, flags);
+    errno = saved;
+    nb_hook_leave(call);
+}
+
+void nb_after_graph_instantiate_log(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
+                                    CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
+                                    size_t bufferSize)
+{
+    (void)phErrorNode, (void)logBuffer, (void)bufferSize;
+    instantiated(call, result, phGraphExec, hGraph, 0);
+}
+
+void nb_after_graph_instantiate_flags(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
+                                      CUgraph hGraph, unsigned long long flags)
+{
+    instantiated(call, result, phGraphExec, hGraph, flags);
+}
+
+void nb_after_graph_instantiate_params(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
+                                       CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+{
+    if (result == CUDA_SUCCESS && instantiateParams != NULL)
+        instantiated(call, result, phGraphExec, hGraph, instantiateParams->flags);
+}
+
+static void updated(const struct nb_call *call, CUresult result, CUgraphExec exec, CUgraph graph)
+{
+    const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(exec));
+    if (result != CUDA_SUCCESS || entry == NULL || !nb_hook_enter(call))
+        return;
+    const int saved = errno;
+    struct listing listing = {
+        .thread = call->thread, .number = entry->number, .kernel_nodes = NB_VECTOR_INITIALIZER(uint64_t)};
+    list_graph(&listing, graph, 0);
+    publish(&listing, exec);
+    if (nb_region_wanted())
+        nb_capture_graph_updated(call, exec, graph);
+    errno = saved;
+    nb_hook_leave(call);
+}
+
+void nb_after_graph_exec_update_v1(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                   CUgraph hGraph, CUgraphNode *hErrorNode_out,
+                                   CUgraphExecUpdateResult *updateResult_out)
+{
+    (void)hErrorNode_out, (void)updateResult_out;
+    updated(call, result, hGraphExec, hGraph);
+}
+
+void nb_after_graph_exec_update(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
+{
+    (void)resultInfo;
+    updated(call, result, hGraphExec, hGraph);
+}
+
+/* One node of an executable graph was changed: its record is written again, under the same position. */
+static void node_changed(const struct nb_call *call, CUresult result, CUgraphExec exec, CUgraphNode node,
+                         const CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+    const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(exec));
+    if (result != CUDA_SUCCESS || entry == NULL || parameters == NULL || !nb_hook_enter(call))
+        return;
+    const int saved = errno;
+    const struct listing listing = {.thread = call->thread,
+                                    .number = entry->number,
+                                    .nodes = entry->nodes,
+                                    .opaque = entry->opaque,
+                                    .kernels = entry->kernels};
+    for (uint32_t position = 0; position < entry->kernels; position++)
+        if (entry->kernel_nodes[position] == nb_handle(node)) {
+            write_node(&listing, position, parameters);
+            write_graph(&listing, nb_handle(exec));
+        }
+    if (nb_region_wanted())
+        nb_capture_graph_kernel(call, exec, node, parameters);
+    errno = saved;
+    nb_hook_leave(call);
+}
+
+void nb_after_graph_exec_kernel_node_set_params_v1(const struct nb_call *call, CUresult result,
+                                                   CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                   const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+{
+    CUDA_KERNEL_NODE_PARAMS newer = {0};
+    if (result != CUDA_SUCCESS || nodeParams == NULL)
+        return;
+    memcpy(&newer, nodeParams, sizeof *nodeParams);
+    node_changed(call, result, hGraphExec, hNode, &newer);
+}
+
+void nb_after_graph_exec_kernel_node_set_params(const struct nb_call *call, CUresult result,
+                                                CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    node_changed(call, result, hGraphExec, hNode, nodeParams);
+}
+
+static void copy_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
+                         const CUDA_MEMCPY3D *parameters)
+{
+    if (!nb_region_wanted() || parameters == NULL || !nb_hook_enter(call))
+        return;
+    nb_capture_graph_copy(exec, node, parameters);
+    nb_hook_leave(call);
+}
+
+static void set_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
+                        const CUDA_MEMSET_NODE_PARAMS *parameters)
+{
+    if (!nb_region_wanted() || parameters == NULL || !nb_hook_enter(call))
+        return;
+    nb_capture_graph_set(exec, node, parameters);
+    nb_hook_leave(call);
+}
+
+static void child_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    if (!nb_region_wanted() || !nb_hook_enter(call))
+        return;
+    const int saved = errno;
+    nb_capture_graph_child(call, exec, node, child);
+    errno = saved;
+    nb_hook_leave(call);
+}
+
+void nb_after_graph_exec_memcpy_node_set_params(const struct nb_call *call, CUresult result,
+                                                CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+{
+    (void)ctx;
+    if (result == CUDA_SUCCESS)
+        copy_changed(call, hGraphExec, hNode, copyParams);
+}
+
+void nb_after_graph_exec_memset_node_set_params(const struct nb_call *call, CUresult result,
+                                                CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+{
+    (void)ctx;
+    if (result == CUDA_SUCCESS)
+        set_changed(call, hGraphExec, hNode, memsetParams);
+}
+
+void nb_after_graph_exec_child_node_set_params(const struct nb_call *call, CUresult result,
+                                               CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
+{
+    if (result == CUDA_SUCCESS)
+        child_changed(call, hGraphExec, hNode, childGraph);
+}
+
+/* The parameters of the newest kind begin with those of the older ones. */
+void nb_after_graph_exec_node_set_params(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                         CUgraphNode hNode, CUgraphNodeParams *nodeParams)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    CUDA_MEMSET_NODE_PARAMS set;
+    if (result != CUDA_SUCCESS || nodeParams == NULL || nb_graphmap_get(nb_handle(hGraphExec)) == NULL)
+        return;
+    if (nodeParams->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        memcpy(&kernel, &nodeParams->kernel, sizeof kernel);
+        node_changed(call, result, hGraphExec, hNode, &kernel);
+    } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        memcpy(&set, &nodeParams->memset, sizeof set);
+        set_changed(call, hGraphExec, hNode, &set);
+    } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        copy_changed(call, hGraphExec, hNode, &nodeParams->memcpy.copyParams);
+    } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        child_changed(call, hGraphExec, hNode, nodeParams->graph.graph);
+    }
+}
+
+void nb_after_graph_node_set_enabled(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                     CUgraphNode hNode, unsigned int isEnabled)
+{
+    if (result != CUDA_SUCCESS || !nb_region_wanted() || !nb_hook_enter(call))
+        return;
+    nb_capture_graph_enabled(hGraphExec, hNode, isEnabled != 0);
+    nb_hook_leave(call);
+}
+
+void nb_after_graph_exec_destroy(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec)
+{
+    if (result != CUDA_SUCCESS || call->thread == NULL)
+        return;
+    nb_graphmap_set(nb_handle(hGraphExec), NULL);
+    if (nb_region_wanted())
+        nb_capture_graph_destroyed(hGraphExec);
+}
+
+CUresult nb_replace_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t real, CUgraphExec hGraphExec,
+                                 CUstream hStream)
+{
+    const bool wanted = nb_region_wanted() && call->thread != NULL;
+    struct nb_capture_graph_launch launch = {.is_counted = false};
+    if (wanted)
+        launch = nb_capture_graph_before(call, hGraphExec, hStream);
+    const CUresult result = real(hGraphExec, hStream);
+    if (call->thread == NULL)
+        return result;
+    const uint64_t end = nb_clock();
+    struct nb_graph_launch *record = nb_ring_reserve(call->thread, sizeof *record);
+    if (record != NULL) {
+        const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(hGraphExec));
+        *record = (struct nb_graph_launch){.record = {.size = sizeof *record,
+                                                      .kind = NB_RECORD_GRAPH_LAUNCH,
+                                                      .slot = (uint16_t)call->slot,
+                                                      .begin = call->begin,
+                                                      .end = end,
+                                                      .result = (int32_t)result},
+                                           .graph = entry != NULL ? entry->number : 0,
+                                           .stream = nb_handle(hStream)};
+        nb_ring_commit(call->thread, sizeof *record);
+    }
+    if (wanted)
+        nb_capture_graph_after(call, launch, hStream, result);
+    nb_call_leave(call, end);
+    return result;
+}

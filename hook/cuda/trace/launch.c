@@ -1,0 +1,133 @@
+/* Every way to launch a kernel, each recorded with its parameters. */
+#include <cuda.h>
+
+#include "core/process/call.h"
+#include "cuda/trace/launch_record.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+static const struct nb_launch_under_way nothing;
+
+CUresult nb_replace_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CUfunction f,
+                           unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                           unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                           unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+{
+    const struct nb_launch_form launch = {.function = f,
+                                          .grid = {gridDimX, gridDimY, gridDimZ},
+                                          .block = {blockDimX, blockDimY, blockDimZ},
+                                          .shared_bytes = sharedMemBytes,
+                                          .stream = hStream,
+                                          .kernelParams = kernelParams,
+                                          .extra = extra};
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return nb_launch_end(call, under_way,
+                         real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+                              sharedMemBytes, hStream, kernelParams, extra));
+}
+
+CUresult nb_replace_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t real,
+                              const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
+    if (config == NULL)
+        return nb_launch_end(call, nothing, real(config, f, kernelParams, extra));
+    const struct nb_launch_form launch = {.function = f,
+                                          .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                          .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                          .shared_bytes = config->sharedMemBytes,
+                                          .stream = config->hStream,
+                                          .attributes = config->attrs,
+                                          .attribute_count = config->attrs != NULL ? config->numAttrs : 0,
+                                          .kernelParams = kernelParams,
+                                          .extra = extra};
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return nb_launch_end(call, under_way, real(config, f, kernelParams, extra));
+}
+
+CUresult nb_replace_launch_cooperative(const struct nb_call *call, nb_cuLaunchCooperativeKernel_t real,
+                                       CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                       unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                       unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                                       void **kernelParams)
+{
+    const struct nb_launch_form launch = {.function = f,
+                                          .grid = {gridDimX, gridDimY, gridDimZ},
+                                          .block = {blockDimX, blockDimY, blockDimZ},
+                                          .shared_bytes = sharedMemBytes,
+                                          .stream = hStream,
+                                          .flags = NB_LAUNCH_COOPERATIVE,
+                                          .kernelParams = kernelParams};
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return nb_launch_end(call, under_way,
+                         real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+                              sharedMemBytes, hStream, kernelParams));
+}
+
+static struct nb_launch_form form_of_one(const CUDA_LAUNCH_PARAMS *one)
+{
+    return (struct nb_launch_form){.function = one->function,
+                                   .grid = {one->gridDimX, one->gridDimY, one->gridDimZ},
+                                   .block = {one->blockDimX, one->blockDimY, one->blockDimZ},
+                                   .shared_bytes = one->sharedMemBytes,
+                                   .stream = one->hStream,
+                                   .flags = NB_LAUNCH_COOPERATIVE,
+                                   .kernelParams = one->kernelParams,
+                                   .unreplayable =
+                                       "launches kernels on several devices that wait for each other"};
+}
+
+CUresult nb_replace_launch_multi(const struct nb_call *call, nb_cuLaunchCooperativeKernelMultiDevice_t real,
+                                 CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices,
+                                 unsigned int flags)
+{
+    const unsigned int count = call->thread != NULL && launchParamsList != NULL ? numDevices : 0;
+    struct nb_launch_under_way under_way = nothing;
+    if (count > 0) {
+        const struct nb_launch_form first = form_of_one(launchParamsList);
+        under_way = nb_launch_several_begin(call, &first);
+    }
+    const CUresult result = real(launchParamsList, numDevices, flags);
+    const unsigned int taken =
+        result == CUDA_SUCCESS || count == 0 ? count : 1; /* a refused list may be no list */
+    for (unsigned int i = 0; i < taken; i++) {
+        const struct nb_launch_form launch = form_of_one(&launchParamsList[i]);
+        nb_launch_several_add(call, &launch, result);
+    }
+    return nb_launch_end(call, under_way, result);
+}
+
+/* The launch calls of CUDA 3 (cuFuncSetBlockShape, cuParamSet*): block shape, shared memory and parameters
+ * are state of the function, which the driver does not give back. They are recorded as 0, not guessed. */
+static struct nb_launch_under_way legacy_begin(const struct nb_call *call, CUfunction f, int width,
+                                               int height, CUstream stream)
+{
+    const struct nb_launch_form launch = {
+        .function = f,
+        .grid = {(unsigned int)width, (unsigned int)height, 1},
+        .stream = stream,
+        .unreplayable =
+            "launches with parameters that are state of the function (cuParamSet), which the driver "
+            "does not give back"};
+    return nb_launch_begin(call, &launch);
+}
+
+CUresult nb_replace_launch_legacy(const struct nb_call *call, nb_cuLaunch_t real, CUfunction f)
+{
+    const struct nb_launch_under_way under_way = legacy_begin(call, f, 1, 1, NULL);
+    return nb_launch_end(call, under_way, real(f));
+}
+
+CUresult nb_replace_launch_grid(const struct nb_call *call, nb_cuLaunchGrid_t real, CUfunction f,
+                                int grid_width, int grid_height)
+{
+    const struct nb_launch_under_way under_way = legacy_begin(call, f, grid_width, grid_height, NULL);
+    return nb_launch_end(call, under_way, real(f, grid_width, grid_height));
+}
+
+CUresult nb_replace_launch_grid_async(const struct nb_call *call, nb_cuLaunchGridAsync_t real, CUfunction f,
+                                      int grid_width, int grid_height, CUstream hStream)
+{
+    const struct nb_launch_under_way under_way = legacy_begin(call, f, grid_width, grid_height, hStream);
+    return nb_launch_end(call, under_way, real(f, grid_width, grid_height, hStream));
+}

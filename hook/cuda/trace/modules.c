@@ -1,0 +1,129 @@
+/* Code that the driver accepts: modules, libraries and link products, into the binmap and out of it. */
+#include <cuda.h>
+
+#include "core/driver/slots.h"
+#include "core/maps/binmap.h"
+#include "core/maps/funcmap.h"
+#include "core/process/call.h"
+#include "core/region/region.h"
+#include "cuda/capture/global.h"
+#include "cuda/capture/module.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/memory/memory.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+static uint64_t current_context(void)
+{
+    CUcontext context = NULL;
+    return NB_REAL(cuCtxGetCurrent)(&context) == CUDA_SUCCESS ? nb_handle(context) : 0;
+}
+
+void nb_after_module_load(const struct nb_call *call, CUresult result, CUmodule *module, const void *image)
+{
+    nb_after_module_load_ex(call, result, module, image, 0, NULL, NULL);
+}
+
+void nb_after_module_load_ex(const struct nb_call *call, CUresult result, CUmodule *module, const void *image,
+                             unsigned int numOptions, CUjit_option *options, void **optionValues)
+{
+    if (result != CUDA_SUCCESS || module == NULL || !nb_hook_enter(call))
+        return;
+    nb_binmap_load(call, nb_handle(*module), current_context(), image, 0);
+    if (nb_region_wanted())
+        nb_capture_load_options(nb_handle(*module), numOptions, options, optionValues);
+    nb_hook_leave(call);
+}
+
+void nb_after_module_load_file(const struct nb_call *call, CUresult result, CUmodule *module,
+                               const char *path)
+{
+    if (result != CUDA_SUCCESS || module == NULL || !nb_hook_enter(call))
+        return;
+    nb_binmap_load_file(call, nb_handle(*module), current_context(), path);
+    nb_hook_leave(call);
+}
+
+void nb_after_library_load(const struct nb_call *call, CUresult result, CUlibrary *library, const void *code,
+                           CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
+                           CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                           unsigned int numLibraryOptions)
+{
+    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
+    if (result != CUDA_SUCCESS || library == NULL || !nb_hook_enter(call))
+        return;
+    nb_binmap_load(call, nb_handle(*library), 0, code, 0);
+    if (nb_region_wanted())
+        nb_capture_load_options(nb_handle(*library), numJitOptions, jitOptions, jitOptionsValues);
+    nb_hook_leave(call);
+}
+
+void nb_after_library_load_file(const struct nb_call *call, CUresult result, CUlibrary *library,
+                                const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues,
+                                unsigned int numJitOptions, CUlibraryOption *libraryOptions,
+                                void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
+    if (result != CUDA_SUCCESS || library == NULL || !nb_hook_enter(call))
+        return;
+    nb_binmap_load_file(call, nb_handle(*library), 0, fileName);
+    if (nb_region_wanted())
+        nb_capture_load_options(nb_handle(*library), numJitOptions, jitOptions, jitOptionsValues);
+    nb_hook_leave(call);
+}
+
+static void unloaded(const struct nb_call *call, CUresult result, uint64_t handle)
+{
+    const struct nb_binary *binary = nb_binmap_get(handle);
+    if (result != CUDA_SUCCESS || binary == NULL || call->thread == NULL)
+        return;
+    if (nb_region_is_open() && nb_hook_enter(call)) {
+        nb_capture_globals_unloaded(call, binary);
+        nb_hook_leave(call);
+    }
+    nb_funcmap_unload(binary->number);
+    nb_binmap_unload(binary->number);
+}
+
+void nb_after_module_unload(const struct nb_call *call, CUresult result, CUmodule module)
+{
+    unloaded(call, result, nb_handle(module));
+}
+
+void nb_after_library_unload(const struct nb_call *call, CUresult result, CUlibrary library)
+{
+    unloaded(call, result, nb_handle(library));
+}
+
+void nb_after_library_module(const struct nb_call *call, CUresult result, CUmodule *module, CUlibrary library)
+{
+    if (result == CUDA_SUCCESS && module != NULL && call->thread != NULL)
+        nb_binmap_alias(nb_handle(*module), nb_handle(library));
+}
+
+/* The product of a link is an image like any other once it is loaded; it has no length in its own headers
+ * that a later load could trust more than this. */
+void nb_after_link_complete(const struct nb_call *call, CUresult result, CUlinkState state, void **cubinOut,
+                            size_t *sizeOut)
+{
+    if (result != CUDA_SUCCESS || cubinOut == NULL || !nb_hook_enter(call))
+        return;
+    nb_binmap_load(call, nb_handle(state), 0, *cubinOut, sizeOut != NULL ? *sizeOut : 0);
+    nb_hook_leave(call);
+}
+
+void nb_after_link_destroy(const struct nb_call *call, CUresult result, CUlinkState state)
+{
+    unloaded(call, result, nb_handle(state));
+}
+
+void nb_after_context_destroy(const struct nb_call *call, CUresult result, CUcontext context)
+{
+    if (result != CUDA_SUCCESS || call->thread == NULL)
+        return;
+    nb_funcmap_unload_context(nb_handle(context));
+    nb_binmap_unload_context(nb_handle(context));
+    if (nb_region_wanted())
+        nb_memory_context_gone(nb_handle(context));
+}

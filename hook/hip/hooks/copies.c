@@ -1,0 +1,193 @@
+/* HIP's copies, each in the shape of hook/cuda/capture/copy.h. The direction that the caller names is not
+ * used: what the addresses are says it. */
+#include <cuda.h>
+#include <hip/hip_runtime_api.h>
+
+#include "cuda/capture/copy.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
+#include "hip/driver/hip.h"
+#include "hip/driver/shapes.h"
+#include "hip/hooks/same.h"
+#include "real.h"
+#include "special.h"
+
+/* The driver has answered a call of any form. */
+static hipError_t copied(const struct nb_call *call, bool announced, hipError_t result, struct nb_copy copy)
+{
+    if (nb_capture_is_taken(announced, (CUresult)result))
+        nb_capture_copy(call, copy);
+    return result;
+}
+
+static struct nb_copy bytes(const void *destination, const void *source, size_t count, hipStream_t stream,
+                            bool host_waits)
+{
+    return nb_copy_of_bytes(nb_address(destination), nb_address(source), count, (CUstream)stream, host_waits);
+}
+
+hipError_t nb_through_hip_copy(const struct nb_call *call, nb_hipMemcpy_t real, void *dst, const void *src,
+                               size_t sizeBytes, hipMemcpyKind kind)
+{
+    const bool announced = nb_capture_announce(call, NULL);
+    const hipError_t result = real(dst, src, sizeBytes, kind);
+    return copied(call, announced, result, bytes(dst, src, sizeBytes, NULL, true));
+}
+
+hipError_t nb_through_hip_copy_async(const struct nb_call *call, nb_hipMemcpyAsync_t real, void *dst,
+                                     const void *src, size_t sizeBytes, hipMemcpyKind kind,
+                                     hipStream_t stream)
+{
+    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const hipError_t result = real(dst, src, sizeBytes, kind, stream);
+    return copied(call, announced, result, bytes(dst, src, sizeBytes, stream, false));
+}
+
+/* In the stream's order, and over when the call returns. */
+hipError_t nb_through_hip_copy_with_stream(const struct nb_call *call, nb_hipMemcpyWithStream_t real,
+                                           void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
+                                           hipStream_t stream)
+{
+    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const hipError_t result = real(dst, src, sizeBytes, kind, stream);
+    return copied(call, announced, result, bytes(dst, src, sizeBytes, stream, true));
+}
+
+hipError_t nb_through_hip_copy_to_device(const struct nb_call *call, nb_hipMemcpyHtoD_t real,
+                                         hipDeviceptr_t dst, const void *src, size_t sizeBytes)
+{
+    return (hipError_t)nb_through_copy_to_device(call, NB_SAME(cuMemcpyHtoD_v2, real), nb_address(dst), src,
+                                                 sizeBytes);
+}
+
+hipError_t nb_through_hip_copy_to_device_async(const struct nb_call *call, nb_hipMemcpyHtoDAsync_t real,
+                                               hipDeviceptr_t dst, const void *src, size_t sizeBytes,
+                                               hipStream_t stream)
+{
+    return (hipError_t)nb_through_copy_to_device_async(call, NB_SAME(cuMemcpyHtoDAsync_v2, real),
+                                                       nb_address(dst), src, sizeBytes, (CUstream)stream);
+}
+
+hipError_t nb_through_hip_copy_to_host(const struct nb_call *call, nb_hipMemcpyDtoH_t real, void *dst,
+                                       hipDeviceptr_t src, size_t sizeBytes)
+{
+    return (hipError_t)nb_through_copy_to_host(call, NB_SAME(cuMemcpyDtoH_v2, real), dst, nb_address(src),
+                                               sizeBytes);
+}
+
+hipError_t nb_through_hip_copy_to_host_async(const struct nb_call *call, nb_hipMemcpyDtoHAsync_t real,
+                                             void *dst, hipDeviceptr_t src, size_t sizeBytes,
+                                             hipStream_t stream)
+{
+    return (hipError_t)nb_through_copy_to_host_async(call, NB_SAME(cuMemcpyDtoHAsync_v2, real), dst,
+                                                     nb_address(src), sizeBytes, (CUstream)stream);
+}
+
+hipError_t nb_through_hip_copy_on_device(const struct nb_call *call, nb_hipMemcpyDtoD_t real,
+                                         hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes)
+{
+    return (hipError_t)nb_through_copy(call, NB_SAME(cuMemcpy, real), nb_address(dst), nb_address(src),
+                                       sizeBytes);
+}
+
+hipError_t nb_through_hip_copy_on_device_async(const struct nb_call *call, nb_hipMemcpyDtoDAsync_t real,
+                                               hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes,
+                                               hipStream_t stream)
+{
+    return (hipError_t)nb_through_copy_async(call, NB_SAME(cuMemcpyAsync, real), nb_address(dst),
+                                             nb_address(src), sizeBytes, (CUstream)stream);
+}
+
+hipError_t nb_through_hip_copy_rows(const struct nb_call *call, nb_hipMemcpy2D_t real, void *dst,
+                                    size_t dpitch, const void *src, size_t spitch, size_t width,
+                                    size_t height, hipMemcpyKind kind)
+{
+    const CUDA_MEMCPY2D rows = nb_shape_of_rows(dst, dpitch, src, spitch, width, height);
+    const bool announced = nb_capture_announce(call, NULL);
+    const hipError_t result = real(dst, dpitch, src, spitch, width, height, kind);
+    return copied(call, announced, result, nb_copy_of_plane(&rows, NULL, true));
+}
+
+hipError_t nb_through_hip_copy_rows_async(const struct nb_call *call, nb_hipMemcpy2DAsync_t real, void *dst,
+                                          size_t dpitch, const void *src, size_t spitch, size_t width,
+                                          size_t height, hipMemcpyKind kind, hipStream_t stream)
+{
+    const CUDA_MEMCPY2D rows = nb_shape_of_rows(dst, dpitch, src, spitch, width, height);
+    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const hipError_t result = real(dst, dpitch, src, spitch, width, height, kind, stream);
+    return copied(call, announced, result, nb_copy_of_plane(&rows, (CUstream)stream, false));
+}
+
+/* A description is read when the driver has accepted it: before, it may be none. */
+hipError_t nb_through_hip_copy_plane(const struct nb_call *call, nb_hipMemcpyParam2D_t real,
+                                     const hip_Memcpy2D *pCopy)
+{
+    const bool announced = nb_capture_announce(call, NULL);
+    const hipError_t result = real(pCopy);
+    if (result != hipSuccess)
+        return result;
+    const CUDA_MEMCPY2D plane = nb_shape_of_plane(pCopy);
+    return copied(call, announced, result, nb_copy_of_plane(&plane, NULL, true));
+}
+
+hipError_t nb_through_hip_copy_plane_async(const struct nb_call *call, nb_hipMemcpyParam2DAsync_t real,
+                                           const hip_Memcpy2D *pCopy, hipStream_t stream)
+{
+    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const hipError_t result = real(pCopy, stream);
+    if (result != hipSuccess)
+        return result;
+    const CUDA_MEMCPY2D plane = nb_shape_of_plane(pCopy);
+    return copied(call, announced, result, nb_copy_of_plane(&plane, (CUstream)stream, false));
+}
+
+hipError_t nb_through_hip_copy_volume(const struct nb_call *call, nb_hipMemcpy3D_t real,
+                                      const struct hipMemcpy3DParms *p)
+{
+    const bool announced = nb_capture_announce(call, NULL);
+    const hipError_t result = real(p);
+    CUDA_MEMCPY3D volume;
+    if (result != hipSuccess || !nb_hip_copy_to(p, &volume))
+        return result;
+    return copied(call, announced, result, nb_copy_of_volume(&volume, NULL, true));
+}
+
+hipError_t nb_through_hip_copy_volume_async(const struct nb_call *call, nb_hipMemcpy3DAsync_t real,
+                                            const struct hipMemcpy3DParms *p, hipStream_t stream)
+{
+    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const hipError_t result = real(p, stream);
+    CUDA_MEMCPY3D volume;
+    if (result != hipSuccess || !nb_hip_copy_to(p, &volume))
+        return result;
+    return copied(call, announced, result, nb_copy_of_volume(&volume, (CUstream)stream, false));
+}
+
+static hipError_t driver_volume_copied(const struct nb_call *call, bool announced, hipError_t result,
+                                       const HIP_MEMCPY3D *from, CUstream stream, bool host_waits)
+{
+    CUDA_MEMCPY3D volume;
+    if (result != hipSuccess)
+        return result;
+    if (nb_shape_of_driver_volume(from, &volume))
+        return copied(call, announced, result, nb_copy_of_volume(&volume, stream, host_waits));
+    if (nb_capture_is_taken(announced, CUDA_SUCCESS))
+        nb_capture_refuse(call, "copies in a form of which this driver's description is not known");
+    return result;
+}
+
+hipError_t nb_through_hip_copy_driver_volume(const struct nb_call *call, nb_hipDrvMemcpy3D_t real,
+                                             const HIP_MEMCPY3D *pCopy)
+{
+    const bool announced = nb_capture_announce(call, NULL);
+    const hipError_t result = real(pCopy);
+    return driver_volume_copied(call, announced, result, pCopy, NULL, true);
+}
+
+hipError_t nb_through_hip_copy_driver_volume_async(const struct nb_call *call, nb_hipDrvMemcpy3DAsync_t real,
+                                                   const HIP_MEMCPY3D *pCopy, hipStream_t stream)
+{
+    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const hipError_t result = real(pCopy, stream);
+    return driver_volume_copied(call, announced, result, pCopy, (CUstream)stream, false);
+}

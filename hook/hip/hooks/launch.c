@@ -1,0 +1,255 @@
+/* Every way to launch a kernel that HIP has. Those of modules are CUDA's by other names. */
+#include <cuda.h>
+#include <hip/hip_runtime_api.h>
+
+#include "core/process/call.h"
+#include "cuda/trace/launch_record.h"
+#include "hip/hooks/same.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+static const struct nb_launch_under_way nothing;
+
+static const char *const records_events =
+    "launches a kernel that records events as it begins or ends (hipExtLaunch), which is not recorded";
+static const char *const in_any_order =
+    "launches a kernel that need not wait for those before it (hipExtAnyOrderLaunch), which is not recorded";
+
+/* What the forms of hipExt ask for beyond a launch; `otherwise` is what else there is to say. */
+static const char *reason_of(hipEvent_t start, hipEvent_t stop, unsigned int flags, const char *otherwise)
+{
+    if (start != NULL || stop != NULL)
+        return records_events;
+    return (flags & hipExtAnyOrderLaunch) != 0 ? in_any_order : otherwise;
+}
+
+/* ---- kernels of modules -------------------------------------------------------------------------------- */
+
+hipError_t nb_replace_hip_module_launch(const struct nb_call *call, nb_hipModuleLaunchKernel_t real,
+                                        hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
+                                        unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                        unsigned int blockDimZ, unsigned int sharedMemBytes,
+                                        hipStream_t stream, void **kernelParams, void **extra)
+{
+    return (hipError_t)nb_replace_launch(call, NB_SAME(cuLaunchKernel, real), (CUfunction)f, gridDimX,
+                                         gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+                                         (CUstream)stream, kernelParams, extra);
+}
+
+/* Since 5.5. */
+hipError_t nb_replace_hip_module_launch_cooperative(const struct nb_call *call,
+                                                    nb_hipModuleLaunchCooperativeKernel_t real,
+                                                    hipFunction_t f, unsigned int gridDimX,
+                                                    unsigned int gridDimY, unsigned int gridDimZ,
+                                                    unsigned int blockDimX, unsigned int blockDimY,
+                                                    unsigned int blockDimZ, unsigned int sharedMemBytes,
+                                                    hipStream_t stream, void **kernelParams)
+{
+    return (hipError_t)nb_replace_launch_cooperative(
+        call, NB_SAME(cuLaunchCooperativeKernel, real), (CUfunction)f, gridDimX, gridDimY, gridDimZ,
+        blockDimX, blockDimY, blockDimZ, sharedMemBytes, (CUstream)stream, kernelParams);
+}
+
+/* Since 5.5; hipFunctionLaunchParams is CUDA_LAUNCH_PARAMS. */
+hipError_t nb_replace_hip_module_launch_multi(const struct nb_call *call,
+                                              nb_hipModuleLaunchCooperativeKernelMultiDevice_t real,
+                                              hipFunctionLaunchParams *launchParamsList,
+                                              unsigned int numDevices, unsigned int flags)
+{
+    return (hipError_t)nb_replace_launch_multi(call, NB_SAME(cuLaunchCooperativeKernelMultiDevice, real),
+                                               (CUDA_LAUNCH_PARAMS *)launchParamsList, numDevices, flags);
+}
+
+/* Since 7.0; HIP_LAUNCH_CONFIG is CUlaunchConfig, and its attributes have the same numbers. */
+hipError_t nb_replace_hip_module_launch_ex(const struct nb_call *call, nb_hipDrvLaunchKernelEx_t real,
+                                           const HIP_LAUNCH_CONFIG *config, hipFunction_t f,
+                                           void **kernelParams, void **extra)
+{
+    return (hipError_t)nb_replace_launch_ex(call, NB_SAME(cuLaunchKernelEx, real),
+                                            (const CUlaunchConfig *)config, (CUfunction)f, kernelParams,
+                                            extra);
+}
+
+/* Sizes are in threads; the last block along an axis may be a part of one, which no other call can launch. */
+struct size {
+    unsigned int blocks;
+    bool is_whole;
+};
+
+static struct size blocks_of(uint32_t threads, uint32_t block)
+{
+    if (block == 0)
+        return (struct size){0, true}; /* the library refuses it */
+    return (struct size){threads / block + (threads % block != 0), threads % block == 0};
+}
+
+static struct nb_launch_form form_of_threads(hipFunction_t function, const uint32_t *threads,
+                                             const uint32_t *block, size_t shared_bytes, hipStream_t stream,
+                                             void **parameters, void **extra)
+{
+    struct nb_launch_form launch = {.function = (CUfunction)function,
+                                    .block = {block[0], block[1], block[2]},
+                                    .shared_bytes = (unsigned int)shared_bytes,
+                                    .stream = (CUstream)stream,
+                                    .kernelParams = parameters,
+                                    .extra = extra};
+    for (int axis = 0; axis < 3; axis++) {
+        const struct size size = blocks_of(threads[axis], block[axis]);
+        launch.grid[axis] = size.blocks;
+        if (!size.is_whole)
+            launch.unreplayable =
+                "launches a grid whose last block is a part of one (hipExtModuleLaunchKernel)";
+    }
+    return launch;
+}
+
+hipError_t nb_replace_hip_module_launch_threads(
+    const struct nb_call *call,
+    nb__Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j_t real,
+    hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
+    uint32_t localWorkSizeX, uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes,
+    hipStream_t hStream, void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent,
+    uint32_t flags)
+{
+    const uint32_t threads[] = {globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ};
+    const uint32_t block[] = {localWorkSizeX, localWorkSizeY, localWorkSizeZ};
+    struct nb_launch_form launch =
+        form_of_threads(f, threads, block, sharedMemBytes, hStream, kernelParams, extra);
+    launch.unreplayable = reason_of(startEvent, stopEvent, (unsigned)flags, launch.unreplayable);
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return (hipError_t)nb_launch_end(call, under_way,
+                                     (CUresult)real(f, globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ,
+                                                    localWorkSizeX, localWorkSizeY, localWorkSizeZ,
+                                                    sharedMemBytes, hStream, kernelParams, extra, startEvent,
+                                                    stopEvent, flags));
+}
+
+hipError_t nb_replace_hip_module_launch_hcc(
+    const struct nb_call *call,
+    nb__Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6__t real,
+    hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
+    uint32_t localWorkSizeX, uint32_t localWorkSizeY, uint32_t localWorkSizeZ, size_t sharedMemBytes,
+    hipStream_t hStream, void **kernelParams, void **extra, hipEvent_t startEvent, hipEvent_t stopEvent)
+{
+    const uint32_t threads[] = {globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ};
+    const uint32_t block[] = {localWorkSizeX, localWorkSizeY, localWorkSizeZ};
+    struct nb_launch_form launch =
+        form_of_threads(f, threads, block, sharedMemBytes, hStream, kernelParams, extra);
+    if (startEvent != NULL || stopEvent != NULL)
+        launch.unreplayable = records_events;
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return (hipError_t)nb_launch_end(
+        call, under_way,
+        (CUresult)real(f, globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ, localWorkSizeX, localWorkSizeY,
+                       localWorkSizeZ, sharedMemBytes, hStream, kernelParams, extra, startEvent, stopEvent));
+}
+
+/* ---- kernels that hipcc linked in, by their stubs ------------------------------------------------------ */
+
+static inline struct nb_launch_form form_of_stub(const void *stub, dim3 grid, dim3 block, void **parameters,
+                                                 size_t shared_bytes, hipStream_t stream)
+{
+    return (struct nb_launch_form){.function = (CUfunction)(uintptr_t)stub,
+                                   .grid = {grid.x, grid.y, grid.z},
+                                   .block = {block.x, block.y, block.z},
+                                   .shared_bytes = (unsigned int)shared_bytes,
+                                   .stream = (CUstream)stream,
+                                   .kernelParams = parameters};
+}
+
+hipError_t nb_replace_hip_launch(const struct nb_call *call, nb_hipLaunchKernel_t real,
+                                 const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
+                                 size_t sharedMemBytes, hipStream_t stream)
+{
+    const struct nb_launch_form launch =
+        form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return (hipError_t)nb_launch_end(
+        call, under_way,
+        (CUresult)real(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream));
+}
+
+hipError_t nb_replace_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunchKernel_t real,
+                                     const void *function_address, dim3 numBlocks, dim3 dimBlocks,
+                                     void **args, size_t sharedMemBytes, hipStream_t stream,
+                                     hipEvent_t startEvent, hipEvent_t stopEvent, int flags)
+{
+    struct nb_launch_form launch =
+        form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
+    launch.unreplayable = reason_of(startEvent, stopEvent, (unsigned)flags, launch.unreplayable);
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return (hipError_t)nb_launch_end(call, under_way,
+                                     (CUresult)real(function_address, numBlocks, dimBlocks, args,
+                                                    sharedMemBytes, stream, startEvent, stopEvent, flags));
+}
+
+/* Since 7.0. */
+hipError_t nb_replace_hip_launch_ex(const struct nb_call *call, nb_hipLaunchKernelExC_t real,
+                                    const hipLaunchConfig_t *config, const void *fPtr, void **args)
+{
+    if (config == NULL)
+        return (hipError_t)nb_launch_end(call, nothing, (CUresult)real(config, fPtr, args));
+    struct nb_launch_form launch =
+        form_of_stub(fPtr, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream);
+    launch.attributes = (const CUlaunchAttribute *)config->attrs;
+    launch.attribute_count = config->attrs != NULL ? config->numAttrs : 0;
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return (hipError_t)nb_launch_end(call, under_way, (CUresult)real(config, fPtr, args));
+}
+
+hipError_t nb_replace_hip_launch_cooperative(const struct nb_call *call, nb_hipLaunchCooperativeKernel_t real,
+                                             const void *f, dim3 gridDim, dim3 blockDimX, void **kernelParams,
+                                             unsigned int sharedMemBytes, hipStream_t stream)
+{
+    struct nb_launch_form launch = form_of_stub(f, gridDim, blockDimX, kernelParams, sharedMemBytes, stream);
+    launch.flags = NB_LAUNCH_COOPERATIVE;
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    return (hipError_t)nb_launch_end(
+        call, under_way, (CUresult)real(f, gridDim, blockDimX, kernelParams, sharedMemBytes, stream));
+}
+
+/* Its references are pointers, and its parameters come packed. */
+void nb_replace_hip_launch_packed(
+    const struct nb_call *call, nb__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv_t real,
+    uintptr_t function_address, const dim3 *numBlocks, const dim3 *dimBlocks, uint32_t sharedMemBytes,
+    hipStream_t stream, void **kernarg)
+{
+    struct nb_launch_form launch =
+        form_of_stub((const void *)function_address, *numBlocks, *dimBlocks, NULL, sharedMemBytes, stream);
+    launch.extra = kernarg;
+    const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
+    real(function_address, numBlocks, dimBlocks, sharedMemBytes, stream, kernarg);
+    nb_launch_end(call, under_way, CUDA_SUCCESS);
+}
+
+/* ---- several devices ----------------------------------------------------------------------------------- */
+
+static struct nb_launch_form form_of_one(const struct nb_call *call, const hipLaunchParams *one)
+{
+    struct nb_launch_form launch =
+        form_of_stub(one->func, one->gridDim, one->blockDim, one->args, one->sharedMem, one->stream);
+    if (call->slot == NB_SLOT_hipLaunchCooperativeKernelMultiDevice)
+        launch.flags = NB_LAUNCH_COOPERATIVE;
+    launch.unreplayable = "launches kernels on several devices, and a replay has one";
+    return launch;
+}
+
+hipError_t nb_replace_hip_launch_multi(const struct nb_call *call,
+                                       nb_hipLaunchCooperativeKernelMultiDevice_t real,
+                                       hipLaunchParams *launchParamsList, int numDevices, unsigned int flags)
+{
+    const int count = call->thread != NULL && launchParamsList != NULL ? numDevices : 0;
+    struct nb_launch_under_way under_way = nothing;
+    if (count > 0) {
+        const struct nb_launch_form first = form_of_one(call, launchParamsList);
+        under_way = nb_launch_several_begin(call, &first);
+    }
+    const hipError_t result = real(launchParamsList, numDevices, flags);
+    const int taken = result == hipSuccess || count == 0 ? count : 1; /* a refused list may be no list */
+    for (int i = 0; i < taken; i++) {
+        const struct nb_launch_form launch = form_of_one(call, &launchParamsList[i]);
+        nb_launch_several_add(call, &launch, (CUresult)result);
+    }
+    return (hipError_t)nb_launch_end(call, under_way, (CUresult)result);
+}

@@ -1,0 +1,69 @@
+/* Allocations of device memory that have no stream, as cuMemAlloc, cuMemAllocPitch and cuMemFree. */
+
+#include "cuda/memory/foreign.h"
+#include "hip/hooks/answer.h"
+#include "hip/hooks/same.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+hipError_t nb_through_hip_alloc(const struct nb_call *call, nb_hipMalloc_t real, void **ptr, size_t size)
+{
+    return nb_hip_answer(nb_through_alloc(call, NB_SAME(cuMemAlloc_v2, real), (CUdeviceptr *)ptr, size));
+}
+
+/* Memory with flags is of another kind (coherent with the host, for signals), and a replay would have plain.
+ */
+hipError_t nb_through_hip_alloc_with_flags(const struct nb_call *call, nb_hipExtMallocWithFlags_t real,
+                                           void **ptr, size_t sizeBytes, unsigned int flags)
+{
+    if (flags == hipDeviceMallocDefault)
+        return nb_through_hip_alloc(call, NB_REAL(hipMalloc), ptr, sizeBytes);
+    const hipError_t result = real(ptr, sizeBytes, flags);
+    if (result == hipSuccess && ptr != NULL)
+        nb_foreign_add(nb_address(*ptr), sizeBytes, "fine-grained memory");
+    return result;
+}
+
+static CUresult rows(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                     unsigned int element_bytes)
+{
+    (void)element_bytes;
+    return (CUresult)NB_REAL(hipMallocPitch)((void **)address, pitch, width, height);
+}
+
+hipError_t nb_through_hip_alloc_rows(const struct nb_call *call, nb_hipMallocPitch_t real, void **ptr,
+                                     size_t *pitch, size_t width, size_t height)
+{
+    (void)real;
+    return nb_hip_answer(nb_through_alloc_pitch(call, rows, (CUdeviceptr *)ptr, pitch, width, height, 0));
+}
+
+hipError_t nb_through_hip_alloc_pitch(const struct nb_call *call, nb_hipMemAllocPitch_t real,
+                                      hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes, size_t height,
+                                      unsigned int elementSizeBytes)
+{
+    return nb_hip_answer(nb_through_alloc_pitch(call, NB_SAME(cuMemAllocPitch_v2, real), (CUdeviceptr *)dptr,
+                                                pitch, widthInBytes, height, elementSizeBytes));
+}
+
+/* Slices are as many rows more. What is none, or too many to count, is the driver's matter. */
+hipError_t nb_through_hip_alloc_3d(const struct nb_call *call, nb_hipMalloc3D_t real,
+                                   hipPitchedPtr *pitchedDevPtr, hipExtent extent)
+{
+    CUdeviceptr address = 0;
+    size_t height, pitch = 0;
+    if (pitchedDevPtr == NULL || extent.width == 0 ||
+        __builtin_mul_overflow(extent.height, extent.depth, &height) || height == 0)
+        return real(pitchedDevPtr, extent);
+    const CUresult result = nb_through_alloc_pitch(call, rows, &address, &pitch, extent.width, height, 0);
+    if (result == CUDA_SUCCESS)
+        *pitchedDevPtr = (hipPitchedPtr){
+            .ptr = (void *)(uintptr_t)address, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};
+    return nb_hip_answer(result);
+}
+
+hipError_t nb_through_hip_free(const struct nb_call *call, nb_hipFree_t real, void *ptr)
+{
+    return nb_hip_answer(nb_through_free(call, NB_SAME(cuMemFree_v2, real), nb_address(ptr)));
+}

@@ -1,0 +1,169 @@
+/* Code that hipcc linked into a program. Constructors register it, before main and also where there is no
+ * GPU, so nothing here calls HIP while it is registered: of a kernel, its first launch finds out
+ * (function.c). */
+#include <cuda.h>
+#include <hip/hip_runtime_api.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/maps/binmap.h"
+#include "core/process/call.h"
+#include "core/region/region.h"
+#include "cuda/capture/symbol.h"
+#include "cuda/kernel/handle.h"
+#include "hip/driver/hip.h"
+#include "hip/hooks/registered.h"
+#include "hip/hooks/symbol.h"
+#include "real.h"
+#include "special.h"
+#include "surface.h"
+
+/* These outlive a fork, after which the child's first call of HIP may use what is registered. */
+struct nb_handle_map nb_registered_kernels = NB_HANDLE_MAP_INITIALIZER;
+static struct nb_handle_map variables = NB_HANDLE_MAP_INITIALIZER;
+static struct nb_handle_map binaries = NB_HANDLE_MAP_INITIALIZER; /* what was given, by what came back */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&binaries.lock);
+    pthread_mutex_lock(&nb_registered_kernels.lock);
+    pthread_mutex_lock(&variables.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&variables.lock);
+    pthread_mutex_unlock(&nb_registered_kernels.lock);
+    pthread_mutex_unlock(&binaries.lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* ---- registering --------------------------------------------------------------------------------------- */
+
+/* It is in no context, as a library of CUDA's is. */
+static void load(const struct nb_call *call, void **binary, const void *code)
+{
+    CUlibrary library = (CUlibrary)binary;
+    nb_after_library_load(call, CUDA_SUCCESS, &library, code, NULL, NULL, 0, NULL, NULL, 0);
+}
+
+void nb_after_hip_register_binary(const struct nb_call *call, void **result, const void *data)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (result == NULL || data == NULL)
+        return;
+    pthread_once(&once, watch_forks);
+    nb_handle_map_set(&binaries, nb_handle(result), (void *)(uintptr_t)data);
+    load(call, result, data);
+}
+
+static int is_of(const void *value, uint64_t binary)
+{
+    return ((const struct nb_registered *)value)->binary == binary;
+}
+
+void nb_after_hip_unregister_binary(const struct nb_call *call, void **modules)
+{
+    nb_handle_map_remove_if(&nb_registered_kernels, is_of, nb_handle(modules));
+    nb_handle_map_remove_if(&variables, is_of, nb_handle(modules));
+    nb_handle_map_set(&binaries, nb_handle(modules), NULL);
+    nb_after_library_unload(call, CUDA_SUCCESS, (CUlibrary)modules);
+}
+
+static void add(struct nb_handle_map *map, const void *binary, const void *address, const char *name)
+{
+    if (address == NULL || name == NULL)
+        return;
+    const size_t length = strnlen(name, NB_STRING_MAX);
+    struct nb_registered *registered = calloc(1, sizeof *registered + length + 1);
+    if (registered == NULL)
+        return;
+    registered->binary = nb_handle(binary);
+    registered->address = address;
+    memcpy(registered->name, name, length);
+    nb_handle_map_set(map, nb_handle(address), registered);
+}
+
+void nb_after_hip_register_function(const struct nb_call *call, void **modules, const void *hostFunction,
+                                    char *deviceFunction, const char *deviceName, unsigned int threadLimit,
+                                    void *tid, void *bid, dim3 *blockDim, dim3 *gridDim, int *wSize)
+{
+    (void)call, (void)deviceFunction, (void)threadLimit, (void)tid, (void)bid, (void)blockDim, (void)gridDim;
+    (void)wSize;
+    add(&nb_registered_kernels, modules, hostFunction, deviceName);
+}
+
+void nb_after_hip_register_variable(const struct nb_call *call, void **modules, void *var, char *hostVar,
+                                    char *deviceVar, int ext, size_t size, int constant, int global)
+{
+    (void)call, (void)hostVar, (void)ext, (void)size, (void)constant, (void)global;
+    add(&variables, modules, var, deviceVar);
+}
+
+void nb_after_hip_register_managed(const struct nb_call *call, void *hipModule, void **pointer,
+                                   void *init_value, const char *name, size_t size, unsigned int align)
+{
+    (void)call, (void)init_value, (void)size, (void)align;
+    add(&variables, hipModule, pointer, name);
+}
+
+void nb_registered_load(uint64_t binary)
+{
+    const struct nb_call call = {.thread = &nb_thread, .slot = NB_SLOT___hipRegisterFatBinary};
+    const void *code = nb_handle_map_get(&binaries, binary);
+    if (code == NULL || nb_binmap_get(binary) != NULL || nb_thread.state != NB_THREAD_INSIDE)
+        return;
+    nb_binmap_load(&call, binary, 0, code, 0);
+}
+
+/* ---- registered variables ------------------------------------------------------------------------------ */
+
+struct sought {
+    uint64_t binary;
+    const char *name;
+};
+
+static int is_sought(const void *value, const void *argument)
+{
+    const struct nb_registered *variable = value;
+    const struct sought *sought = argument;
+    return variable->binary == sought->binary && strcmp(variable->name, sought->name) == 0;
+}
+
+bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
+                                CUresult *result)
+{
+    const struct sought sought = {nb_handle(module), name};
+    if (nb_handle_map_get(&binaries, sought.binary) == NULL)
+        return false;
+    const struct nb_registered *variable = nb_handle_map_find(&variables, is_sought, &sought);
+    *result = CUDA_ERROR_NOT_FOUND;
+    if (variable != NULL)
+        *result = nb_hip_result(HIP(hipGetSymbolAddress)(address, variable->address));
+    if (variable != NULL && *result == CUDA_SUCCESS)
+        *result = nb_hip_result(HIP(hipGetSymbolSize)(bytes, variable->address));
+    return true;
+}
+
+void nb_hip_symbol_used(const struct nb_call *call, const void *symbol)
+{
+    const struct nb_registered *variable = nb_handle_map_get(&variables, nb_handle(symbol));
+    if (variable == NULL)
+        return;
+    nb_registered_load(variable->binary);
+    nb_capture_symbol(call, (CUmodule)variable->binary, variable->name);
+}
+
+void nb_after_hip_get_symbol(const struct nb_call *call, hipError_t result, void **devPtr, const void *symbol)
+{
+    (void)devPtr;
+    if (result != hipSuccess || !nb_region_wanted() || !nb_hook_enter(call))
+        return;
+    nb_hip_symbol_used(call, symbol);
+    nb_hook_leave(call);
+}

@@ -1,0 +1,20 @@
+#include <string.h>
+
+#include "core/wire/capture_format.h"
+#include "hip/driver/hip.h"
+
+const unsigned nb_vendor = NB_CAPTURE_HIP;
+const char nb_driver_probe[] = "hipInit";
+const char nb_driver_variable[] = "NEUTRINO_HIP_DRIVER";
+
+/* By what this shim exports, which is what its driver does. Rare: see HIP_LATER. */
+void *nb_hip_find(const char *name)
+{
+    nb_resolve_all();
+    for (unsigned i = 0; i < nb_export_count; i++)
+        if (strcmp(nb_export_names[i], name) == 0) {
+            void *function = __atomic_load_n(&nb_slots[i], __ATOMIC_RELAXED);
+            return function != (void *)nb_absent ? function : NULL;
+        }
+    return NULL;
+}

@@ -1,0 +1,162 @@
+/* How a capture begins and ends. */
+#include "driver/capture/capture.h"
+#include "driver/context/context.h"
+#include "driver/graph/graph.h"
+#include "driver/stream/stream.h"
+#include "driver/core/thread.h"
+
+#include <stdlib.h>
+
+static atomic_ullong next_id = 1;
+
+struct wish {
+    CUstreamCaptureMode mode;
+    struct sim_graph *graph; /* NULL: a new one */
+    struct sim_graph_node *const *dependencies;
+    size_t count;
+};
+
+/* Called with the context's `order` held. */
+static CUresult start(struct sim_stream *stream, const struct wish *wish)
+{
+    const struct sim_thread *self = sim_thread_self();
+    if (stream->capture != NULL || (wish->graph != NULL && sim_capture_fills(wish->graph)))
+        return CUDA_ERROR_ILLEGAL_STATE;
+    struct sim_capture *capture = calloc(1, sizeof(*capture));
+    if (capture != NULL)
+        capture->graph = wish->graph != NULL ? wish->graph : sim_graph_make();
+    if (self == NULL || capture == NULL || capture->graph == NULL) {
+        free(capture);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    (void)sim_object_retain(capture->graph);
+    capture->given = wish->graph != NULL;
+    capture->id = atomic_fetch_add(&next_id, 1);
+    capture->mode = wish->mode;
+    capture->thread = self->id;
+    capture->origin = stream;
+    sim_capture_list(capture);
+    const CUresult result = sim_capture_join(capture, stream, wish->dependencies, wish->count);
+    if (result != CUDA_SUCCESS)
+        (void)sim_capture_finish(capture, wish->graph != NULL);
+    return result;
+}
+
+static CUresult begin(CUstream hStream, const struct wish *wish, bool per_thread)
+{
+    struct sim_stream *stream;
+    if ((unsigned)wish->mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = sim_stream_enter(hStream, per_thread, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct sim_context *context = stream->object.context;
+    if (stream == context->legacy)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    pthread_mutex_lock(&context->order);
+    result = start(stream, wish);
+    pthread_mutex_unlock(&context->order);
+    return result;
+}
+
+CUresult cuStreamBeginCapture(CUstream hStream)
+{
+    return begin(hStream, &(struct wish){.mode = CU_STREAM_CAPTURE_MODE_GLOBAL}, false);
+}
+
+CUresult cuStreamBeginCapture_ptsz(CUstream hStream)
+{
+    return begin(hStream, &(struct wish){.mode = CU_STREAM_CAPTURE_MODE_GLOBAL}, true);
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return begin(hStream, &(struct wish){.mode = mode}, false);
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return begin(hStream, &(struct wish){.mode = mode}, true);
+}
+
+#if CUDA_VERSION >= 12030
+static CUresult begin_to_graph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,
+                               const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode,
+                               bool per_thread)
+{
+    struct sim_graph *graph = sim_object_find(hGraph, SIM_GRAPH);
+    const struct wish wish = {mode, graph, (struct sim_graph_node *const *)dependencies, count};
+    if (graph == NULL || (count != 0 && dependencies == NULL) ||
+        !sim_capture_has_nodes(graph, dependencies, count) || !sim_capture_are_plain(edges, count))
+        return CUDA_ERROR_INVALID_VALUE;
+    return begin(hStream, &wish, per_thread);
+}
+
+CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,
+                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                     CUstreamCaptureMode mode)
+{
+    return begin_to_graph(hStream, hGraph, dependencies, dependencyData, numDependencies, mode, false);
+}
+
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,
+                                          const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                          CUstreamCaptureMode mode)
+{
+    return begin_to_graph(hStream, hGraph, dependencies, dependencyData, numDependencies, mode, true);
+}
+#endif
+
+static bool is_wrong_thread(const struct sim_capture *capture)
+{
+    const struct sim_thread *self = sim_thread_self();
+    return capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && self != NULL && capture->thread != self->id;
+}
+
+/* The capture is over whatever comes of it, unless it was another stream's. A graph that was captured into
+ * badly is destroyed even if the program gave it; a new one that there is no place for cannot be reached. */
+static CUresult stop(struct sim_stream *stream, bool wanted, struct sim_graph **graph)
+{
+    struct sim_capture *capture = stream->capture;
+    CUresult result = CUDA_SUCCESS;
+    if (capture == NULL)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    if (capture->origin != stream) {
+        atomic_store(&capture->spoiled, true);
+        return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+    }
+    if (atomic_load(&capture->spoiled) || sim_object_find(capture->graph, SIM_GRAPH) == NULL)
+        result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    else if (is_wrong_thread(capture))
+        result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    else if (!sim_capture_is_joined(capture))
+        result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    *graph = sim_capture_finish(capture, result == CUDA_SUCCESS && (wanted || capture->given));
+    return result;
+}
+
+static CUresult end(CUstream hStream, CUgraph *phGraph, bool per_thread)
+{
+    struct sim_stream *stream;
+    struct sim_graph *graph = NULL;
+    CUresult result = sim_stream_enter(hStream, per_thread, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct sim_context *context = stream->object.context;
+    pthread_mutex_lock(&context->order);
+    result = stop(stream, phGraph != NULL, &graph);
+    pthread_mutex_unlock(&context->order);
+    if (phGraph != NULL)
+        *phGraph = (CUgraph)graph;
+    return result;
+}
+
+CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+{
+    return end(hStream, phGraph, false);
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph)
+{
+    return end(hStream, phGraph, true);
+}

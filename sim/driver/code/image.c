@@ -1,0 +1,163 @@
+#include "driver/code/image.h"
+
+#include "driver/code/header.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WRAPPER_MAGIC 0x466243b1u
+#define ELF_MAGIC     0x464c457fu
+
+/* fatbinary_section.h, __fatBinC_Wrapper_t */
+struct wrapper {
+    uint32_t magic, version;
+    const void *data;
+    const void *filename_or_fatbins; /* of version 2: fat binaries' pointers, the last NULL */
+};
+
+static CUresult from_fatbin(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text)
+{
+    const char *reason;
+    const enum sim_fatbin result = sim_fatbin_text(image, bytes, jit->target, text, &reason);
+    switch (result) {
+    case SIM_FATBIN_TEXT:
+        return CUDA_SUCCESS;
+    case SIM_FATBIN_NO_LIBRARY:
+        sim_jit_error(jit, "error   : the PTX in the fat binary is compressed; install %s", reason);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+        sim_jit_error(jit, "error   : %s", reason);
+        return result == SIM_FATBIN_NOTHING     ? CUDA_ERROR_NO_BINARY_FOR_GPU
+               : result == SIM_FATBIN_CORRUPT   ? CUDA_ERROR_UNKNOWN
+               : result == SIM_FATBIN_NO_MEMORY ? CUDA_ERROR_OUT_OF_MEMORY
+                                                : CUDA_ERROR_INVALID_IMAGE;
+    }
+}
+
+/* Programs of several objects (nvcc -rdc=true) carry the code of each, to be linked where no linked code
+ * fits. */
+static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, struct sim_text *text)
+{
+    struct ptx_diagnostic diagnostic = {0};
+    struct ptx_link *link = ptx_link_begin();
+    enum ptx_link_status status = link == NULL ? PTX_LINK_MEMORY : PTX_LINKED;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; status == PTX_LINKED && result == CUDA_SUCCESS && fatbins[i] != NULL; i++) {
+        char name[32];
+        struct sim_text object;
+        (void)snprintf(name, sizeof name, "object %zu", i + 1);
+        result = from_fatbin(fatbins[i], sim_fatbin_bytes(fatbins[i]), jit, &object);
+        if (result == CUDA_SUCCESS)
+            result = sim_header_check(object.text, object.bytes, jit);
+        if (result == CUDA_SUCCESS)
+            status = ptx_link_add(link, object.text, object.bytes, name, &diagnostic);
+        sim_image_release(&object);
+    }
+    if (result == CUDA_SUCCESS && status == PTX_LINKED)
+        status = ptx_link_finish(link, &text->owned, &text->bytes, &diagnostic);
+    text->text = text->owned;
+    if (status == PTX_LINK_MEMORY)
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (status != PTX_LINKED)
+        result = sim_jit_unlinked(jit, status, &diagnostic);
+    if (link != NULL)
+        ptx_link_end(link);
+    return result;
+}
+
+/* The first four bytes, of which no more are touched than a text of fewer has. */
+static uint32_t magic_of(const unsigned char *image, size_t bytes)
+{
+    uint32_t magic = 0;
+    for (size_t i = 0; i < 4 && i < bytes && image[i] != '\0'; i++)
+        magic |= (uint32_t)image[i] << (8 * i);
+    return magic;
+}
+
+static CUresult from_image(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text)
+{
+    const uint32_t magic = magic_of(image, bytes);
+    const bool unsized = bytes == SIM_IMAGE_UNSIZED;
+    if (magic == WRAPPER_MAGIC && unsized) {
+        struct wrapper wrapper;
+        memcpy(&wrapper, image, sizeof wrapper);
+        if (wrapper.data != NULL && magic_of(wrapper.data, SIM_IMAGE_UNSIZED) == SIM_FATBIN_MAGIC) {
+            const CUresult result = from_fatbin(wrapper.data, sim_fatbin_bytes(wrapper.data), jit, text);
+            return result == CUDA_ERROR_NO_BINARY_FOR_GPU && wrapper.version == 2 &&
+                           wrapper.filename_or_fatbins != NULL
+                       ? from_objects(wrapper.filename_or_fatbins, jit, text)
+                       : result;
+        }
+    } else if (magic == SIM_FATBIN_MAGIC) {
+        return from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
+    } else if (magic == ELF_MAGIC) {
+        sim_jit_error(jit, "error   : the image is machine code (ELF), and this device runs PTX only");
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    } else {
+        text->text = image;
+        text->bytes = strnlen(image, bytes);
+        if (sim_header_is_ptx(text->text, text->bytes))
+            return CUDA_SUCCESS;
+    }
+    sim_jit_error(jit, "error   : the binary format is not recognized: neither PTX, which begins with "
+                       ".version, nor a fat binary");
+    return CUDA_ERROR_INVALID_IMAGE;
+}
+
+CUresult sim_image_text(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text)
+{
+    *text = (struct sim_text){NULL, 0, NULL};
+    CUresult result = from_image(image, bytes, jit, text);
+    if (result == CUDA_SUCCESS)
+        result = sim_header_check(text->text, text->bytes, jit);
+    if (result != CUDA_SUCCESS)
+        sim_image_release(text);
+    return result;
+}
+
+void sim_image_release(struct sim_text *text)
+{
+    free(text->owned);
+    *text = (struct sim_text){NULL, 0, NULL};
+}
+
+/* What cannot be opened is not there; what cannot be read, such as a folder, has no size that memory would
+ * hold (CUDA_ERROR_OUT_OF_MEMORY, seen with 580.159). */
+CUresult sim_image_read(const char *path, void **image, size_t *size)
+{
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return CUDA_ERROR_FILE_NOT_FOUND;
+    char *bytes = NULL;
+    size_t used = 0;
+    size_t capacity = 0;
+    CUresult result = CUDA_SUCCESS;
+    for (;;) {
+        if (used + 1 >= capacity) {
+            capacity = capacity == 0 ? 1u << 16 : capacity * 2;
+            char *larger = realloc(bytes, capacity);
+            if (larger == NULL) {
+                result = CUDA_ERROR_OUT_OF_MEMORY;
+                break;
+            }
+            bytes = larger;
+        }
+        const size_t got = fread(bytes + used, 1, capacity - used - 1, file);
+        used += got;
+        if (got == 0)
+            break;
+    }
+    if (result == CUDA_SUCCESS && ferror(file))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    (void)fclose(file);
+    if (result != CUDA_SUCCESS) {
+        free(bytes);
+        return result;
+    }
+    bytes[used] = '\0';
+    *image = bytes;
+    *size = used;
+    return CUDA_SUCCESS;
+}

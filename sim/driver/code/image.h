@@ -1,0 +1,28 @@
+/* Code images as programs hand them over: PTX text, or a fat binary that holds some. */
+#ifndef NEUTRINO_SIM_IMAGE_H
+#define NEUTRINO_SIM_IMAGE_H
+
+#include "driver/core/api.h"
+#include "driver/code/fatbin.h"
+#include "driver/code/jit.h"
+
+#include <stddef.h>
+
+/* The size of an image in the program's memory, which only the image itself tells. */
+#define SIM_IMAGE_UNSIZED SIZE_MAX
+
+/* The PTX in an image, its first directives checked; sim_image_release it. On failure the error log says why:
+ *   CUDA_ERROR_INVALID_IMAGE            nothing that a driver knows, or a fat binary that contradicts itself
+ *   CUDA_ERROR_NO_BINARY_FOR_GPU        machine code only, or PTX for newer devices only
+ *   CUDA_ERROR_NOT_SUPPORTED            compressed PTX, and the library that undoes it is missing
+ *   CUDA_ERROR_UNKNOWN                  compressed PTX that is damaged
+ *   CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_INVALID_PTX   see sim_header_check
+ * A struct of fat binaries' pointers (__fatBinC_Wrapper_t) is followed only where the image is UNSIZED:
+ * pointers in a file mean nothing. */
+CUresult sim_image_text(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text);
+void sim_image_release(struct sim_text *text);
+
+/* A whole file, NUL-terminated; to be freed. `bytes` without the NUL. */
+CUresult sim_image_read(const char *path, void **image, size_t *bytes);
+
+#endif

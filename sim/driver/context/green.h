@@ -1,0 +1,18 @@
+/* Green contexts: a share of the multiprocessors, used as a context. */
+#ifndef NEUTRINO_SIM_GREEN_H
+#define NEUTRINO_SIM_GREEN_H
+
+#include "driver/core/api.h"
+#include "driver/context/context.h"
+
+#if CUDA_VERSION >= 12040
+
+struct sim_green {
+    struct sim_object object;
+    struct sim_context *context; /* owned reference */
+    CUdevResource resource;
+};
+
+#endif
+
+#endif

@@ -1,0 +1,187 @@
+/* Setting memory. Asynchronous to the host for device memory; of memory that the host has too, the calls that
+ * do not say Async are done when they return (driver API, "API synchronization behavior"). */
+#include "driver/context/context.h"
+#include "driver/memory/memory.h"
+#include "driver/stream/stream.h"
+
+static bool is_hosts(uint64_t address)
+{
+    struct sim_range range;
+    return sim_range_find(address, &range) &&
+           (range.kind == SIM_MEMORY_HOST || range.kind == SIM_MEMORY_REGISTERED ||
+            range.kind == SIM_MEMORY_MANAGED);
+}
+
+static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thread, bool wait)
+{
+    struct sim_context *context;
+    struct sim_stream *stream;
+    CUresult result = sim_enter(&context);
+    if (result == CUDA_SUCCESS)
+        result = sim_stream_resolve(context, hStream, per_thread, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const size_t row = wanted->width * wanted->element_bytes;
+    if (wanted->destination % wanted->element_bytes != 0 ||
+        wanted->width > SIZE_MAX / wanted->element_bytes ||
+        (wanted->height > 1 && (wanted->pitch < row || wanted->pitch % wanted->element_bytes != 0)))
+        return CUDA_ERROR_INVALID_VALUE;
+    /* What is captured need not be there yet. */
+    const size_t checked = sim_stream_is_capturing(stream) ? 0 : wanted->height;
+    for (size_t y = 0; y < checked && row != 0; y++)
+        if (!sim_range_accessible(wanted->destination + y * wanted->pitch, row))
+            return CUDA_ERROR_INVALID_VALUE;
+    struct sim_work work = {.kind = SIM_WORK_SET, .set = *wanted};
+    const bool waits = wait && !sim_stream_is_capturing(stream) && is_hosts(wanted->destination);
+    result = sim_stream_submit(stream, &work, NULL);
+    if (result != CUDA_SUCCESS || !waits)
+        return result;
+    return per_thread ? cuStreamSynchronize_ptsz(NULL) : cuStreamSynchronize(NULL);
+}
+
+/* `stream` is NULL for the calls that do not take one. */
+static CUresult row(CUdeviceptr to, unsigned value, unsigned bytes, size_t count, const CUstream *stream,
+                    bool per_thread)
+{
+    return set(&(struct sim_set){to, 0, value, bytes, count, 1}, stream == NULL ? NULL : *stream, per_thread,
+               stream == NULL);
+}
+
+static CUresult plane(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width,
+                      size_t height, const CUstream *stream, bool per_thread)
+{
+    return set(&(struct sim_set){to, pitch, value, bytes, width, height}, stream == NULL ? NULL : *stream,
+               per_thread, stream == NULL);
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N)
+{
+    return row(dstDevice, uc, 1, N, NULL, false);
+}
+
+CUresult cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N)
+{
+    return row(dstDevice, uc, 1, N, NULL, true);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
+{
+    return row(dstDevice, uc, 1, N, &hStream, false);
+}
+
+CUresult cuMemsetD8Async_ptsz(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
+{
+    return row(dstDevice, uc, 1, N, &hStream, true);
+}
+
+CUresult cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N)
+{
+    return row(dstDevice, us, 2, N, NULL, false);
+}
+
+CUresult cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N)
+{
+    return row(dstDevice, us, 2, N, NULL, true);
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
+{
+    return row(dstDevice, us, 2, N, &hStream, false);
+}
+
+CUresult cuMemsetD16Async_ptsz(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
+{
+    return row(dstDevice, us, 2, N, &hStream, true);
+}
+
+CUresult cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N)
+{
+    return row(dstDevice, ui, 4, N, NULL, false);
+}
+
+CUresult cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N)
+{
+    return row(dstDevice, ui, 4, N, NULL, true);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
+{
+    return row(dstDevice, ui, 4, N, &hStream, false);
+}
+
+CUresult cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
+{
+    return row(dstDevice, ui, 4, N, &hStream, true);
+}
+
+CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                         size_t Height)
+{
+    return plane(dstDevice, dstPitch, uc, 1, Width, Height, NULL, false);
+}
+
+CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                              size_t Height)
+{
+    return plane(dstDevice, dstPitch, uc, 1, Width, Height, NULL, true);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                           size_t Height, CUstream hStream)
+{
+    return plane(dstDevice, dstPitch, uc, 1, Width, Height, &hStream, false);
+}
+
+CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                                size_t Height, CUstream hStream)
+{
+    return plane(dstDevice, dstPitch, uc, 1, Width, Height, &hStream, true);
+}
+
+CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                          size_t Height)
+{
+    return plane(dstDevice, dstPitch, us, 2, Width, Height, NULL, false);
+}
+
+CUresult cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                               size_t Height)
+{
+    return plane(dstDevice, dstPitch, us, 2, Width, Height, NULL, true);
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                            size_t Height, CUstream hStream)
+{
+    return plane(dstDevice, dstPitch, us, 2, Width, Height, &hStream, false);
+}
+
+CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                                 size_t Height, CUstream hStream)
+{
+    return plane(dstDevice, dstPitch, us, 2, Width, Height, &hStream, true);
+}
+
+CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                          size_t Height)
+{
+    return plane(dstDevice, dstPitch, ui, 4, Width, Height, NULL, false);
+}
+
+CUresult cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                               size_t Height)
+{
+    return plane(dstDevice, dstPitch, ui, 4, Width, Height, NULL, true);
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                            size_t Height, CUstream hStream)
+{
+    return plane(dstDevice, dstPitch, ui, 4, Width, Height, &hStream, false);
+}
+
+CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                                 size_t Height, CUstream hStream)
+{
+    return plane(dstDevice, dstPitch, ui, 4, Width, Height, &hStream, true);
+}

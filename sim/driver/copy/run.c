@@ -1,0 +1,70 @@
+/* Copies when their turn has come. */
+#include "driver/memory/array.h"
+#include "driver/context/context.h"
+#include "driver/copy/copy.h"
+#include "driver/memory/range.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Asked again now: the memory may have been freed, or its access changed, since the call. */
+static bool may_still(const struct sim_copy *copy, uint64_t to, uint64_t from)
+{
+    return (copy->destination_type != CU_MEMORYTYPE_DEVICE || sim_range_accessible(to, copy->width)) &&
+           (copy->source_type != CU_MEMORYTYPE_DEVICE || sim_range_readable(from, copy->width));
+}
+
+void sim_copy_run(struct sim_context *context, const struct sim_copy *copy)
+{
+    if (copy->width == 0)
+        return;
+    for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++) {
+            const uint64_t to = copy->destination + z * copy->destination_slice + y * copy->destination_pitch;
+            const uint64_t from = copy->source + z * copy->source_slice + y * copy->source_pitch;
+            if (!may_still(copy, to, from)) {
+                sim_context_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+                return;
+            }
+            memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, copy->width);
+        }
+}
+
+bool sim_copy_stage(struct sim_copy *copy)
+{
+    if (copy->width == 0)
+        return true;
+    copy->staging = malloc(copy->width);
+    if (copy->staging == NULL)
+        return false;
+    memcpy(copy->staging, (const void *)(uintptr_t)copy->source, copy->width);
+    copy->source = (uint64_t)(uintptr_t)copy->staging;
+    copy->source_type = CU_MEMORYTYPE_HOST;
+    return true;
+}
+
+bool sim_copy_clone(struct sim_copy *clone, const struct sim_copy *copy)
+{
+    *clone = *copy;
+    if (copy->staging != NULL) {
+        clone->staging = malloc(copy->width);
+        if (clone->staging == NULL)
+            return false;
+        memcpy(clone->staging, copy->staging, copy->width);
+        clone->source = (uint64_t)(uintptr_t)clone->staging;
+    }
+    if (copy->source_array != NULL)
+        sim_object_retain(copy->source_array);
+    if (copy->destination_array != NULL)
+        sim_object_retain(copy->destination_array);
+    return true;
+}
+
+void sim_copy_clear(struct sim_copy *copy)
+{
+    free(copy->staging);
+    sim_object_release(copy->source_array);
+    sim_object_release(copy->destination_array);
+    copy->staging = NULL;
+    copy->source_array = copy->destination_array = NULL;
+}

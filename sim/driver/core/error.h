@@ -1,0 +1,12 @@
+#ifndef NEUTRINO_SIM_ERROR_H
+#define NEUTRINO_SIM_ERROR_H
+
+#include "driver/core/api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The result of that name; `name` need not be NUL-terminated. */
+bool sim_error_named(const char *name, size_t length, CUresult *result);
+
+#endif

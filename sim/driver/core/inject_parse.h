@@ -1,0 +1,56 @@
+/* The language of SIM_INJECT:
+ *
+ *     rules   = rule { ";" rule }                  an empty rule is skipped
+ *     rule    = names [ ":" when ] "=" action
+ *             | "@memory" "=" BYTES                allocations fail beyond that many live bytes
+ *             | "@version" "=" NUMBER              what cuDriverGetVersion says
+ *             | "@seed" "=" NUMBER                 of the probabilities
+ *     names   = an export's name (cuMemAlloc_v2), or a pattern with * and ? (cuMemcpy*)
+ *     when    = N | N "-" [ M ] | "*" | P "%"      which calls, from 1 on; a rule counts for itself
+ *     action  = "fail(" CODE ")"                   number, or name (CUDA_ERROR_UNKNOWN); the call does
+ * nothing | "delay(" N UNIT ")"                us, ms or s; then the call goes on | "drop" cuGetProcAddress
+ * does not know it; the symbol stays
+ *
+ * Without `when`, every call. The first rule that lets a call fail wins; delays before it happen. BYTES may
+ * end in K, M or G. Spaces do not matter. */
+#ifndef NEUTRINO_SIM_INJECT_PARSE_H
+#define NEUTRINO_SIM_INJECT_PARSE_H
+
+#include "driver/core/api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sim_action { SIM_FAIL, SIM_DELAY, SIM_DROP };
+
+struct sim_rule {
+    unsigned char *matches; /* a byte for each function */
+    uint64_t first, last;   /* calls, unless by chance */
+    bool by_chance;
+    double chance;
+    enum sim_action action;
+    CUresult result;
+    uint64_t delay_ns;
+    uint64_t calls; /* so far */
+};
+
+struct sim_rules {
+    struct sim_rule *rules;
+    size_t count;
+    size_t memory_bytes; /* SIZE_MAX: no limit */
+    int version;         /* 0: none */
+    uint64_t seed;
+};
+
+/* Where a text is wrong, counted from 1, and why: a literal. */
+struct sim_rules_error {
+    size_t character;
+    const char *why;
+};
+
+/* NULL with `error` filled in; to be freed with sim_rules_free. */
+struct sim_rules *sim_rules_parse(const char *text, struct sim_rules_error *error);
+void sim_rules_free(struct sim_rules *rules);
+
+#endif

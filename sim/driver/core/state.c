@@ -1,0 +1,123 @@
+#include "driver/core/state.h"
+
+#include "driver/context/context.h"
+#include "driver/core/inject.h"
+#include "driver/core/message.h"
+#include "driver/device/model.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum state { STATE_NEW, STATE_READY, STATE_FORKED };
+
+static atomic_int state;
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct sim_environment environment;
+
+/* An unsigned number, or `fallback` if the variable is not set or no number. */
+static uint64_t setting(const char *name, uint64_t fallback)
+{
+    const char *text = getenv(name);
+    if (text == NULL || *text == '\0')
+        return fallback;
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 0);
+    return errno == 0 && *end == '\0' ? value : fallback;
+}
+
+int sim_driver_version(void)
+{
+    const int injected = sim_inject_version();
+    return injected != 0 ? injected : (int)setting("SIM_DRIVER_VERSION", CUDA_VERSION);
+}
+
+static void after_fork(void)
+{
+    atomic_store(&state, STATE_FORKED);
+}
+
+CUresult sim_check_initialized(void)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == STATE_READY ? CUDA_SUCCESS
+                                                                             : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+const struct sim_environment *sim_environment(void)
+{
+    return &environment;
+}
+
+/* Which of two words a variable holds: false for the first, and if it is not set. */
+static CUresult choice(const char *name, const char *first, const char *second, bool *is_second)
+{
+    const char *text = getenv(name);
+    *is_second = text != NULL && strcmp(text, second) == 0;
+    if (text == NULL || *text == '\0' || *is_second || strcmp(text, first) == 0)
+        return CUDA_SUCCESS;
+    sim_say("%s=%.64s: it is %s or %s", name, text, first, second);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult read_environment(void)
+{
+    const char *path = getenv("SIM_LAUNCH_LOG");
+    environment = (struct sim_environment){
+        .kernel_timeout_ns = setting("SIM_KERNEL_TIMEOUT_MS", 0) * 1000000u,
+        .workers = (unsigned)setting("SIM_WORKERS", 0),
+        .memory_bytes = (size_t)setting("SIM_MEMORY_BYTES", sim_model()->memory_bytes),
+        .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path)};
+    if (path != NULL && *path != '\0' && environment.launch_log == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = choice("SIM_MEMORY_CHECK", "pages", "exact", &environment.exact_memory);
+    return result != CUDA_SUCCESS
+               ? result
+               : choice("SIM_FAULT_SCOPE", "process", "context", &environment.faults_end_contexts);
+}
+
+static CUresult initialize(void)
+{
+    CUresult result = sim_inject_start();
+    if (result == CUDA_SUCCESS)
+        result = sim_model_select();
+    if (result == CUDA_SUCCESS)
+        result = read_environment();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!sim_context_start())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (pthread_atfork(NULL, NULL, after_fork) != 0)
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    atomic_store(&state, STATE_READY);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuInit(unsigned int Flags)
+{
+    if (Flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (atomic_load(&state)) {
+    case STATE_READY:
+        return CUDA_SUCCESS;
+    case STATE_FORKED:
+        return CUDA_ERROR_NOT_INITIALIZED;
+    default:
+        break;
+    }
+    pthread_mutex_lock(&init_lock);
+    const CUresult result = atomic_load(&state) == STATE_READY ? CUDA_SUCCESS : initialize();
+    pthread_mutex_unlock(&init_lock);
+    return result;
+}
+
+CUresult cuDriverGetVersion(int *driverVersion)
+{
+    if (driverVersion == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *driverVersion = sim_driver_version();
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,11 @@
+/* Node types as the API numbers them. */
+#ifndef NEUTRINO_SIM_GRAPH_TYPE_H
+#define NEUTRINO_SIM_GRAPH_TYPE_H
+
+#include "driver/stream/work.h"
+
+#define SIM_GRAPH_TYPE_CONDITIONAL 13 /* CU_GRAPH_NODE_TYPE_CONDITIONAL, which headers before 12.3 lack */
+
+int sim_graph_type(const struct sim_work *work);
+
+#endif

@@ -1,0 +1,50 @@
+/* A GPU faults by the page: 2 MiB for device memory, so that a kernel may write past an allocation, or into
+ * one that was freed, as long as another lives in that page (seen on an H200). Host memory has the host's
+ * pages; mappings are whole pages already. Nothing that this process has not mapped is ever let through:
+ * pages of device memory end with the range that the heap reserved. */
+#include "driver/memory/page.h"
+
+#include "driver/memory/heap.h"
+#include "driver/memory/range.h"
+
+#define DEVICE_PAGE ((uint64_t)2 << 20)
+#define HOST_PAGE   ((uint64_t)4096)
+
+#define HEAP_KINDS                                                                                           \
+    (1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_VARIABLE | 1u << SIM_MEMORY_MANAGED |                        \
+     1u << SIM_MEMORY_KERNEL | 1u << SIM_MEMORY_HOST) /* of host pools */
+#define HOST_KINDS (1u << SIM_MEMORY_HOST | 1u << SIM_MEMORY_REGISTERED)
+
+static bool find_in(uint64_t address, uint64_t page, unsigned kinds, struct sim_range *range)
+{
+    const uint64_t start = address / page * page;
+    if (!sim_range_within(start, start + page, kinds, range))
+        return false;
+    range->begin = range->begin / page * page;
+    range->end = (range->end + page - 1) / page * page;
+    return address >= range->begin && address < range->end;
+}
+
+bool sim_memory_find_page(void *unused, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
+{
+    struct sim_range range;
+    uint64_t first;
+    uint64_t last;
+    (void)unused;
+    *writable = true;
+    sim_heap_bounds(&first, &last);
+    if (address >= first && address < last) {
+        if (!find_in(address, DEVICE_PAGE, HEAP_KINDS, &range))
+            return false;
+        *begin = range.begin < first ? first : range.begin;
+        *end = range.end > last ? last : range.end;
+        return true;
+    }
+    if (!find_in(address, HOST_PAGE, HOST_KINDS, &range) &&
+        (!sim_range_find(address, &range) || range.access == SIM_ACCESS_NONE))
+        return false;
+    *writable = range.access == SIM_ACCESS_READ_WRITE;
+    *begin = range.begin;
+    *end = range.end;
+    return true;
+}

@@ -1,0 +1,378 @@
+#include "driver/stream/stream.h"
+
+#include "driver/capture/capture.h"
+#include "driver/stream/event.h"
+#include "driver/graph/graph.h"
+#include "driver/graph/plan.h"
+#include "driver/core/state.h"
+#include "driver/core/thread.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dependency {
+    struct sim_stream *stream;
+    uint64_t number;
+};
+
+struct sim_operation {
+    struct sim_operation *next;
+    struct sim_work work;
+    size_t dependency_count;
+    struct dependency dependencies[];
+};
+
+static atomic_ullong next_id = 1;
+
+static void dispose(struct sim_object *object)
+{
+    struct sim_stream *stream = (struct sim_stream *)object;
+    pthread_mutex_destroy(&stream->mutex);
+    pthread_cond_destroy(&stream->changed);
+    sim_object_release(stream->object.context);
+    free(stream);
+}
+
+struct sim_stream *sim_stream_make(struct sim_context *context, unsigned flags, int priority)
+{
+    struct sim_stream *stream = calloc(1, sizeof(*stream));
+    if (stream == NULL)
+        return NULL;
+    sim_object_init(&stream->object, SIM_STREAM, sim_object_retain(context), dispose);
+    pthread_mutex_init(&stream->mutex, NULL);
+    pthread_cond_init(&stream->changed, NULL);
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->attributes = (struct sim_stream_attributes){.policy = -1, .domain_map = {0, 1}};
+    stream->id = atomic_fetch_add(&next_id, 1);
+    pthread_mutex_lock(&context->order);
+    stream->next = context->streams;
+    context->streams = stream;
+    stream->listed = true;
+    struct sim_work work = {.kind = SIM_WORK_WAIT};
+    if (context->gate != NULL) {
+        work.wait.stream = sim_object_retain(context->gate);
+        work.wait.number = context->gate_number;
+    }
+    pthread_mutex_unlock(&context->order);
+    if (work.wait.stream != NULL)
+        (void)sim_stream_submit(stream, &work, NULL); /* it cannot but run: a wait of what runs already */
+    return stream;
+}
+
+static void unlist(struct sim_stream *stream)
+{
+    struct sim_context *context = stream->object.context;
+    pthread_mutex_lock(&context->order);
+    for (struct sim_stream **link = &context->streams; *link != NULL; link = &(*link)->next)
+        if (*link == stream) {
+            *link = stream->next;
+            break;
+        }
+    stream->listed = false;
+    pthread_mutex_unlock(&context->order);
+}
+
+void sim_stream_close(struct sim_stream *stream)
+{
+    struct sim_context *context = sim_object_retain(stream->object.context);
+    sim_capture_abandon(stream);
+    pthread_mutex_lock(&stream->mutex);
+    stream->closing = true;
+    const bool started = stream->started;
+    pthread_cond_broadcast(&stream->changed);
+    pthread_mutex_unlock(&stream->mutex);
+    if (!started) {
+        unlist(stream);
+        sim_object_release(stream);
+    } /* else the worker does both when its queue is empty */
+    sim_object_release(context);
+}
+
+/* Give up all that an operation holds but its own memory. */
+static void clear_operation(struct sim_operation *operation)
+{
+    sim_work_clear(&operation->work);
+    for (size_t i = 0; i < operation->dependency_count; i++)
+        sim_object_release(operation->dependencies[i].stream);
+    operation->dependency_count = 0;
+}
+
+static void *worker(void *argument)
+{
+    struct sim_stream *stream = argument;
+    for (;;) {
+        pthread_mutex_lock(&stream->mutex);
+        while (stream->first == NULL && !stream->closing)
+            pthread_cond_wait(&stream->changed, &stream->mutex);
+        struct sim_operation *operation = stream->first;
+        const uint64_t number = stream->completed + 1;
+        pthread_mutex_unlock(&stream->mutex);
+        if (operation == NULL)
+            break;
+        for (size_t i = 0; i < operation->dependency_count; i++)
+            sim_stream_wait(operation->dependencies[i].stream, operation->dependencies[i].number);
+        sim_work_run(stream->object.context, stream, number, &operation->work);
+        clear_operation(
+            operation); /* before it counts as completed: who waits may look at what is then free */
+        pthread_mutex_lock(&stream->mutex);
+        stream->first = operation->next;
+        if (stream->first == NULL)
+            stream->last = NULL;
+        stream->completed = number;
+        pthread_cond_broadcast(&stream->changed);
+        pthread_mutex_unlock(&stream->mutex);
+        free(operation);
+    }
+    unlist(stream);
+    sim_object_release(stream);
+    return NULL;
+}
+
+/* Called with the stream's mutex held. The thread takes no signal and is never joined: at exit it just ends.
+ */
+static bool start_worker(struct sim_stream *stream)
+{
+    sigset_t all;
+    sigset_t kept;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &kept);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    stream->started = pthread_create(&thread, &attributes, worker, stream) == 0;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    return stream->started;
+}
+
+bool sim_stream_is_capturing(struct sim_stream *stream)
+{
+    struct sim_context *context = stream->object.context;
+    pthread_mutex_lock(&context->order);
+    const bool capturing = stream->capture != NULL;
+    pthread_mutex_unlock(&context->order);
+    return capturing;
+}
+
+bool sim_stream_has_completed(struct sim_stream *stream, uint64_t number)
+{
+    pthread_mutex_lock(&stream->mutex);
+    const bool done = stream->completed >= number;
+    pthread_mutex_unlock(&stream->mutex);
+    return done;
+}
+
+void sim_stream_wait(struct sim_stream *stream, uint64_t number)
+{
+    pthread_mutex_lock(&stream->mutex);
+    while (stream->completed < number)
+        pthread_cond_wait(&stream->changed, &stream->mutex);
+    pthread_mutex_unlock(&stream->mutex);
+}
+
+uint64_t sim_stream_newest(struct sim_stream *stream)
+{
+    pthread_mutex_lock(&stream->mutex);
+    const uint64_t newest = stream->submitted;
+    pthread_mutex_unlock(&stream->mutex);
+    return newest;
+}
+
+static bool is_blocking(const struct sim_stream *stream)
+{
+    return (stream->flags & CU_STREAM_NON_BLOCKING) == 0;
+}
+
+/* What the default-stream rules make an operation wait for: work on the legacy stream follows all work on
+ * blocking streams, and precedes what they are given later. Called with the context's `order` held. */
+static size_t implied(struct sim_stream *stream, struct dependency *dependencies)
+{
+    struct sim_context *context = stream->object.context;
+    size_t count = 0;
+    if (!is_blocking(stream))
+        return 0;
+    for (struct sim_stream *other = context->streams; other != NULL; other = other->next) {
+        const bool ordered = stream == context->legacy ? is_blocking(other) : other == context->legacy;
+        if (other == stream || !ordered)
+            continue;
+        pthread_mutex_lock(&other->mutex);
+        if (other->completed < other->submitted)
+            dependencies[count++] = (struct dependency){sim_object_retain(other), other->submitted};
+        pthread_mutex_unlock(&other->mutex);
+    }
+    return count;
+}
+
+static size_t count_streams(const struct sim_context *context)
+{
+    size_t count = 0;
+    for (const struct sim_stream *stream = context->streams; stream != NULL; stream = stream->next)
+        count++;
+    return count;
+}
+
+/* Called with the context's `order` held. */
+static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64_t *number)
+{
+    const size_t most = count_streams(stream->object.context);
+    struct sim_operation *operation = malloc(sizeof(*operation) + most * sizeof(operation->dependencies[0]));
+    if (operation == NULL) {
+        sim_work_clear(work);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    operation->next = NULL;
+    operation->work = *work;
+    operation->dependency_count = implied(stream, operation->dependencies);
+    pthread_mutex_lock(&stream->mutex);
+    const bool closed = stream->closing; /* its worker may be gone */
+    const bool runs = !closed && (stream->started || start_worker(stream));
+    if (runs) {
+        *number = ++stream->submitted;
+        if (work->kind == SIM_WORK_RECORD)
+            sim_event_place(work->event, stream, *number);
+        else if (work->kind == SIM_WORK_PLAN)
+            sim_graph_plan_place_events(work->plan, stream, *number);
+        if (stream->last == NULL)
+            stream->first = operation;
+        else
+            stream->last->next = operation;
+        stream->last = operation;
+        pthread_cond_broadcast(&stream->changed);
+    }
+    pthread_mutex_unlock(&stream->mutex);
+    if (!runs) {
+        clear_operation(operation);
+        free(operation);
+    }
+    return runs ? CUDA_SUCCESS : closed ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_OPERATING_SYSTEM;
+}
+
+static CUresult submit(struct sim_stream *stream, struct sim_work *work, bool may_record, uint64_t *number)
+{
+    struct sim_context *context = stream->object.context;
+    CUresult result;
+    pthread_mutex_lock(&context->order);
+    if (stream == context->legacy && sim_capture_forbids_legacy(context, true)) {
+        sim_work_clear(work);
+        result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    } else if (stream->capture == NULL) {
+        result = enqueue(stream, work, number);
+    } else if (may_record) {
+        *number = 0;
+        result = sim_capture_add(stream, work);
+    } else {
+        atomic_store(&stream->capture->spoiled, true);
+        sim_work_clear(work);
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    pthread_mutex_unlock(&context->order);
+    return result;
+}
+
+CUresult sim_stream_submit(struct sim_stream *stream, struct sim_work *work, uint64_t *number)
+{
+    uint64_t ignored;
+    return submit(stream, work, true, number == NULL ? &ignored : number);
+}
+
+CUresult sim_stream_submit_and_wait(struct sim_stream *stream, struct sim_work *work)
+{
+    uint64_t number = 0;
+    const CUresult result = submit(stream, work, false, &number);
+    if (result != CUDA_SUCCESS)
+        return result;
+    sim_stream_wait(stream, number);
+    return sim_context_error(stream->object.context);
+}
+
+void sim_stream_wait_all(struct sim_context *context)
+{
+    pthread_mutex_lock(&context->order);
+    struct dependency *waits = malloc((count_streams(context) + 1) * sizeof(*waits));
+    size_t count = 0;
+    for (struct sim_stream *stream = context->streams; stream != NULL; stream = stream->next) {
+        const uint64_t newest = sim_stream_newest(stream);
+        if (waits != NULL && !sim_stream_has_completed(stream, newest))
+            waits[count++] = (struct dependency){sim_object_retain(stream), newest};
+    }
+    pthread_mutex_unlock(&context->order);
+    for (size_t i = 0; i < count; i++) {
+        sim_stream_wait(waits[i].stream, waits[i].number);
+        sim_object_release(waits[i].stream);
+    }
+    free(waits);
+}
+
+static CUresult per_thread_stream(struct sim_context *context, struct sim_stream **stream)
+{
+    struct sim_thread *self = sim_thread_self();
+    if (self == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < self->stream_count; i++)
+        if (self->streams[i]->object.context == context) {
+            *stream = self->streams[i];
+            return CUDA_SUCCESS;
+        }
+    struct sim_stream **streams = realloc(self->streams, (self->stream_count + 1) * sizeof(*streams));
+    if (streams == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    self->streams = streams;
+    *stream = sim_stream_make(context, CU_STREAM_DEFAULT, 0);
+    if (*stream == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    streams[self->stream_count++] = *stream;
+    return CUDA_SUCCESS;
+}
+
+static CUresult resolve(struct sim_context *context, CUstream handle, bool per_thread,
+                        struct sim_stream **stream)
+{
+    if (handle == CU_STREAM_PER_THREAD || (handle == NULL && per_thread))
+        return per_thread_stream(context, stream);
+    if (handle == CU_STREAM_LEGACY || handle == NULL) {
+        *stream = context->legacy;
+        return CUDA_SUCCESS;
+    }
+    *stream = sim_object_find(handle, SIM_STREAM);
+    return *stream == NULL ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+}
+
+static CUresult check_legacy(struct sim_stream *stream)
+{
+    struct sim_context *context = stream->object.context;
+    if (stream != context->legacy)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&context->order);
+    const bool forbidden = sim_capture_forbids_legacy(context, true);
+    pthread_mutex_unlock(&context->order);
+    return forbidden ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
+}
+
+CUresult sim_stream_resolve(struct sim_context *context, CUstream handle, bool per_thread,
+                            struct sim_stream **stream)
+{
+    const CUresult result = resolve(context, handle, per_thread, stream);
+    return result == CUDA_SUCCESS ? check_legacy(*stream) : result;
+}
+
+CUresult sim_stream_enter_to_ask(CUstream handle, bool per_thread, struct sim_stream **stream)
+{
+    struct sim_context *context;
+    CUresult result = sim_check_initialized();
+    if (result != CUDA_SUCCESS)
+        return result;
+    *stream = sim_object_find(handle, SIM_STREAM);
+    if (*stream != NULL)
+        return sim_context_usable((*stream)->object.context);
+    result = sim_enter(&context);
+    return result == CUDA_SUCCESS ? resolve(context, handle, per_thread, stream) : result;
+}
+
+CUresult sim_stream_enter(CUstream handle, bool per_thread, struct sim_stream **stream)
+{
+    const CUresult result = sim_stream_enter_to_ask(handle, per_thread, stream);
+    return result == CUDA_SUCCESS ? check_legacy(*stream) : result;
+}

@@ -1,0 +1,149 @@
+/* Values in memory that streams wait for and write. */
+#include "driver/context/context.h"
+#include "driver/memory/range.h"
+#include "driver/stream/stream.h"
+
+#include <stdlib.h>
+
+#define BATCH_MAX 255u /* "must be less than 256": the manual at cuStreamBatchMemOp */
+
+static unsigned width(CUstreamBatchMemOpType type)
+{
+    return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WRITE_VALUE_32 ? 4 : 8;
+}
+
+static bool is_wait(CUstreamBatchMemOpType type)
+{
+    return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+}
+
+/* Managed memory is refused, as documented. A wait may also ask for remote writes to be flushed, which a
+ * device without CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES does not do; a write knows no flag any more. */
+static CUresult prepare(const CUstreamBatchMemOpParams *operation, struct sim_work *work)
+{
+    const CUstreamBatchMemOpType type = operation->operation;
+    const uint64_t address = operation->waitValue.address;
+    const unsigned flags = operation->waitValue.flags;
+    struct sim_range range;
+    if (address % width(type) != 0 || !sim_range_accessible(address, width(type)) ||
+        !sim_range_find(address, &range) || range.kind == SIM_MEMORY_MANAGED ||
+        (flags & ~(is_wait(type) ? 3u | CU_STREAM_WAIT_VALUE_FLUSH : 0u)) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    *work = (struct sim_work){
+        .kind = is_wait(type) ? SIM_WORK_VALUE_WAIT : SIM_WORK_VALUE_WRITE,
+        .value = {address, width(type) == 4 ? operation->waitValue.value : operation->waitValue.value64,
+                  width(type), flags}};
+    return CUDA_SUCCESS;
+}
+
+static CUresult one(CUstreamBatchMemOpType type, CUstream hStream, CUdeviceptr address, uint64_t number,
+                    unsigned flags, bool per_thread)
+{
+    struct sim_stream *stream;
+    struct sim_work work;
+    CUstreamBatchMemOpParams operation = {.operation = type};
+    CUresult result = sim_stream_enter(hStream, per_thread, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    operation.waitValue.address = address; /* waits and writes have their members at the same places */
+    operation.waitValue.value64 = number;
+    operation.waitValue.flags = flags;
+    result = prepare(&operation, &work);
+    return result == CUDA_SUCCESS ? sim_stream_submit(stream, &work, NULL) : result;
+}
+
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return one(CU_STREAM_MEM_OP_WAIT_VALUE_32, stream, addr, value, flags, false);
+}
+
+CUresult cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return one(CU_STREAM_MEM_OP_WAIT_VALUE_32, stream, addr, value, flags, true);
+}
+
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    return one(CU_STREAM_MEM_OP_WAIT_VALUE_64, stream, addr, value, flags, false);
+}
+
+CUresult cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    return one(CU_STREAM_MEM_OP_WAIT_VALUE_64, stream, addr, value, flags, true);
+}
+
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return one(CU_STREAM_MEM_OP_WRITE_VALUE_32, stream, addr, value, flags, false);
+}
+
+CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return one(CU_STREAM_MEM_OP_WRITE_VALUE_32, stream, addr, value, flags, true);
+}
+
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    return one(CU_STREAM_MEM_OP_WRITE_VALUE_64, stream, addr, value, flags, false);
+}
+
+CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    return one(CU_STREAM_MEM_OP_WRITE_VALUE_64, stream, addr, value, flags, true);
+}
+
+/* Values are read and written in sequence here, so that barriers have nothing to do. */
+static CUresult prepare_any(const CUstreamBatchMemOpParams *operation, struct sim_work *work)
+{
+    *work = (struct sim_work){.kind = SIM_WORK_NONE};
+    switch (operation->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        return prepare(operation, work);
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    case CU_STREAM_MEM_OP_BARRIER:
+        return operation->memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU ? CUDA_SUCCESS
+                                                                                   : CUDA_ERROR_INVALID_VALUE;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* All are checked before the first is queued. */
+static CUresult batch(CUstream hStream, unsigned count, const CUstreamBatchMemOpParams *operations,
+                      unsigned flags, bool per_thread)
+{
+    struct sim_stream *stream;
+    CUresult result = sim_stream_enter(hStream, per_thread, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (count > BATCH_MAX || flags != 0 || (count != 0 && operations == NULL))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct sim_work *works = calloc(count + 1, sizeof(*works));
+    if (works == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = prepare_any(&operations[i], &works[i]);
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++)
+        if (works[i].kind != SIM_WORK_NONE)
+            result = sim_stream_submit(stream, &works[i], NULL);
+    free(works);
+    return result;
+}
+
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
+                               unsigned int flags)
+{
+    return batch(stream, count, paramArray, flags, false);
+}
+
+CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
+                                    unsigned int flags)
+{
+    return batch(stream, count, paramArray, flags, true);
+}

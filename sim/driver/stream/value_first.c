@@ -1,0 +1,95 @@
+/* The first version of these calls needs a driver that was loaded with NVreg_EnableStreamMemOPs; without it
+ * CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0 and each answers so, whatever it is given. */
+#include "driver/context/context.h"
+#include "driver/stream/stream.h"
+
+#define BATCH_MAX 255u
+
+static CUresult first_version(CUstream hStream, unsigned count, bool per_thread)
+{
+    struct sim_stream *stream;
+    const CUresult result = sim_stream_enter(hStream, per_thread, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return count > BATCH_MAX ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    (void)addr;
+    (void)value;
+    (void)flags;
+    return first_version(stream, 1, false);
+}
+
+CUresult cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    (void)addr;
+    (void)value;
+    (void)flags;
+    return first_version(stream, 1, true);
+}
+
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    (void)addr;
+    (void)value;
+    (void)flags;
+    return first_version(stream, 1, false);
+}
+
+CUresult cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    (void)addr;
+    (void)value;
+    (void)flags;
+    return first_version(stream, 1, true);
+}
+
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    (void)addr;
+    (void)value;
+    (void)flags;
+    return first_version(stream, 1, false);
+}
+
+CUresult cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    (void)addr;
+    (void)value;
+    (void)flags;
+    return first_version(stream, 1, true);
+}
+
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    (void)addr;
+    (void)value;
+    (void)flags;
+    return first_version(stream, 1, false);
+}
+
+CUresult cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    (void)addr;
+    (void)value;
+    (void)flags;
+    return first_version(stream, 1, true);
+}
+
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
+                            unsigned int flags)
+{
+    (void)paramArray;
+    (void)flags;
+    return first_version(stream, count, false);
+}
+
+CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
+                                 unsigned int flags)
+{
+    (void)paramArray;
+    (void)flags;
+    return first_version(stream, count, true);
+}

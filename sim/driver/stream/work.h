@@ -1,0 +1,116 @@
+/* One thing for a stream to do: queued as an operation, recorded as a graph node, run on a worker thread. */
+#ifndef NEUTRINO_SIM_WORK_H
+#define NEUTRINO_SIM_WORK_H
+
+#include "driver/core/api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim_array;
+struct sim_context;
+struct sim_event;
+struct sim_function;
+struct sim_graph;
+struct sim_graph_batch;
+struct sim_graph_condition;
+struct sim_graph_memory;
+struct sim_graph_plan;
+struct sim_stream;
+
+enum sim_work_kind {
+    SIM_WORK_NONE,
+    SIM_WORK_LAUNCH,
+    SIM_WORK_COPY,
+    SIM_WORK_SET,
+    SIM_WORK_HOST,
+    SIM_WORK_CALLBACK,
+    SIM_WORK_FREE,
+    SIM_WORK_RECORD,
+    SIM_WORK_WAIT,
+    SIM_WORK_VALUE_WRITE,
+    SIM_WORK_VALUE_WAIT,
+    SIM_WORK_PLAN,
+    SIM_WORK_CHILD,
+    SIM_WORK_BATCH,
+    SIM_WORK_CONDITION,
+    SIM_WORK_GRAPH_ALLOCATE,
+    SIM_WORK_GRAPH_FREE
+};
+
+struct sim_launch {
+    struct sim_function *function; /* owned reference to its module */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_bytes;
+    bool cooperative;
+    unsigned char *parameters; /* owned */
+};
+
+/* Rows of `width` bytes; pitch and slice in bytes. A side in an array has its address inside that. */
+struct sim_copy {
+    uint64_t destination, source;
+    size_t destination_pitch, destination_slice;
+    size_t source_pitch, source_slice;
+    size_t width, height, depth;
+    CUmemorytype destination_type, source_type;
+    struct sim_array *destination_array, *source_array; /* owned references; NULL: not in an array */
+    void *staging; /* owned copy of a pageable source, which `source` then points to; NULL: none */
+};
+
+struct sim_set {
+    uint64_t destination;
+    size_t pitch;
+    unsigned value;
+    unsigned element_bytes;
+    size_t width, height; /* elements, rows */
+};
+
+struct sim_work {
+    enum sim_work_kind kind;
+    union {
+        struct sim_launch launch;
+        struct sim_copy copy;
+        struct sim_set set;
+        struct {
+            CUhostFn function;
+            void *data;
+        } host;
+        struct {
+            CUstreamCallback function;
+            CUstream stream;
+            void *data;
+        } callback;
+        uint64_t freed;
+        struct sim_event *event; /* RECORD: owned reference */
+        struct {
+            struct sim_stream *stream; /* owned reference */
+            struct sim_event *event;   /* in a graph, instead of a stream: owned reference */
+            uint64_t number;
+        } wait;
+        struct {
+            uint64_t address;
+            uint64_t value;
+            unsigned bytes;
+            unsigned flags;
+        } value;
+        struct sim_graph_plan *plan;           /* owned reference */
+        struct sim_graph *child;               /* owned reference */
+        struct sim_graph_batch *batch;         /* owned */
+        struct sim_graph_condition *condition; /* owned */
+        struct sim_graph_memory *memory;       /* owned reference */
+    };
+};
+
+/* Run on the calling thread. `stream` and `number` say as what. Faults go to the context. */
+void sim_work_run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                  struct sim_work *work);
+
+/* A copy that owns all that it points to. False: no memory. */
+bool sim_work_clone(struct sim_work *copy, const struct sim_work *work);
+
+/* Give up what the work owns. */
+void sim_work_clear(struct sim_work *work);
+
+#endif
