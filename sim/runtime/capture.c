@@ -1,4 +1,4 @@
-/* Streams whose work becomes a graph. */
+/* Stream capture. */
 #include "runtime/cudart.h"
 
 FORWARD_STREAM(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),

@@ -1,4 +1,4 @@
-/* The one function of the texture interface that only describes. */
+/* Channel descriptors: the only supported part of the texture interface. */
 #include "runtime/cudart.h"
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f)

@@ -1,4 +1,4 @@
-/* Which device and context a thread uses. */
+/* Device and current context of a thread. */
 #include "runtime/cudart.h"
 
 #include <pthread.h>
@@ -7,8 +7,8 @@
 #define DEVICES_MAX 64
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static CUcontext primary[DEVICES_MAX]; /* retained once a process */
-static _Thread_local int chosen;       /* what cudaSetDevice said */
+static CUcontext primary[DEVICES_MAX]; /* retained once per process */
+static _Thread_local int chosen;       /* device of cudaSetDevice */
 
 static CUresult primary_context(int device, CUcontext *context)
 {
@@ -34,7 +34,7 @@ static CUresult use(int device)
 
 cudaError_t runtime_ready(void)
 {
-    CUcontext context = NULL; /* a program that mixes both interfaces may have made its own */
+    CUcontext context = NULL; /* a program that uses both interfaces may have a context of its own */
     if (DRIVER(cuCtxGetCurrent)(&context) == CUDA_SUCCESS && context != NULL)
         return cudaSuccess;
     return runtime_result(use(chosen));

@@ -22,7 +22,7 @@ static CUresult queued(void *to, const void *from, size_t bytes, enum cudaMemcpy
         return DRIVER(cuMemcpyDtoHAsync)(to, address(from), bytes, stream);
     case cudaMemcpyDeviceToDevice:
         return DRIVER(cuMemcpyDtoDAsync)(address(to), address(from), bytes, stream);
-    default: /* the driver finds out what the addresses are */
+    default: /* the driver determines the types of the addresses */
         return DRIVER(cuMemcpyAsync)(address(to), address(from), bytes, stream);
     }
 }

@@ -1,4 +1,4 @@
-/* Copies of rows. */
+/* Copies of rows with pitch. */
 #include "runtime/copy.h"
 
 #include <stdint.h>
@@ -25,7 +25,7 @@ static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t
     if (width > to_pitch || width > from_pitch)
         return runtime_error(cudaErrorInvalidPitchValue);
     const CUDA_MEMCPY2D copy = {
-        /* Which of the two is read follows from the type: host's, or device's and unified. */
+        /* The driver reads the pointer that matches the type: host, or device for device and unified. */
         .srcMemoryType = sides[kind].from,
         .srcHost = from,
         .srcDevice = (CUdeviceptr)(uintptr_t)from,

@@ -1,4 +1,4 @@
-/* Variables by the host's name for them. */
+/* Copies to and from globals, named by their host symbols. */
 #include "runtime/copy.h"
 #include "runtime/registry.h"
 
@@ -22,7 +22,7 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
     return size == NULL ? runtime_error(cudaErrorInvalidValue) : runtime_variable(symbol, &at, size);
 }
 
-/* The part of a variable that a copy touches. */
+/* The address of the part of a global that a copy touches. */
 static cudaError_t part_of(const void *symbol, size_t offset, size_t count, void **part)
 {
     CUdeviceptr at;

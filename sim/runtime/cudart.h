@@ -1,11 +1,11 @@
-/* The CUDA runtime over the driver that the process finds: what its files share. */
+/* Internal interface of the CUDA runtime, which runs over the driver that the process finds. */
 #ifndef NEUTRINO_SIM_CUDART_H
 #define NEUTRINO_SIM_CUDART_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#pragma GCC visibility push(default) /* what cuda_runtime_api.h declares is exported where it is defined */
+#pragma GCC visibility push(default) /* export the functions that cuda_runtime_api.h declares */
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop
 
@@ -13,18 +13,18 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The driver's and the runtime's numbers are the same since CUDA 10.1. Any but 0 becomes the thread's last
- * error. */
+/* Convert a driver result. The numbers of driver and runtime agree since CUDA 10.1. An error becomes the
+ * thread's last error. */
 cudaError_t runtime_result(CUresult result);
 cudaError_t runtime_error(cudaError_t error);
 
-/* The thread has a current context: its own, or the primary one of its device, made on first use. */
+/* Make sure that the thread has a current context: its own, or the primary context of its device. */
 cudaError_t runtime_ready(void);
 
-/* The device of the current context, else the one that cudaSetDevice chose. */
+/* The device of the current context, or of cudaSetDevice without one. */
 CUdevice runtime_device(void);
 
-/* What the default stream is for code compiled with --default-stream per-thread. */
+/* The meaning of the default stream in code compiled with --default-stream per-thread. */
 static inline cudaStream_t runtime_per_thread(cudaStream_t stream)
 {
     return stream == NULL ? cudaStreamPerThread : stream;
@@ -37,7 +37,7 @@ static inline cudaStream_t runtime_per_thread(cudaStream_t stream)
             return ready;                                                                                    \
     } while (0)
 
-/* A row of a table: a function of the runtime that is one of the driver, once there is a context. */
+/* Defines a function that makes a context if needed and calls one driver function. */
 #define FORWARD(name, parameters, function, ...)                                                             \
     cudaError_t name parameters                                                                              \
     {                                                                                                        \
@@ -45,7 +45,7 @@ static inline cudaStream_t runtime_per_thread(cudaStream_t stream)
         return runtime_result(DRIVER(function)(__VA_ARGS__));                                                \
     }
 
-/* The same in both forms of the default stream; the parameter is called `stream`. */
+/* The same for both forms of the default stream. The parameter is called `stream`. */
 #define FORWARD_STREAM(name, parameters, function, ...)                                                      \
     FORWARD(name, parameters, function, __VA_ARGS__)                                                         \
     EXPORT cudaError_t name##_ptsz parameters;                                                               \
@@ -56,7 +56,7 @@ static inline cudaStream_t runtime_per_thread(cudaStream_t stream)
         return runtime_result(DRIVER(function)(__VA_ARGS__));                                                \
     }
 
-/* The per-thread form, `variant`, of a function that is written out. */
+/* Defines the per-thread form, `variant`, of a function. */
 #define PER_THREAD(variant, parameters, call)                                                                \
     EXPORT cudaError_t variant parameters;                                                                   \
     cudaError_t variant parameters                                                                           \

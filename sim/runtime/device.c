@@ -8,7 +8,7 @@ _Static_assert((int)cudaDevAttrMaxThreadsPerBlock == (int)CU_DEVICE_ATTRIBUTE_MA
                    (int)cudaFuncCachePreferEqual == (int)CU_FUNC_CACHE_PREFER_EQUAL,
                "numbers are handed on as they are");
 
-/* A row: needs the driver, but no context. */
+/* Defines a function that calls the driver without a context. */
 #define FORWARD_BARE(name, parameters, function, ...)                                                        \
     cudaError_t name parameters                                                                              \
     {                                                                                                        \
@@ -37,7 +37,7 @@ FORWARD(cudaDeviceGetCacheConfig, (enum cudaFuncCache * pCacheConfig), cuCtxGetC
         (CUfunc_cache *)(void *)pCacheConfig)
 FORWARD(cudaDeviceGetStreamPriorityRange, (int *leastPriority, int *greatestPriority),
         cuCtxGetStreamPriorityRange, leastPriority, greatestPriority)
-/* Of cuda_profiler_api.h, which the wheel does not bring. */
+/* From cuda_profiler_api.h, which the wheel does not contain. */
 EXPORT cudaError_t cudaProfilerStart(void);
 EXPORT cudaError_t cudaProfilerStop(void);
 FORWARD(cudaProfilerStart, (void), cuProfilerStart)
@@ -65,7 +65,8 @@ static cudaError_t entry_point(const char *symbol, void **function, unsigned ver
     const CUresult result = DRIVER(cuGetProcAddress)(symbol, function, (int)version, flags, &found);
     if (status != NULL)
         *status = (enum cudaDriverEntryPointQueryResult)found;
-    return result == CUDA_ERROR_NOT_FOUND ? cudaSuccess : runtime_result(result); /* the status says it */
+    return result == CUDA_ERROR_NOT_FOUND ? cudaSuccess
+                                          : runtime_result(result); /* the status has the reason */
 }
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, unsigned int cudaVersion,

@@ -8,7 +8,7 @@
 static struct runtime_driver driver;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-/* Called through pointers of other types: on x86-64 arguments that a function does not take are ignored. */
+/* Called through pointers of other types: on x86-64 a function ignores excess arguments. */
 static CUresult no_driver(void)
 {
     return (CUresult)cudaErrorInsufficientDriver;

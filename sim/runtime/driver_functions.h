@@ -1,4 +1,4 @@
-/* Every function of the driver that the runtime calls: X(name) for each. */
+/* The driver functions that the runtime calls: X(name) for each. */
 #ifndef NEUTRINO_SIM_RUNTIME_DRIVER_FUNCTIONS_H
 #define NEUTRINO_SIM_RUNTIME_DRIVER_FUNCTIONS_H
 

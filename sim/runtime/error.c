@@ -1,10 +1,10 @@
-/* Results: the driver's numbers, the runtime's names. */
+/* Results: the driver's numbers with the runtime's names. */
 #include "runtime/cudart.h"
 #include "runtime/unsupported.h"
 
 static _Thread_local cudaError_t last;
 
-/* Text where the driver has none: errors of the runtime alone. Order of numbers. */
+/* Texts of the errors that only the runtime has. Sorted by number. */
 #define ERROR(code, text) {code, #code, text},
 static const struct {
     cudaError_t code;

@@ -1,4 +1,4 @@
-/* Kernels: attributes and occupancy. */
+/* Attributes and occupancy of kernels. */
 #include "runtime/launch_config.h"
 #include "runtime/registry.h"
 
@@ -17,7 +17,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolP
     return error == cudaSuccess ? runtime_result(DRIVER(cuKernelGetFunction)(functionPtr, kernel)) : error;
 }
 
-/* A row: a function of the driver that takes the kernel, `function`, in the current context. */
+/* Defines a function that calls the driver with the kernel, `function`, in the current context. */
 #define FORWARD_FUNCTION(name, parameters, driver, ...)                                                      \
     cudaError_t name parameters                                                                              \
     {                                                                                                        \
@@ -60,7 +60,7 @@ FORWARD_FUNCTION(cudaOccupancyMaxActiveClusters,
      CU_FUNC_ATTRIBUTE_##attribute}
 
 static const struct {
-    size_t offset, bytes; /* of the member: an int, or a size_t */
+    size_t offset, bytes; /* of the member, an int or a size_t */
     CUfunction_attribute attribute;
 } rows[] = {
     ROW(sharedSizeBytes, SHARED_SIZE_BYTES),

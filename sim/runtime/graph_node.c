@@ -91,7 +91,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGra
                : error;
 }
 
-/* Fills and copies name the context that they run in. */
+/* Memset and memcpy nodes name the context that they run in. */
 cudaError_t cudaGraphAddMemsetNode(ADD_PARAMETERS, const struct cudaMemsetParams *pMemsetParams)
 {
     CUcontext context;

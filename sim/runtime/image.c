@@ -5,7 +5,7 @@
 
 CUresult runtime_image_open(const void *wrapper, struct runtime_image *image)
 {
-    *image = (struct runtime_image){wrapper, NULL}; /* the driver knows nvcc's wrapper */
+    *image = (struct runtime_image){wrapper, NULL}; /* the driver accepts nvcc's wrapper */
     return CUDA_SUCCESS;
 }
 
@@ -26,7 +26,7 @@ void runtime_image_refused(const char *symbol, CUresult result, const char *log)
                       (int)result, log[0] == '\0' ? "" : ": ", (int)strcspn(log, "\n"), log);
 }
 
-/* __cudaInitModule asks the driver where they are. */
+/* __cudaInitModule asks the driver for the addresses. */
 CUresult runtime_image_managed(CUlibrary library, const char *name, const void *host)
 {
     (void)library, (void)name, (void)host;

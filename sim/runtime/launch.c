@@ -7,7 +7,7 @@ EXPORT cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
 EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
                                       cudaStream_t stream);
 
-/* Whether the device can have no such grid, whatever the kernel: the driver says less. */
+/* Whether no kernel can have this grid. The runtime checks more than the driver. */
 static bool impossible(const CUlaunchConfig *config)
 {
     static const struct {
@@ -38,7 +38,7 @@ static bool impossible(const CUlaunchConfig *config)
 
 static cudaError_t launch(CUkernel kernel, const CUlaunchConfig *config, void **args)
 {
-    const CUfunction function = (CUfunction)kernel; /* cuLaunchKernel takes either */
+    const CUfunction function = (CUfunction)kernel; /* cuLaunchKernel accepts both */
     CUresult result;
     if (config->numAttrs != 0)
         result = DRIVER(cuLaunchKernelEx)(config, function, args, NULL);
@@ -72,7 +72,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
                                cudaStream_t stream)
 {
     READY();
-    if (kernel == NULL) { /* __cudaGetKernel, which each stub calls once, said why */
+    if (kernel == NULL) { /* __cudaGetKernel, which each stub calls once, has reported the reason */
         const cudaError_t reason = cudaPeekAtLastError();
         return runtime_error(reason == cudaSuccess ? cudaErrorInvalidDeviceFunction : reason);
     }

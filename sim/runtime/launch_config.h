@@ -1,4 +1,4 @@
-/* The shape of a launch in the driver's form. */
+/* The shape of a launch as the driver's struct. */
 #ifndef NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
 #define NEUTRINO_SIM_RUNTIME_LAUNCH_CONFIG_H
 

@@ -1,4 +1,4 @@
-/* Allocation. */
+/* Allocation of memory. */
 #include "runtime/cudart.h"
 
 #include <stdint.h>
@@ -8,7 +8,7 @@ static CUdeviceptr address(const void *pointer)
     return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-/* `at` by its address, since the call that sets it is an argument beside it. */
+/* `at` is a pointer because the call that sets it is another argument. */
 static cudaError_t allocated(CUresult result, const CUdeviceptr *at, void **out)
 {
     if (result == CUDA_SUCCESS)
@@ -22,7 +22,7 @@ cudaError_t cudaMalloc(void **devPtr, size_t size)
     READY();
     if (devPtr == NULL)
         return runtime_error(cudaErrorInvalidValue);
-    /* The driver refuses no bytes, the runtime gives no address. */
+    /* cuMemAlloc refuses 0 bytes; the runtime returns NULL. */
     return allocated(size == 0 ? CUDA_SUCCESS : DRIVER(cuMemAlloc)(&at, size), &at, devPtr);
 }
 

@@ -1,4 +1,4 @@
-/* Fills. */
+/* Memset. */
 #include "runtime/cudart.h"
 
 #include <stdint.h>

@@ -8,7 +8,7 @@
      CU_DEVICE_ATTRIBUTE_##attribute}
 
 static const struct {
-    size_t offset, bytes; /* of the member: an int, or a size_t */
+    size_t offset, bytes; /* of the member, an int or a size_t */
     CUdevice_attribute attribute;
 } rows[] = {
     ROW(sharedMemPerBlock, MAX_SHARED_MEMORY_PER_BLOCK),

@@ -1,7 +1,7 @@
-/* What nvcc's start-up code and kernel stubs call (crt/host_runtime.h). */
+/* Functions that nvcc's start-up code and kernel stubs call (crt/host_runtime.h). */
 #include "runtime/registry.h"
 
-#define CONFIGURATIONS_MAX 32 /* launches whose arguments launch kernels */
+#define CONFIGURATIONS_MAX 32 /* nested launches in the arguments of launches */
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper);
 EXPORT void __cudaRegisterFatBinaryEnd(void **handle);
@@ -63,7 +63,8 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
         runtime_symbol_add(binary_of(handle), RUNTIME_MANAGED, host, name);
 }
 
-/* Host variables that device code of a GPU with the host's page tables names: this device is none. */
+/* For device code that names host variables. Needs a GPU with the host's page tables, which this device is
+ * not. */
 void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes)
 {
     (void)handle, (void)name, (void)host, (void)bytes;
@@ -74,7 +75,7 @@ char __cudaInitModule(void **handle)
     return handle != NULL && runtime_managed(binary_of(handle)) == cudaSuccess;
 }
 
-/* Between <<<>>> and the stub that it calls, arguments are evaluated: they may launch, too. */
+/* A stack: the arguments between <<<>>> and the stub's call may contain launches. */
 static _Thread_local struct {
     dim3 grid, block;
     size_t shared;
@@ -82,7 +83,7 @@ static _Thread_local struct {
 } configurations[CONFIGURATIONS_MAX];
 static _Thread_local unsigned depth;
 
-/* Not 0: the launch is skipped. */
+/* A result other than 0 skips the launch. */
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
 {
     if (depth == CONFIGURATIONS_MAX)

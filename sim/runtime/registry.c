@@ -15,7 +15,7 @@ struct symbol {
     const char *name;
     struct runtime_binary *binary;
     enum runtime_symbol_kind kind;
-    CUkernel kernel; /* of a kernel, once asked for */
+    CUkernel kernel; /* for a kernel, after its first use */
     struct symbol *next, *next_of_binary;
 };
 
@@ -23,11 +23,11 @@ struct runtime_binary {
     const void *wrapper;
     CUlibrary library;
     bool tried;
-    CUresult result; /* of loading, once tried */
+    CUresult result; /* of loading; valid after the first try */
     struct symbol *symbols;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows, and of every binary */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all data below and every binary */
 static struct symbol *buckets[BUCKETS];
 
 static struct symbol **bucket_of(const void *host)
@@ -61,7 +61,7 @@ void runtime_binary_remove(struct runtime_binary *binary)
     }
     (void)pthread_mutex_unlock(&mutex);
     if (binary->library != NULL)
-        (void)DRIVER(cuLibraryUnload)(binary->library); /* at exit the driver may be gone already */
+        (void)DRIVER(cuLibraryUnload)(binary->library); /* the driver may already be gone at exit */
     free(binary);
 }
 
@@ -70,7 +70,7 @@ void runtime_symbol_add(struct runtime_binary *binary, enum runtime_symbol_kind 
 {
     struct symbol *symbol = malloc(sizeof *symbol);
     if (symbol == NULL)
-        return; /* not found when it is used */
+        return; /* the first use reports that it is missing */
     (void)pthread_mutex_lock(&mutex);
     struct symbol **bucket = bucket_of(host);
     *symbol = (struct symbol){host, name, binary, kind, NULL, *bucket, binary->symbols};
@@ -86,7 +86,7 @@ static struct symbol *find(const void *host, bool kernel)
     return symbol;
 }
 
-/* Of the binary that `symbol` is in. With the mutex. */
+/* Load the binary that contains `symbol`. Called with the mutex held. */
 static CUresult load(const struct symbol *symbol)
 {
     struct runtime_binary *binary = symbol->binary;

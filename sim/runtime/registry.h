@@ -1,5 +1,5 @@
-/* What the compiler's start-up code registers: code images, and which host address stands for which kernel or
- * variable in them. An image is loaded when something of it is first asked for. */
+/* Code images and the host addresses of their kernels and globals, as the compiler's start-up code registers
+ * them. An image is loaded at the first use of any of its symbols. */
 #ifndef NEUTRINO_SIM_RUNTIME_REGISTRY_H
 #define NEUTRINO_SIM_RUNTIME_REGISTRY_H
 
@@ -13,20 +13,20 @@ enum runtime_symbol_kind {
     RUNTIME_MANAGED /* the host address is that of the pointer that the program reads */
 };
 
-/* NULL where there is no memory. `wrapper` stays the program's. */
+/* NULL: out of memory. The program keeps `wrapper`. */
 struct runtime_binary *runtime_binary_add(const void *wrapper);
 void runtime_binary_remove(struct runtime_binary *binary);
 
 void runtime_symbol_add(struct runtime_binary *binary, enum runtime_symbol_kind kind, const void *host,
                         const char *name);
 
-/* cudaErrorInvalidDeviceFunction: no such kernel was registered. */
+/* cudaErrorInvalidDeviceFunction if the kernel is not registered. */
 cudaError_t runtime_kernel(const void *host, CUkernel *kernel);
 
-/* Where a variable is in the current context. cudaErrorInvalidSymbol: no such variable was registered. */
+/* The address of a global in the current context. cudaErrorInvalidSymbol if it is not registered. */
 cudaError_t runtime_variable(const void *host, CUdeviceptr *address, size_t *bytes);
 
-/* Points the program's pointers at its managed variables. */
+/* Set the program's pointers to its managed variables. */
 cudaError_t runtime_managed(struct runtime_binary *binary);
 
 #endif

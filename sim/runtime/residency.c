@@ -1,4 +1,4 @@
-/* Where memory is, and where it should be. */
+/* Prefetches and advice for managed memory. */
 #include "runtime/cudart.h"
 
 #include <stdint.h>
@@ -39,7 +39,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     const CUresult result =
         DRIVER(cuPointerGetAttributes)(sizeof wanted / sizeof *wanted, wanted, values, (CUdeviceptr)ptr);
     if (result == CUDA_ERROR_INVALID_VALUE || (result == CUDA_SUCCESS && type == 0))
-        return cudaSuccess; /* any other host memory */
+        return cudaSuccess; /* host memory that is not registered */
     if (result == CUDA_SUCCESS) {
         attributes->type = managed                      ? cudaMemoryTypeManaged
                            : type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost

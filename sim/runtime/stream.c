@@ -1,4 +1,4 @@
-/* Streams, and host functions in them. */
+/* Streams and host functions. */
 #include "runtime/cudart.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct callback {
     void *data;
 };
 
-/* The driver's callback gets a CUresult, the runtime's a cudaError_t. */
+/* A driver callback gets a CUresult, a runtime callback a cudaError_t. */
 static void call_back(CUstream stream, CUresult status, void *data)
 {
     const struct callback callback = *(struct callback *)data;

@@ -1,12 +1,12 @@
-/* What NVIDIA's runtime of CUDA 13.0 exports beyond this one, so that programs that name it load. */
+/* Exports of NVIDIA's runtime of CUDA 13.0 that are not supported here, so that programs that refer to them
+ * load. */
 #include "runtime/unsupported.h"
 
 #include <driver_types.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* Without their prototypes, which none needs: on x86-64 arguments that a function does not take are ignored.
- */
+/* Defined without prototypes: on x86-64 a function ignores excess arguments. */
 #define UNSUPPORTED(name)                                                                                    \
     __attribute__((visibility("default"))) cudaError_t name(void);                                           \
     cudaError_t name(void)                                                                                   \

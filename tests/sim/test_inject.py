@@ -234,7 +234,7 @@ def exports(sim_path: Path) -> list[str]:
 
 def beyond_the_header() -> set[str]:
     """Profiler control and graphics interop, of which the header knows nothing; rules cannot name them."""
-    source = (ROOT / "sim" / "driver" / "core" / "beyond.c").read_text()
+    source = (ROOT / "sim" / "driver" / "core" / "undeclared.c").read_text()
     return set(re.findall(r"^(?:MISSING\(|CUresult )(cu\w+)", source, re.M))
 
 

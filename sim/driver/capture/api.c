@@ -1,9 +1,9 @@
-/* How a capture begins and ends. */
+/* Beginning and ending a stream capture. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
+#include "driver/core/thread.h"
 #include "driver/graph/graph.h"
 #include "driver/stream/stream.h"
-#include "driver/core/thread.h"
 
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ static atomic_ullong next_id = 1;
 
 struct wish {
     CUstreamCaptureMode mode;
-    struct sim_graph *graph; /* NULL: a new one */
+    struct sim_graph *graph; /* NULL: make a new graph */
     struct sim_graph_node *const *dependencies;
     size_t count;
 };
@@ -20,7 +20,7 @@ struct wish {
 static CUresult start(struct sim_stream *stream, const struct wish *wish)
 {
     const struct sim_thread *self = sim_thread_self();
-    if (stream->capture != NULL || (wish->graph != NULL && sim_capture_fills(wish->graph)))
+    if (stream->recorder != NULL || (wish->graph != NULL && sim_capture_fills(wish->graph)))
         return CUDA_ERROR_ILLEGAL_STATE;
     struct sim_capture *capture = calloc(1, sizeof(*capture));
     if (capture != NULL)
@@ -113,19 +113,20 @@ static bool is_wrong_thread(const struct sim_capture *capture)
     return capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && self != NULL && capture->thread != self->id;
 }
 
-/* The capture is over whatever comes of it, unless it was another stream's. A graph that was captured into
- * badly is destroyed even if the program gave it; a new one that there is no place for cannot be reached. */
+/* Ends the capture in every case, unless it belongs to another stream. A graph that the program passed in is
+ * destroyed too if its capture failed. So is a new graph if there is nowhere to return it: the program could
+ * not reach it. */
 static CUresult stop(struct sim_stream *stream, bool wanted, struct sim_graph **graph)
 {
-    struct sim_capture *capture = stream->capture;
+    struct sim_capture *capture = sim_capture_of(stream);
     CUresult result = CUDA_SUCCESS;
     if (capture == NULL)
         return CUDA_ERROR_ILLEGAL_STATE;
     if (capture->origin != stream) {
-        atomic_store(&capture->spoiled, true);
+        atomic_store(&capture->recorder.spoiled, true);
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (atomic_load(&capture->spoiled) || sim_object_find(capture->graph, SIM_GRAPH) == NULL)
+    if (atomic_load(&capture->recorder.spoiled) || sim_object_find(capture->graph, SIM_GRAPH) == NULL)
         result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     else if (is_wrong_thread(capture))
         result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;

@@ -1,8 +1,8 @@
 #include "driver/capture/capture.h"
 
 #include "driver/context/context.h"
-#include "driver/graph/graph.h"
 #include "driver/graph/attribute.h"
+#include "driver/graph/graph.h"
 #include "driver/stream/stream.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 struct sim_participant *sim_capture_participant(const struct sim_stream *stream)
 {
-    struct sim_participant *found = stream->capture->participants;
+    struct sim_participant *found = sim_capture_of(stream)->participants;
     while (found->stream != stream)
         found = found->next;
     return found;
@@ -57,7 +57,7 @@ bool sim_capture_add_tail(struct sim_participant *self, struct sim_graph_node *c
     return true;
 }
 
-/* The program may have destroyed nodes meanwhile. */
+/* Drop nodes that the program has destroyed meanwhile. */
 static void prune(struct sim_participant *self, const struct sim_graph *graph)
 {
     size_t kept = 0;
@@ -65,6 +65,17 @@ static void prune(struct sim_participant *self, const struct sim_graph *graph)
         if (is_node(graph, self->tail[i]))
             self->tail[kept++] = self->tail[i];
     self->tail_count = kept;
+}
+
+/* Closing a stream ends the capture that the stream began. A capture that the stream only joined goes on. */
+static void leave(struct sim_stream *stream)
+{
+    struct sim_capture *capture = sim_capture_of(stream);
+    if (capture->origin == stream)
+        (void)sim_capture_finish(capture, false);
+    else
+        sim_capture_participant(stream)->stream = NULL;
+    stream->recorder = NULL;
 }
 
 CUresult sim_capture_join(struct sim_capture *capture, struct sim_stream *stream,
@@ -78,7 +89,9 @@ CUresult sim_capture_join(struct sim_capture *capture, struct sim_stream *stream
     made->stream = stream;
     made->next = capture->participants;
     capture->participants = made;
-    stream->capture = capture;
+    capture->recorder.add = sim_capture_add;
+    capture->recorder.leave = leave;
+    stream->recorder = &capture->recorder;
     return CUDA_SUCCESS;
 }
 
@@ -91,7 +104,7 @@ struct sim_graph *sim_capture_finish(struct sim_capture *capture, bool keep)
         struct sim_participant *first = capture->participants;
         capture->participants = first->next;
         if (first->stream != NULL)
-            first->stream->capture = NULL;
+            first->stream->recorder = NULL;
         free(first->tail);
         free(first->edges);
         free(first);
@@ -111,22 +124,22 @@ static bool does_nothing(const struct sim_work *work)
 
 CUresult sim_capture_add(struct sim_stream *stream, struct sim_work *work)
 {
-    struct sim_capture *capture = stream->capture;
+    struct sim_capture *capture = sim_capture_of(stream);
     struct sim_participant *self = sim_capture_participant(stream);
     struct sim_graph_node *node;
     if (sim_object_find(capture->graph, SIM_GRAPH) == NULL) /* the program destroyed it */
-        atomic_store(&capture->spoiled, true);
-    if (atomic_load(&capture->spoiled)) {
+        atomic_store(&capture->recorder.spoiled, true);
+    if (atomic_load(&capture->recorder.spoiled)) {
         sim_work_clear(work);
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
     prune(self, capture->graph);
-    if (does_nothing(work)) { /* not even a node: as seen */
+    if (does_nothing(work)) { /* an H200 adds no node either */
         sim_work_clear(work);
         return CUDA_SUCCESS;
     }
     if (work->kind == SIM_WORK_PLAN || work->kind == SIM_WORK_CALLBACK || work->kind == SIM_WORK_FREE) {
-        atomic_store(&capture->spoiled, true);
+        atomic_store(&capture->recorder.spoiled, true);
         sim_work_clear(work);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
@@ -138,24 +151,12 @@ CUresult sim_capture_add(struct sim_stream *stream, struct sim_work *work)
     return result;
 }
 
-bool sim_capture_forbids_legacy(struct sim_context *context, bool spoil)
-{
-    bool forbids = false;
-    for (struct sim_stream *stream = context->streams; stream != NULL; stream = stream->next)
-        if (stream->capture != NULL && (stream->flags & CU_STREAM_NON_BLOCKING) == 0) {
-            forbids = true;
-            if (spoil)
-                atomic_store(&stream->capture->spoiled, true);
-        }
-    return forbids;
-}
-
 void sim_capture_spoil(struct sim_stream *stream)
 {
     struct sim_context *context = stream->object.context;
     pthread_mutex_lock(&context->order);
-    if (stream->capture != NULL)
-        atomic_store(&stream->capture->spoiled, true);
+    if (stream->recorder != NULL)
+        atomic_store(&stream->recorder->spoiled, true);
     pthread_mutex_unlock(&context->order);
 }
 
@@ -164,29 +165,15 @@ bool sim_capture_spoil_context(struct sim_context *context)
     bool any = false;
     pthread_mutex_lock(&context->order);
     for (struct sim_stream *stream = context->streams; stream != NULL; stream = stream->next)
-        if (stream->capture != NULL) {
-            atomic_store(&stream->capture->spoiled, true);
+        if (stream->recorder != NULL) {
+            atomic_store(&stream->recorder->spoiled, true);
             any = true;
         }
     pthread_mutex_unlock(&context->order);
     return any;
 }
 
-void sim_capture_abandon(struct sim_stream *stream)
-{
-    struct sim_context *context = stream->object.context;
-    pthread_mutex_lock(&context->order);
-    if (stream->capture != NULL) {
-        if (stream->capture->origin == stream)
-            (void)sim_capture_finish(stream->capture, false);
-        else
-            sim_capture_participant(stream)->stream = NULL;
-        stream->capture = NULL;
-    }
-    pthread_mutex_unlock(&context->order);
-}
-
-/* Nodes that lead to `node`, itself included, are marked by their index in the graph. */
+/* Mark `node`, and every node it depends on, by their index in the graph. */
 static void mark(const struct sim_graph *graph, const struct sim_graph_node *node, bool *marked)
 {
     size_t index = 0;

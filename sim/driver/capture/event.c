@@ -1,7 +1,7 @@
-/* Events carry a capture from one stream to another. */
+/* Events extend a capture from one stream to another. */
+#include "driver/stream/event.h"
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
-#include "driver/stream/event.h"
 #include "driver/graph/graph.h"
 #include "driver/stream/stream.h"
 
@@ -21,7 +21,7 @@ enum sim_capture_event sim_capture_of_event(struct sim_event *event, bool spoil)
 static CUresult record(struct sim_stream *stream, struct sim_event *event)
 {
     const struct sim_participant *self = sim_capture_participant(stream);
-    if (atomic_load(&stream->capture->spoiled))
+    if (atomic_load(&stream->recorder->spoiled))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     const size_t bytes = self->tail_count * sizeof(struct sim_graph_node *);
     struct sim_graph_node **nodes = malloc(bytes + 1);
@@ -33,7 +33,7 @@ static CUresult record(struct sim_stream *stream, struct sim_event *event)
     free(event->nodes);
     event->nodes = nodes;
     event->node_count = self->tail_count;
-    event->capture = stream->capture->id;
+    event->capture = sim_capture_of(stream)->id;
     pthread_mutex_unlock(&event->mutex);
     return CUDA_SUCCESS;
 }
@@ -43,11 +43,11 @@ CUresult sim_capture_record(struct sim_stream *stream, struct sim_event *event, 
     struct sim_context *context = stream->object.context;
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&context->order);
-    *captured = stream->capture != NULL && !external;
+    *captured = stream->recorder != NULL && !external;
     if (*captured)
         result = record(stream, event);
-    else if (external && stream->capture == NULL)
-        result = CUDA_ERROR_ILLEGAL_STATE; /* "external" means: of a graph */
+    else if (external && stream->recorder == NULL)
+        result = CUDA_ERROR_ILLEGAL_STATE; /* "external" is allowed in captures only */
     pthread_mutex_unlock(&context->order);
     return result;
 }
@@ -55,29 +55,29 @@ CUresult sim_capture_record(struct sim_stream *stream, struct sim_event *event, 
 static struct sim_capture *find(const struct sim_context *context, uint64_t id)
 {
     const struct sim_stream *stream = context->streams;
-    while (stream != NULL && (stream->capture == NULL || stream->capture->id != id))
+    while (stream != NULL && (stream->recorder == NULL || sim_capture_of(stream)->id != id))
         stream = stream->next;
-    return stream == NULL ? NULL : stream->capture;
+    return stream == NULL ? NULL : sim_capture_of(stream);
 }
 
 static CUresult spoiled_with(struct sim_capture *capture, CUresult result)
 {
     if (capture != NULL)
-        atomic_store(&capture->spoiled, true);
+        atomic_store(&capture->recorder.spoiled, true);
     return result;
 }
 
-/* The stream's next work also depends on what an event of `capture` stands for. */
+/* Make the stream's next work depend on the nodes that an event of `capture` stands for. */
 static CUresult follow(struct sim_stream *stream, struct sim_capture *capture, const struct sim_event *event)
 {
     if (stream == stream->object.context->legacy)
         return spoiled_with(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    if (atomic_load(&capture->spoiled))
+    if (atomic_load(&capture->recorder.spoiled))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (stream->capture == NULL)
+    if (stream->recorder == NULL)
         return sim_capture_join(capture, stream, event->nodes, event->node_count);
-    if (stream->capture != capture) {
-        (void)spoiled_with(stream->capture, CUDA_SUCCESS);
+    if (sim_capture_of(stream) != capture) {
+        (void)spoiled_with(sim_capture_of(stream), CUDA_SUCCESS);
         return spoiled_with(capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
     }
     return sim_capture_add_tail(sim_capture_participant(stream), event->nodes, event->node_count)
@@ -88,7 +88,7 @@ static CUresult follow(struct sim_stream *stream, struct sim_capture *capture, c
 static CUresult wait_external(struct sim_stream *stream, struct sim_event *event)
 {
     struct sim_work work = {.kind = SIM_WORK_WAIT, .wait = {.event = sim_object_retain(event)}};
-    if (stream->capture != NULL)
+    if (stream->recorder != NULL)
         return sim_capture_add(stream, &work);
     sim_work_clear(&work);
     return CUDA_ERROR_ILLEGAL_STATE;
@@ -96,21 +96,21 @@ static CUresult wait_external(struct sim_stream *stream, struct sim_event *event
 
 static CUresult wait(struct sim_stream *stream, struct sim_event *event, bool external, bool *captured)
 {
-    struct sim_capture *own = stream->capture;
+    struct sim_capture *own = sim_capture_of(stream);
     *captured = true;
     if (external)
         return wait_external(stream, event);
     if (event->capture != 0) {
         struct sim_capture *capture = find(stream->object.context, event->capture);
-        /* One that is over, or of another context: the event stands for nothing that could be waited for. */
+        /* No such capture: it has ended, or it belongs to another context. */
         return capture == NULL ? spoiled_with(own, CUDA_ERROR_INVALID_VALUE) : follow(stream, capture, event);
     }
     *captured = own != NULL;
     if (own == NULL)
         return CUDA_SUCCESS;
-    if (atomic_load(&own->spoiled))
+    if (atomic_load(&own->recorder.spoiled))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    /* Never recorded, there is nothing to wait for. */
+    /* An event that was never recorded has nothing to wait for. */
     return event->stream == NULL ? CUDA_SUCCESS : spoiled_with(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
 }
 

@@ -1,4 +1,4 @@
-/* What a capturing stream says of its capture, and how its dependencies are changed by hand. */
+/* Queries about a stream's capture, and changes of its dependencies. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/graph/graph.h"
@@ -26,7 +26,7 @@ bool sim_capture_are_plain(const CUgraphEdgeData *edges, size_t count)
     return true;
 }
 
-/* All edges are plain, so that their data is zero. */
+/* All edges are plain, so their data is zero. */
 static CUresult give_edges(struct sim_participant *self, const void **edges)
 {
     free(self->edges);
@@ -45,10 +45,10 @@ static CUresult give_edges(struct sim_participant *self, const void **edges)
 
 static CUresult give(const struct sim_stream *stream, const struct info *info)
 {
-    const struct sim_capture *capture = stream->capture;
-    *info->status = capture == NULL                  ? CU_STREAM_CAPTURE_STATUS_NONE
-                    : atomic_load(&capture->spoiled) ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-                                                     : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    const struct sim_capture *capture = sim_capture_of(stream);
+    *info->status = capture == NULL                           ? CU_STREAM_CAPTURE_STATUS_NONE
+                    : atomic_load(&capture->recorder.spoiled) ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                                              : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (*info->status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_SUCCESS;
     struct sim_participant *self = sim_capture_participant(stream);
@@ -63,7 +63,8 @@ static CUresult give(const struct sim_stream *stream, const struct info *info)
     return info->edges == NULL ? CUDA_SUCCESS : give_edges(self, info->edges);
 }
 
-/* The one use of the legacy stream beside a blocking capture that does not end that. */
+/* Unlike every other call, a query of the legacy stream does not invalidate the captures of blocking
+ * streams. */
 static CUresult get(CUstream hStream, const struct info *info, bool per_thread)
 {
     struct sim_stream *stream;
@@ -74,7 +75,7 @@ static CUresult get(CUstream hStream, const struct info *info, bool per_thread)
         return result;
     struct sim_context *context = stream->object.context;
     pthread_mutex_lock(&context->order);
-    result = stream == context->legacy && sim_capture_forbids_legacy(context, false)
+    result = stream == context->legacy && sim_stream_forbids_legacy(context, false)
                  ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
                  : give(stream, info);
     pthread_mutex_unlock(&context->order);
@@ -160,17 +161,17 @@ CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus 
 static CUresult change(struct sim_stream *stream, const CUgraphNode *nodes, size_t count, unsigned flags)
 {
     struct sim_graph_node *const *added = (struct sim_graph_node *const *)nodes;
-    const struct sim_capture *capture = stream->capture;
+    const struct sim_capture *capture = sim_capture_of(stream);
     if (capture == NULL)
         return CUDA_ERROR_ILLEGAL_STATE;
-    if (atomic_load(&capture->spoiled))
+    if (atomic_load(&capture->recorder.spoiled))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if ((count != 0 && nodes == NULL) || !sim_capture_has_nodes(capture->graph, nodes, count))
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_participant *self = sim_capture_participant(stream);
     if (flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES)
         return sim_capture_add_tail(self, added, count) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    /* The list may be the stream's own, as the API gave it. */
+    /* `nodes` may be the stream's own list, as an earlier query returned it. */
     struct sim_participant fresh = {0};
     if (!sim_capture_add_tail(&fresh, added, count))
         return CUDA_ERROR_OUT_OF_MEMORY;

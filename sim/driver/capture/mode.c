@@ -1,4 +1,4 @@
-/* All captures of the process, and which calls of other threads they allow. */
+/* The list of all captures, and the calls that each capture forbids to other threads. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/core/log.h"
@@ -8,7 +8,7 @@
 static struct {
     pthread_mutex_t lock;
     struct sim_capture *first;
-    atomic_uint count; /* so that calls need no lock where nothing captures */
+    atomic_uint count; /* calls take no lock while this is 0 */
 } captures = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void sim_capture_list(struct sim_capture *capture)
@@ -49,7 +49,7 @@ bool sim_capture_goes_on(uint64_t id, bool spoil)
     while (found != NULL && found->id != id)
         found = found->next;
     if (found != NULL && spoil)
-        atomic_store(&found->spoiled, true);
+        atomic_store(&found->recorder.spoiled, true);
     pthread_mutex_unlock(&captures.lock);
     return found != NULL;
 }
@@ -73,7 +73,7 @@ CUresult sim_capture_permits_unsafe(void)
     pthread_mutex_lock(&captures.lock);
     for (struct sim_capture *capture = captures.first; capture != NULL; capture = capture->next)
         if (conflicts(capture, self)) {
-            atomic_store(&capture->spoiled, true);
+            atomic_store(&capture->recorder.spoiled, true);
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
     pthread_mutex_unlock(&captures.lock);
@@ -88,7 +88,7 @@ CUresult sim_enter_unsafe(struct sim_context **context)
     return result == CUDA_SUCCESS ? sim_capture_permits_unsafe() : result;
 }
 
-/* A GPU's driver takes any number for a mode, and needs neither a context nor one without a fault. */
+/* An H200's driver accepts any number as a mode, and needs no context. A fault does not matter either. */
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     const CUresult result = sim_check_initialized();

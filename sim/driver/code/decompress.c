@@ -17,10 +17,12 @@ static lz4_function *lz4;
 static zstd_function *zstd;
 static zlib_function *zlib;
 
-/* A function pointer cannot be cast from dlsym's result in ISO C; its bytes can be copied (POSIX, dlsym). */
+/* ISO C forbids to cast the result of dlsym to a function pointer. Copying its bytes is allowed (POSIX,
+ * dlsym). */
 static void find(const char *soname, const char *name, void *function, size_t bytes)
 {
-    void *library = dlopen(soname, RTLD_NOW | RTLD_LOCAL); /* never closed: its function is kept */
+    void *library = dlopen(
+        soname, RTLD_NOW | RTLD_LOCAL); /* stays open: its function is used for as long as the process runs */
     void *symbol = library == NULL ? NULL : dlsym(library, name);
     memcpy(function, &symbol, bytes);
 }
@@ -40,7 +42,7 @@ static void find_zlib(void)
     find("libz.so.1", "uncompress", &zlib, sizeof zlib);
 }
 
-/* Each: the bytes written, or as many as nobody asked for. */
+/* These return the number of bytes written. Any number other than `to_bytes` is a failure. */
 static size_t with_lz4(const void *from, size_t from_bytes, void *to, size_t to_bytes)
 {
     const int written = lz4(from, to, (int)from_bytes, (int)to_bytes);
@@ -49,7 +51,7 @@ static size_t with_lz4(const void *from, size_t from_bytes, void *to, size_t to_
 
 static size_t with_zstd(const void *from, size_t from_bytes, void *to, size_t to_bytes)
 {
-    return zstd(to, to_bytes, from, from_bytes); /* an error is a number near SIZE_MAX */
+    return zstd(to, to_bytes, from, from_bytes); /* zstd reports an error as a number near SIZE_MAX */
 }
 
 static size_t with_zlib(const void *from, size_t from_bytes, void *to, size_t to_bytes)
@@ -58,7 +60,7 @@ static size_t with_zlib(const void *from, size_t from_bytes, void *to, size_t to
     return zlib(to, &written, from, from_bytes) == 0 ? written : SIZE_MAX;
 }
 
-/* Whether the library is there. */
+/* Whether the library could be opened. */
 static bool is_ready(enum sim_codec codec)
 {
     static pthread_once_t lz4_once = PTHREAD_ONCE_INIT;

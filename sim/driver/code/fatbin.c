@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KIND_PTX 1u /* 2: ELF machine code, 8: LTO-IR */
+#define KIND_PTX 1u /* other kinds: 2 is ELF machine code, 8 is LTO-IR */
 
-#define FLAG_LZ4      0x2000u
-#define FLAG_ZSTD     0x8000u
-#define FLAG_SPECIFIC 0x100000u /* sm_90a; 0x200000: of a family, sm_100f */
+#define FLAG_LZ4  0x2000u
+#define FLAG_ZSTD 0x8000u
+#define FLAG_SPECIFIC                                                                                        \
+    0x100000u /* architecture-specific, as sm_90a; 0x200000 is family-specific, as sm_100f */
 
-/* No PTX that a compiler writes is near; what declares more wants the memory, not the code. */
+/* Sanity limit, far above compiler output: a corrupt size must not exhaust memory. */
 #define TEXT_MAX (UINT64_C(256) << 20)
 
 struct head {
@@ -24,7 +25,7 @@ _Static_assert(sizeof(struct head) == SIM_FATBIN_HEAD, "as others write it");
 struct entry {
     uint16_t kind, version;
     uint32_t head_bytes;
-    uint64_t payload_bytes; /* padded */
+    uint64_t payload_bytes; /* with padding */
     uint32_t compressed_bytes;
     uint32_t options;
     uint16_t ptx_minor, ptx_major;
@@ -32,7 +33,7 @@ struct entry {
     uint32_t source_name, source_name_bytes;
     uint64_t flags;
     uint64_t reserved;
-    uint64_t raw_bytes; /* once decompressed */
+    uint64_t raw_bytes; /* after decompression */
 };
 _Static_assert(offsetof(struct entry, target) == 28, "as others write it");
 _Static_assert(offsetof(struct entry, flags) == 40, "as others write it");
@@ -40,7 +41,7 @@ _Static_assert(sizeof(struct entry) == 64, "as others write it");
 
 struct choice {
     struct entry entry;
-    const unsigned char *payload; /* NULL: nothing chosen yet */
+    const unsigned char *payload; /* NULL: no entry chosen yet */
 };
 
 size_t sim_fatbin_bytes(const void *image)
@@ -63,7 +64,7 @@ static bool is_better(const struct entry *entry, const struct choice *best, uint
     return (entry->flags & FLAG_SPECIFIC) >= (best->entry.flags & FLAG_SPECIFIC);
 }
 
-/* Walk the entries in `at`, of which there are `left` bytes. */
+/* Walk the entries at `at`, which end after `left` bytes. */
 static bool choose(const unsigned char *at, size_t left, uint32_t device, struct choice *best,
                    const char **reason)
 {

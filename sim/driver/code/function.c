@@ -1,10 +1,10 @@
-/* Functions and kernels: what may be asked and set of them. */
-#include "driver/context/context.h"
-#include "driver/device/device.h"
-#include "driver/device/model.h"
+/* Queries and settings of functions and kernels. */
 #include "driver/code/module.h"
 #include "driver/code/occupancy.h"
+#include "driver/context/context.h"
 #include "driver/core/state.h"
+#include "driver/device/device.h"
+#include "driver/device/model.h"
 
 CUresult sim_function_resolve(struct sim_context *context, CUfunction handle, struct sim_function **function)
 {
@@ -15,8 +15,8 @@ CUresult sim_function_resolve(struct sim_context *context, CUfunction handle, st
     return kernel == NULL ? CUDA_ERROR_INVALID_HANDLE : sim_kernel_function(context, kernel, function);
 }
 
-/* A CUkernel is none, although a launch takes it for one (seen with 580.159). `out` is where the call writes;
- * one that writes nowhere passes what is not NULL. */
+/* A CUkernel is refused here, although a launch accepts it (driver 580.159). `out` is the caller's output
+ * pointer; a call without output passes any pointer but NULL. */
 static CUresult find_function(CUfunction handle, const void *out, struct sim_function **function)
 {
     struct sim_context *context;
@@ -47,7 +47,7 @@ static CUresult get(int *pi, CUfunction_attribute attribute, const struct ptx_ke
     ptx_kernel_attributes(ptx, &known);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *pi = known.required[0] != 0 ? SIM_BLOCK_THREADS : (int)known.max_threads; /* as an H200 */
+        *pi = known.required[0] != 0 ? SIM_BLOCK_THREADS : (int)known.max_threads; /* as on an H200 */
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
         *pi = (int)known.shared_bytes;
@@ -153,7 +153,7 @@ CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 {
     struct sim_function *function;
-    (void)config; /* banks do not exist here */
+    (void)config; /* shared memory has no banks here */
     return find_function(hfunc, &function, &function);
 }
 
@@ -167,7 +167,8 @@ CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 }
 
 #if CUDA_VERSION >= 12030
-/* For this call and for the parameters of both kinds NULL is no value, rather than no handle (580.159). */
+/* This call, and the parameter queries of functions and kernels, answer CUDA_ERROR_INVALID_VALUE for NULL,
+ * not CUDA_ERROR_INVALID_HANDLE (580.159). */
 CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
     struct sim_function *function;

@@ -1,7 +1,7 @@
 #include "driver/code/header.h"
 
-#include "driver/core/state.h"
 #include "driver/code/target.h"
+#include "driver/core/state.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -63,7 +63,7 @@ bool sim_header_is_ptx(const char *text, size_t bytes)
     return accept(&cursor, ".version");
 }
 
-/* "PTX ISA", release notes: the version that came with each toolkit. */
+/* The PTX version of each toolkit: "PTX ISA", release notes. */
 static unsigned newest_version(void)
 {
     const unsigned driver = (unsigned)sim_driver_version();
@@ -71,7 +71,7 @@ static unsigned newest_version(void)
     if (major >= 13)
         return 90 + 10 * (major - 13) + minor;
     if (major == 12)
-        return 80 + (minor > 5 ? minor - 1 : minor); /* 12.5 and 12.6 both have 8.5 */
+        return 80 + (minor > 5 ? minor - 1 : minor); /* 12.5 and 12.6 both have PTX 8.5 */
     return (major == 11 ? 70 : 63) + minor;
 }
 

@@ -14,7 +14,7 @@
 struct wrapper {
     uint32_t magic, version;
     const void *data;
-    const void *filename_or_fatbins; /* of version 2: fat binaries' pointers, the last NULL */
+    const void *filename_or_fatbins; /* of version 2: a NULL-terminated list of pointers to fat binaries */
 };
 
 static CUresult from_fatbin(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text)
@@ -36,8 +36,8 @@ static CUresult from_fatbin(const void *image, size_t bytes, struct sim_jit *jit
     }
 }
 
-/* Programs of several objects (nvcc -rdc=true) carry the code of each, to be linked where no linked code
- * fits. */
+/* A program of several objects (nvcc -rdc=true) carries the code of each object. They are linked here if no
+ * linked code fits the device. */
 static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, struct sim_text *text)
 {
     struct ptx_diagnostic diagnostic = {0};
@@ -67,7 +67,7 @@ static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, st
     return result;
 }
 
-/* The first four bytes, of which no more are touched than a text of fewer has. */
+/* The first four bytes. Reads no further than the end of a shorter text. */
 static uint32_t magic_of(const unsigned char *image, size_t bytes)
 {
     uint32_t magic = 0;
@@ -123,8 +123,8 @@ void sim_image_release(struct sim_text *text)
     *text = (struct sim_text){NULL, 0, NULL};
 }
 
-/* What cannot be opened is not there; what cannot be read, such as a folder, has no size that memory would
- * hold (CUDA_ERROR_OUT_OF_MEMORY, seen with 580.159). */
+/* A file that cannot be opened is not found. For a file without a readable size, such as a folder, driver
+ * 580.159 returns CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult sim_image_read(const char *path, void **image, size_t *size)
 {
     FILE *file = fopen(path, "rbe");

@@ -1,14 +1,14 @@
-/* Code images as programs hand them over: PTX text, or a fat binary that holds some. */
+/* Code images as programs pass them: PTX text, or a fat binary that contains PTX. */
 #ifndef NEUTRINO_SIM_IMAGE_H
 #define NEUTRINO_SIM_IMAGE_H
 
-#include "driver/core/api.h"
 #include "driver/code/fatbin.h"
 #include "driver/code/jit.h"
+#include "driver/core/api.h"
 
 #include <stddef.h>
 
-/* The size of an image in the program's memory, which only the image itself tells. */
+/* An image in the program's memory, whose size only the image itself tells. */
 #define SIM_IMAGE_UNSIZED SIZE_MAX
 
 /* The PTX in an image, its first directives checked; sim_image_release it. On failure the error log says why:
@@ -22,7 +22,7 @@
 CUresult sim_image_text(const void *image, size_t bytes, struct sim_jit *jit, struct sim_text *text);
 void sim_image_release(struct sim_text *text);
 
-/* A whole file, NUL-terminated; to be freed. `bytes` without the NUL. */
+/* Read a whole file. The result ends with a NUL, which `bytes` does not count, and is to be freed. */
 CUresult sim_image_read(const char *path, void **image, size_t *bytes);
 
 #endif

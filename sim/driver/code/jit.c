@@ -16,7 +16,8 @@ static uint64_t now_ns(void)
 
 static CUresult set_target(struct sim_jit *jit, unsigned value)
 {
-    /* CUjit_target of all headers; the bits above tell sm_90a and sm_100f from their plain targets. */
+    /* CUjit_target of all headers. The bits above this number distinguish sm_90a and sm_100f from their
+     * plain targets. */
     static const unsigned char known[] = {30, 32, 35, 37, 50, 52,  53,  60,  61,  62,  70,  72, 75,
                                           80, 86, 87, 89, 90, 100, 101, 103, 107, 110, 120, 121};
     const unsigned target = value & 0xffff;
@@ -26,7 +27,7 @@ static CUresult set_target(struct sim_jit *jit, unsigned value)
     return target > sim_model_target() ? CUDA_ERROR_INVALID_SOURCE : CUDA_SUCCESS;
 }
 
-/* A driver wants both of a log's options or none (seen with 580.159). */
+/* A driver accepts both options of a log or neither (580.159). */
 static bool begin_log(struct sim_jit_log *log, bool sized)
 {
     if ((log->text == NULL) == sized)
@@ -70,7 +71,7 @@ CUresult sim_jit_options(struct sim_jit *jit, unsigned count, const CUjit_option
         case CU_JIT_TARGET:
             result = set_target(jit, value);
             break;
-        default: /* how to compile: the engine compiles in one way */
+        default: /* an option of the compiler: the engine has only one way to compile */
             if ((unsigned)options[i] >= CU_JIT_NUM_OPTIONS)
                 result = CUDA_ERROR_INVALID_VALUE;
         }
@@ -118,7 +119,7 @@ void sim_jit_refused(struct sim_jit *jit, const struct ptx_diagnostic *diagnosti
     const char *text = diagnostic->text;
     const size_t length = (size_t)snprintf(line, sizeof line, "line %u: ", diagnostic->line);
     if (strncmp(text, line, length) == 0)
-        text += length; /* it is said in front */
+        text += length; /* the prefix of the line has the same words */
     if (diagnostic->line != 0)
         sim_jit_error(jit, "ptxas application ptx input, line %u; error   : %s", diagnostic->line, text);
     else

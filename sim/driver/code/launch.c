@@ -1,12 +1,12 @@
 #include "driver/code/launch.h"
 
 #include "driver/capture/capture.h"
-#include "driver/context/context.h"
-#include "driver/device/device.h"
-#include "driver/code/launch_attribute.h"
-#include "driver/device/model.h"
+#include "driver/code/launch_request.h"
 #include "driver/code/module.h"
 #include "driver/code/occupancy.h"
+#include "driver/context/context.h"
+#include "driver/device/device.h"
+#include "driver/device/model.h"
 #include "driver/stream/stream.h"
 
 #include <stdlib.h>
@@ -41,9 +41,8 @@ static CUresult check_shape(const struct sim_launch_request *request, const stru
     return CUDA_SUCCESS;
 }
 
-/* Fewer bytes than the kernel has parameters are taken, as an H200's driver does; the rest is 0.
- *
- * `extra`: a list of tags, each with a value, up to CU_LAUNCH_PARAM_END. */
+/* `extra` is a list of tags, each with a value, up to CU_LAUNCH_PARAM_END. A buffer with fewer bytes than
+ * the kernel's parameters is accepted, as on an H200; the rest is 0. */
 static CUresult packed_parameters(void **extra, const void **buffer, size_t *bytes)
 {
     *buffer = NULL;
@@ -133,7 +132,7 @@ static CUresult launch(const struct sim_launch_request *request, CUstream hStrea
     result = sim_launch_prepare(context, request, &work);
     if (result == CUDA_SUCCESS)
         return sim_stream_submit(stream, &work, NULL);
-    sim_capture_spoil(stream); /* a capture that lacks a launch is not what was meant */
+    sim_capture_spoil(stream); /* a graph must not lack a launch that failed */
     return result;
 }
 

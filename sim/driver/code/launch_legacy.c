@@ -1,8 +1,9 @@
-/* The launch calls of CUDA 3 and before: a function is given its block shape, shared memory and parameters
- * one call at a time. Not for several threads at once, as their documentation says. */
-#include "driver/context/context.h"
+/* The launch calls of CUDA 3 and before: one call each sets block shape, shared memory and parameters of a
+ * function. Not thread-safe, as documented. */
 #include "driver/code/launch.h"
+#include "driver/code/launch_request.h"
 #include "driver/code/module.h"
+#include "driver/context/context.h"
 #include "driver/stream/stream.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
-/* Libraries belong to no context: their code is loaded into a context when a kernel is first used there. */
-#include "driver/context/context.h"
+/* Libraries belong to no context. A context loads a library's code when it first uses one of its kernels. */
 #include "driver/code/image.h"
 #include "driver/code/jit.h"
 #include "driver/code/module.h"
+#include "driver/context/context.h"
 #include "driver/core/state.h"
+#include "driver/stream/stream.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 struct instance {
     struct instance *next;
     struct sim_context *context;
-    struct sim_module *module; /* published: cuLibraryGetModule gives it */
+    struct sim_module *module; /* published, because cuLibraryGetModule returns it */
 };
 
 struct sim_library {
@@ -20,13 +21,13 @@ struct sim_library {
     struct sim_library *next;
     char *text;
     size_t bytes;
-    struct ptx_module *ptx; /* for names and attributes; never run */
+    struct ptx_module *ptx; /* for names and attributes only */
     struct sim_kernel *kernels;
     size_t kernel_count;
     struct instance *instances;
 };
 
-/* Of all libraries and their instances. */
+/* Protects the list of libraries and their instances. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sim_library *libraries;
 
@@ -41,7 +42,7 @@ static void dispose(struct sim_object *object)
 
 static void dispose_kernel(struct sim_object *object)
 {
-    (void)object; /* its memory is the library's */
+    (void)object; /* part of the library's memory */
 }
 
 static void close_module(struct sim_module *module)
@@ -162,7 +163,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
     if (fileName == NULL || !options_are_known(libraryOptions, numLibraryOptions))
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < numLibraryOptions; i++)
-        if (libraryOptions[i] == CU_LIBRARY_BINARY_IS_PRESERVED) /* a file's bytes are nobody's to keep */
+        if (libraryOptions[i] == CU_LIBRARY_BINARY_IS_PRESERVED) /* a file's bytes are not preserved */
             return CUDA_ERROR_INVALID_VALUE;
     CUresult result = sim_image_read(fileName, &image, &bytes);
     if (result != CUDA_SUCCESS)
@@ -211,13 +212,14 @@ void sim_library_forget_context(struct sim_context *context)
                 continue;
             }
             *link = instance->next;
-            close_module(instance->module); /* or the context's end has already done so */
+            close_module(instance->module); /* unless the end of the context has closed it */
             free(instance);
         }
     pthread_mutex_unlock(&lock);
 }
 
-/* The library's module in a context. Loading holds the lock: two threads must not both load it. */
+/* The library's module in a context, loaded at first use. Holds the lock while loading, so that two threads
+ * do not both load it. */
 static CUresult module_in(struct sim_context *context, struct sim_library *library,
                           struct sim_module **module)
 {
@@ -326,8 +328,8 @@ CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library
                : CUDA_ERROR_NOT_FOUND;
 }
 
-/* No device here has unified function pointers. The manual says that the call "may" then return
- * CUDA_ERROR_NOT_FOUND; driver 580.159 on an H200, which has none either, says that the request is invalid.
+/* This device has no unified function pointers. The manual says that the call "may" then return
+ * CUDA_ERROR_NOT_FOUND; on an H200, which has none either, driver 580.159 returns CUDA_ERROR_INVALID_VALUE.
  */
 CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol)
 {

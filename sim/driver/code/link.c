@@ -1,11 +1,11 @@
-/* cuLink*: on this device a link product is PTX text, which every loading call accepts.
+/* cuLink*. The product of a link is PTX text here, which every loading call accepts.
  *
- * What each call answers was asked of driver 580.159: an input that cannot be read is refused where it is
- * added and the rest still links; a symbol that is defined twice spoils the link for good. */
-#include "ptx/ptx.h"
-#include "driver/context/context.h"
+ * Results are those of driver 580.159: an unreadable input is refused when it is added, and the other inputs
+ * still link; a symbol with two definitions fails the whole link. */
 #include "driver/code/image.h"
 #include "driver/code/jit.h"
+#include "driver/context/context.h"
+#include "ptx/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct sim_link {
     struct sim_object object;
     struct sim_jit jit;
     struct ptx_link *texts;
-    CUresult spoiled; /* what cuLinkComplete will return; CUDA_SUCCESS: it may link */
+    CUresult spoiled; /* the result of cuLinkComplete; CUDA_SUCCESS: no input has failed so far */
     bool complete;
     char *product;
 };
@@ -90,14 +90,15 @@ static bool begins(const void *data, size_t bytes, const char *magic)
     return bytes >= strlen(magic) && memcmp(data, magic, strlen(magic)) == 0;
 }
 
-/* libcudadevrt.a: what the engine has of it, it has itself; other functions stay undefined. */
+/* libcudadevrt.a is accepted and ignored: the engine has the supported functions itself. The other functions
+ * stay undefined. */
 static bool is_device_runtime(const void *data, size_t bytes, const char *name)
 {
     return data != NULL && name != NULL && strstr(name, "cudadevrt") != NULL &&
            begins(data, bytes, "!<arch>\n");
 }
 
-/* Machine code and its containers. */
+/* Refuse machine code and its containers. */
 static CUresult refuse(struct sim_link *link, CUjitInputType type, const void *data, size_t bytes,
                        const char *name)
 {
@@ -226,7 +227,7 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
     }
     *cubinOut = link->product;
     if (sizeOut != NULL)
-        *sizeOut = bytes + 1; /* the NUL too: a text's end, where it is loaded */
+        *sizeOut = bytes + 1; /* with the NUL, which ends a text when it is loaded */
     return CUDA_SUCCESS;
 }
 

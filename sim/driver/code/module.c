@@ -1,13 +1,9 @@
 #include "driver/code/module.h"
 
 #include "driver/context/context.h"
-#include "driver/code/image.h"
-#include "driver/code/jit.h"
 #include "driver/memory/memory.h"
-#include "driver/core/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void dispose(struct sim_object *object)
 {
@@ -22,7 +18,7 @@ static void dispose(struct sim_object *object)
     free(module);
 }
 
-/* A function's memory is its module's. */
+/* A function is part of its module's memory. */
 static void dispose_function(struct sim_object *object)
 {
     (void)object;
@@ -36,9 +32,9 @@ static void *allocate_variable(size_t bytes, size_t alignment, void *argument)
         return NULL;
     module->variables = variables;
     if (alignment > 512)
-        return NULL; /* no PTX type asks for more */
+        return NULL; /* above the alignment of every PTX type */
     const uint64_t address =
-        sim_memory_allocate(SIM_MEMORY_VARIABLE, bytes == 0 ? 1 : bytes, 0, module->object.context, NULL);
+        sim_memory_allocate(SIM_MEMORY_VARIABLE, bytes == 0 ? 1 : bytes, 0, module->object.context);
     if (address != 0)
         variables[module->variable_count++] = address;
     return (void *)(uintptr_t)address;
@@ -55,6 +51,11 @@ void sim_settings_init(struct sim_settings *settings, const struct ptx_kernel *k
     atomic_init(&settings->cluster_policy, 0);
 }
 
+static void end(void *module)
+{
+    sim_module_close(module);
+}
+
 CUresult sim_module_make(struct sim_context *context, const char *text, size_t bytes,
                          struct sim_module **made, struct ptx_diagnostic *diagnostic)
 {
@@ -66,6 +67,7 @@ CUresult sim_module_make(struct sim_context *context, const char *text, size_t b
         return CUDA_ERROR_INVALID_PTX;
     }
     sim_object_init(&module->object, SIM_MODULE, context, dispose);
+    module->object.end = end;
     const size_t count = ptx_module_kernel_count(module->ptx);
     module->functions = calloc(count == 0 ? 1 : count, sizeof(*module->functions));
     if (module->functions == NULL || ptx_module_place(module->ptx, allocate_variable, module) != 0) {
@@ -93,169 +95,4 @@ void sim_module_close(struct sim_module *module)
     for (size_t i = 0; i < module->function_count; i++)
         (void)sim_object_withdraw(&module->functions[i], SIM_FUNCTION);
     sim_object_release(module);
-}
-
-static CUresult load(CUmodule *handle, const void *image, size_t bytes, unsigned count, CUjit_option *options,
-                     void **values)
-{
-    struct sim_context *context;
-    struct sim_jit jit;
-    struct sim_text text;
-    CUresult result = sim_enter(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (handle == NULL || image == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    result = sim_jit_options(&jit, count, options, values);
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct ptx_diagnostic diagnostic = {0};
-    struct sim_module *module = NULL;
-    result = sim_image_text(image, bytes, &jit, &text);
-    if (result == CUDA_SUCCESS) {
-        result = sim_module_make(context, text.text, text.bytes, &module, &diagnostic);
-        sim_image_release(&text);
-    }
-    if (diagnostic.text[0] != '\0')
-        sim_jit_refused(&jit, &diagnostic);
-    if (result == CUDA_SUCCESS)
-        sim_jit_describe(&jit, module->ptx);
-    if (result == CUDA_SUCCESS && !sim_object_publish(module)) {
-        sim_module_close(module);
-        result = CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    sim_jit_finish(&jit);
-    if (result == CUDA_SUCCESS)
-        *handle = (CUmodule)module;
-    return result;
-}
-
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
-{
-    return load(module, image, SIM_IMAGE_UNSIZED, 0, NULL, NULL);
-}
-
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
-                            CUjit_option *options, void **optionValues)
-{
-    return load(module, image, SIM_IMAGE_UNSIZED, numOptions, options, optionValues);
-}
-
-CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
-{
-    return load(module, fatCubin, SIM_IMAGE_UNSIZED, 0, NULL, NULL);
-}
-
-CUresult cuModuleLoad(CUmodule *module, const char *fname)
-{
-    struct sim_context *context;
-    void *image;
-    size_t bytes;
-    CUresult result = sim_enter(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (fname == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    result = sim_image_read(fname, &image, &bytes);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = load(module, image, bytes, 0, NULL, NULL);
-    free(image);
-    return result;
-}
-
-/* Waits for the context's work first: kernels of the module may be running. */
-CUresult cuModuleUnload(CUmodule hmod)
-{
-    struct sim_context *context;
-    CUresult result = sim_enter_unsafe(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    const struct sim_module *module = sim_object_find(hmod, SIM_MODULE);
-    if (module == NULL)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (module->of_library)
-        return CUDA_ERROR_NOT_PERMITTED;
-    result = sim_context_synchronize(context);
-    if (!sim_object_withdraw(hmod, SIM_MODULE))
-        return CUDA_ERROR_INVALID_HANDLE;
-    sim_module_close((struct sim_module *)hmod);
-    return result;
-}
-
-CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
-{
-    const CUresult result = sim_check_initialized();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (mode == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    *mode = CU_MODULE_EAGER_LOADING;
-    return CUDA_SUCCESS;
-}
-
-static CUresult find(CUmodule hmod, const void *out, struct sim_module **module)
-{
-    struct sim_context *context;
-    const CUresult result = sim_enter(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (out == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    *module = sim_object_find(hmod, SIM_MODULE);
-    return *module == NULL ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
-}
-
-CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
-{
-    struct sim_module *module;
-    const CUresult result = find(hmod, hfunc, &module);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (name == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < module->function_count; i++)
-        if (strcmp(ptx_kernel_name(module->functions[i].ptx), name) == 0) {
-            *hfunc = (CUfunction)&module->functions[i];
-            return CUDA_SUCCESS;
-        }
-    return CUDA_ERROR_NOT_FOUND;
-}
-
-#if CUDA_VERSION >= 12040
-CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
-{
-    struct sim_module *module;
-    const CUresult result = find(mod, count, &module);
-    if (result == CUDA_SUCCESS)
-        *count = (unsigned)module->function_count;
-    return result;
-}
-
-CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
-{
-    struct sim_module *module;
-    const CUresult result = find(mod, functions, &module);
-    for (unsigned i = 0; result == CUDA_SUCCESS && i < numFunctions && i < module->function_count; i++)
-        functions[i] = (CUfunction)&module->functions[i];
-    return result;
-}
-#endif
-
-CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
-{
-    struct sim_module *module;
-    const CUresult result = find(hmod, name, &module);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (dptr == NULL && bytes == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    const struct ptx_variable *variable = ptx_module_find_variable(module->ptx, name);
-    if (variable == NULL)
-        return CUDA_ERROR_NOT_FOUND;
-    if (dptr != NULL)
-        *dptr = ptx_variable_address(variable);
-    if (bytes != NULL)
-        *bytes = ptx_variable_bytes(variable);
-    return CUDA_SUCCESS;
 }

@@ -1,16 +1,16 @@
-/* Modules and libraries: PTX that the engine has accepted, and what it holds. */
+/* Modules and libraries: PTX that the engine has accepted, with its functions and globals. */
 #ifndef NEUTRINO_SIM_MODULE_H
 #define NEUTRINO_SIM_MODULE_H
 
-#include "ptx/ptx.h"
 #include "driver/core/api.h"
 #include "driver/core/object.h"
+#include "ptx/ptx.h"
 
 struct sim_kernel;
 struct sim_legacy_launch;
 struct sim_library;
 
-/* What cuFuncSetAttribute and cuKernelSetAttribute may set. */
+/* The settings of cuFuncSetAttribute and cuKernelSetAttribute. */
 struct sim_settings {
     atomic_int max_dynamic_shared;
     atomic_int carveout;
@@ -19,12 +19,12 @@ struct sim_settings {
 };
 
 struct sim_function {
-    struct sim_object object; /* lives and dies with its module */
+    struct sim_object object; /* part of the module's memory */
     struct sim_module *module;
     const struct ptx_kernel *ptx;
     struct sim_settings own;
     struct sim_settings *settings;    /* `own`, or those of the library's kernel */
-    struct sim_legacy_launch *legacy; /* what the calls before cuLaunchKernel have set; NULL: nothing */
+    struct sim_legacy_launch *legacy; /* values set by the calls before cuLaunchKernel; NULL: none */
 };
 
 struct sim_module {
@@ -32,36 +32,36 @@ struct sim_module {
     struct ptx_module *ptx;
     struct sim_function *functions;
     size_t function_count;
-    uint64_t *variables; /* device memory of the module's variables */
+    uint64_t *variables; /* device memory of the module's globals */
     size_t variable_count;
-    bool of_library; /* which unloads it */
+    bool of_library; /* owned by a library, which unloads it */
 };
 
 struct sim_kernel {
-    struct sim_object object; /* lives and dies with its library */
+    struct sim_object object; /* part of the library's memory */
     struct sim_library *library;
     size_t index;
     const struct ptx_kernel *ptx;
     struct sim_settings settings;
 };
 
-/* Parse and place a module for `context`, unpublished. */
+/* Parse a module and place its globals for `context`. The module is not published. */
 CUresult sim_module_make(struct sim_context *context, const char *text, size_t bytes,
                          struct sim_module **module, struct ptx_diagnostic *diagnostic);
 
-/* Make the handles invalid and give up the reference of sim_module_make. */
+/* Withdraw the functions' handles and release the reference of sim_module_make. */
 void sim_module_close(struct sim_module *module);
 
 void sim_settings_init(struct sim_settings *settings, const struct ptx_kernel *kernel);
 
-/* The function that a launch names: a CUfunction, or a CUkernel cast to one. */
+/* Resolve the function of a launch: a CUfunction, or a CUkernel cast to one. */
 CUresult sim_function_resolve(struct sim_context *context, CUfunction handle, struct sim_function **function);
 
-/* The kernel's function in `context`, whose module is loaded if it is not yet. */
+/* The kernel's function in `context`. Loads its module there at first use. */
 CUresult sim_kernel_function(struct sim_context *context, struct sim_kernel *kernel,
                              struct sim_function **function);
 
-/* Drop what libraries have loaded into a context that ends. */
+/* Drop the modules that libraries have loaded into a context that ends. */
 void sim_library_forget_context(struct sim_context *context);
 
 #endif

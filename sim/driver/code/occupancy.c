@@ -1,17 +1,16 @@
-/* The arithmetic is that of the toolkit's cuda_occupancy.h, and agrees with what an H200 answers (driver
- * 580.159; tests/data/h200_occupancy.json). */
+/* The formulas of the toolkit's cuda_occupancy.h. Results agree with an H200 (driver 580.159;
+ * tests/data/h200.json). */
 #include "driver/code/occupancy.h"
 
+#include "driver/code/launch_request.h"
+#include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/device/device.h"
-#include "driver/code/launch.h"
-#include "driver/code/launch_attribute.h"
 #include "driver/device/model.h"
-#include "driver/code/module.h"
 
 #define REGISTERS_MAX  255u
-#define REGISTER_UNIT  256u /* of a warp's registers */
-#define PARTITIONS     4u   /* of a multiprocessor, each with its registers and warps */
+#define REGISTER_UNIT  256u /* registers of a warp are allocated in multiples of this */
+#define PARTITIONS     4u   /* of a multiprocessor; each has its own registers and warps */
 #define PART_REGISTERS (SIM_SM_REGISTERS / PARTITIONS)
 
 static size_t least(size_t a, size_t b)
@@ -96,8 +95,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
     return active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags);
 }
 
-/* An equal share of the multiprocessor's shared memory. What the driver reserves in each block is not taken
- * off, so that a kernel that uses all of the answer may get a block fewer: so does an H200's driver. */
+/* An equal share of the multiprocessor's shared memory. The share that the driver reserves in each block is
+ * not subtracted, so a kernel that uses the whole result may run with one block less. An H200's driver does
+ * the same. */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks,
                                                  int blockSize)
 {
@@ -115,7 +115,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunc
     return CUDA_SUCCESS;
 }
 
-/* The block of most resident threads, the largest of those; nothing fits: zeros, and no error. */
+/* Find the largest block size with the most resident threads. If no block fits, the results are 0, without
+ * an error. */
 static CUresult best_block(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize bytes_for,
                            size_t dynamic_bytes, int limit, unsigned flags)
 {

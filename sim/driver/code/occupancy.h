@@ -6,11 +6,13 @@
 struct ptx_kernel_attributes;
 struct sim_function;
 
-/* Registers a thread. PTX declares as many as it has values, a compiler gives them fewer: no more than let
- * the kernel's largest block run, as ptxas does where that block is declared (.maxntid, .reqntid). */
+/* Registers per thread. PTX declares one register per value; a compiler allocates fewer. The result is
+ * limited so that the kernel's largest block can run, as ptxas does for a declared block size (.maxntid,
+ * .reqntid). */
 unsigned sim_registers(const struct ptx_kernel_attributes *known);
 
-/* Blocks of a function that one multiprocessor holds at a time, by threads, registers and shared memory. */
+/* Number of blocks that one multiprocessor holds at a time, limited by threads, registers and shared memory.
+ */
 int sim_occupancy(const struct sim_function *function, unsigned block_threads, size_t dynamic_bytes);
 
 #endif

@@ -1,7 +1,7 @@
-/* The rules and their words are those of ptxas 13.0 and of an H200's driver 580.159, asked of each. */
+/* Rules and messages are those of ptxas 13.0 and of an H200's driver 580.159. */
 #include "driver/code/target.h"
 
-/* PTX of version `since` (88 for 8.8) is the first that may name the target. */
+/* The first PTX version (88 for 8.8) that knows the target. */
 static const struct {
     unsigned number, since;
 } targets[] = {{50, 40}, {52, 41},  {53, 42},  {60, 50},  {61, 50},  {62, 50},  {70, 60},
@@ -17,7 +17,7 @@ static CUresult refuse(const char *words, const char **reason)
 CUresult sim_target_check(unsigned device, unsigned version, unsigned target, char suffix,
                           const char **reason)
 {
-    unsigned since = target < targets[0].number ? 10 : 0; /* older ones are taken in any version */
+    unsigned since = target < targets[0].number ? 10 : 0; /* older targets are valid in every version */
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (targets[i].number == target)
             since = targets[i].since;

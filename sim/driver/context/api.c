@@ -1,9 +1,9 @@
-/* Contexts made and ended by the program. */
-#include "driver/context/context.h"
-#include "driver/device/device.h"
+/* cuCtxCreate, cuCtxDestroy and their variants. */
+#include "driver/context/life.h"
 #include "driver/core/state.h"
+#include "driver/device/device.h"
 
-/* One way of scheduling at most. */
+/* At most one scheduling flag is allowed. */
 bool sim_context_flags_are_valid(unsigned flags)
 {
     const unsigned schedule = flags & CU_CTX_SCHED_MASK;
@@ -36,8 +36,8 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-/* The first version made contexts whose device pointers have 32 bits: after its checks a 64-bit driver
- * answers that there is no memory, as seen with 580.159. */
+/* The first version makes contexts with 32-bit device pointers. After its checks, a 64-bit driver returns
+ * CUDA_ERROR_OUT_OF_MEMORY (580.159). */
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
     const CUresult result = sim_check_initialized();
@@ -53,7 +53,7 @@ CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
     return create(pctx, flags, dev);
 }
 
-/* Only under MPS can a context be bound to some of the multiprocessors. */
+/* Binding a context to some of the multiprocessors needs MPS. */
 static CUresult check_affinity(const CUexecAffinityParam *parameters, int count)
 {
     if (count < 0 || (count > 0 && parameters == NULL))
@@ -75,12 +75,12 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, uns
     if (ctxCreateParams != NULL)
         result = check_affinity(ctxCreateParams->execAffinityParams, ctxCreateParams->numExecAffinityParams);
     if (result == CUDA_SUCCESS && ctxCreateParams != NULL && ctxCreateParams->cigParams != NULL)
-        result = CUDA_ERROR_NOT_SUPPORTED; /* it is of graphics */
+        result = CUDA_ERROR_NOT_SUPPORTED; /* graphics interop */
     return result == CUDA_SUCCESS ? create(pctx, flags, dev) : result;
 }
 #endif
 
-/* Also from the stack of the calling thread, if it is on top there. */
+/* Also pops the context if it is current for the calling thread. */
 static CUresult finish(struct sim_context *context)
 {
     if (!sim_object_withdraw(context, SIM_CONTEXT))
@@ -92,7 +92,7 @@ static CUresult finish(struct sim_context *context)
     return CUDA_SUCCESS;
 }
 
-/* Neither the primary context nor one made of a green context is the program's to destroy. */
+/* The program may destroy neither the primary context nor the context of a green context. */
 static bool is_own(const struct sim_context *context)
 {
     return context != NULL && context->primary == NULL && !sim_is_primary(context);
@@ -132,7 +132,8 @@ CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-/* Ends the context with its last use; the primary one, which begins with one, only counts. */
+/* The last detach ends the context. The primary context begins with one use, and its uses are only counted.
+ */
 CUresult cuCtxDetach(CUcontext ctx)
 {
     const CUresult result = sim_check_initialized();

@@ -1,6 +1,7 @@
-/* Events for all that a context does. */
+/* Events over all streams of a context. */
+#include "driver/context/event.h"
+
 #include "driver/capture/capture.h"
-#include "driver/context/context.h"
 #include "driver/stream/event.h"
 #include "driver/stream/stream.h"
 
@@ -8,7 +9,7 @@
 
 #if CUDA_VERSION >= 12050
 
-/* Streams with work left, each with a reference; NULL without memory. */
+/* Streams with queued work, or all streams. Each has a reference. NULL: out of memory. */
 static struct sim_stream **busy_streams(struct sim_context *context, bool all, size_t *count)
 {
     size_t most = 1;
@@ -25,7 +26,7 @@ static struct sim_stream **busy_streams(struct sim_context *context, bool all, s
     return streams;
 }
 
-/* The event is recorded on a stream that first waits for all others. */
+/* Records the event on a new stream that waits for all others. */
 CUresult sim_context_record(struct sim_context *context, struct sim_event *event)
 {
     size_t count;
@@ -51,7 +52,7 @@ CUresult sim_context_record(struct sim_context *context, struct sim_event *event
     return result;
 }
 
-/* Every stream waits now; one that is made later waits first of all. */
+/* All streams wait now. A stream that is made later waits before its first operation. */
 CUresult sim_context_wait(struct sim_context *context, struct sim_event *event)
 {
     size_t count;
@@ -69,7 +70,7 @@ CUresult sim_context_wait(struct sim_context *context, struct sim_event *event)
             wait.wait.stream = sim_object_retain(awaited);
             result = sim_stream_submit(streams[i], &wait, NULL);
             if (result == CUDA_ERROR_INVALID_HANDLE)
-                result = CUDA_SUCCESS; /* destroyed meanwhile: it is given nothing more */
+                result = CUDA_SUCCESS; /* the stream was closed meanwhile and gets no more work */
         }
         sim_object_release(streams[i]);
     }

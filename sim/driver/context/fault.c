@@ -1,7 +1,7 @@
 #include "driver/context/fault.h"
 
-#include "driver/memory/range.h"
 #include "driver/core/state.h"
+#include "driver/memory/range.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -79,5 +79,5 @@ void sim_fault_report(const struct ptx_kernel *kernel, CUresult result,
             say_nearest(&report, fault);
     }
     if (write(STDERR_FILENO, report.text, report.used) < 0)
-        return; /* nobody reads stderr: the result still tells */
+        return; /* stderr is closed; the program still gets the result */
 }

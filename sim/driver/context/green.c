@@ -1,11 +1,13 @@
 #include "driver/context/green.h"
 
 #include "driver/capture/capture.h"
+#include "driver/context/event.h"
+#include "driver/context/life.h"
+#include "driver/core/state.h"
 #include "driver/device/device.h"
-#include "driver/stream/event.h"
 #include "driver/device/model.h"
 #include "driver/device/resource.h"
-#include "driver/core/state.h"
+#include "driver/stream/event.h"
 #include "driver/stream/stream.h"
 
 #include <stdlib.h>
@@ -55,7 +57,7 @@ static void finish(struct sim_green *green)
     sim_object_release(green);
 }
 
-/* Without a description it has all that the device has. */
+/* Without a description the green context gets all multiprocessors of the device. */
 CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags)
 {
     struct sim_context *primary;
@@ -219,7 +221,7 @@ CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext *pCtx, CUgreenCtx *p
 #endif
 
 #if CUDA_VERSION >= 12090
-/* Green contexts are contexts, and have their ids. */
+/* The id is that of the underlying context. */
 CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long *greenCtxId)
 {
     struct sim_context *context;

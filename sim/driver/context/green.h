@@ -2,8 +2,8 @@
 #ifndef NEUTRINO_SIM_GREEN_H
 #define NEUTRINO_SIM_GREEN_H
 
-#include "driver/core/api.h"
 #include "driver/context/context.h"
+#include "driver/core/api.h"
 
 #if CUDA_VERSION >= 12040
 

@@ -1,4 +1,4 @@
-/* Limits of a context. Which may be set, and how a value is rounded, as seen on an H200. */
+/* Limits of a context. Settable limits and rounding are as on an H200. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/device/device.h"
@@ -8,10 +8,10 @@
 #define STACK_MAX        (512u << 10)
 #define PRINTF_MIN       (512u << 10)
 #define PRINTF_MAX       (2ull << 30)
-#define PRINTF_EACH      (64u << 10) /* by default, a multiprocessor */
+#define PRINTF_EACH      (64u << 10) /* default, per multiprocessor */
 #define HEAP_MIN         (4u << 20)
 #define PENDING_MIN      32u
-#define PENDING_MAX_EACH 4539u /* a multiprocessor */
+#define PENDING_MAX_EACH 4539u /* per multiprocessor */
 #define FETCH_MAX        128u
 #define L2_BYTES         (8u << 20) /* CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE */
 
@@ -40,7 +40,7 @@ void sim_limits_reset(struct sim_context *context)
         atomic_store(&context->limits[i], limits[i]);
 }
 
-/* The depth of launches by kernels has no limit since compute capability 9.0; the last is of graphics. */
+/* Nested launches have no depth limit since compute capability 9.0. The last limit is for graphics. */
 static bool is_unsupported(unsigned limit)
 {
     return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 2;
@@ -104,7 +104,8 @@ CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
         return CUDA_ERROR_INVALID_VALUE;
     if (is_unsupported((unsigned)limit))
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    if ((unsigned)limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 1) /* shared memory of kernels */
+    if ((unsigned)limit ==
+        CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 1) /* shared memory of kernels: cuda.h does not name this limit */
         *pvalue = (size_t)sim_model()->block_shared_optin;
     else
         *pvalue = (unsigned)limit < SIM_LIMITS ? atomic_load(&context->limits[limit]) : 0;

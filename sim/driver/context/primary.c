@@ -1,14 +1,13 @@
-/* The primary context. There is one device, so there is one, with the same handle however often it ends and
- * begins. */
-#include "driver/context/context.h"
-#include "driver/device/device.h"
+/* The primary context. The device has one, whose handle stays the same when it ends and begins again. */
+#include "driver/context/life.h"
 #include "driver/core/state.h"
+#include "driver/device/device.h"
 
 static struct {
     pthread_mutex_t lock;
     struct sim_context *context;
     unsigned retained;
-    unsigned flags; /* for when it begins, and while it goes on */
+    unsigned flags; /* for the next begin, and while it is active */
 } primary = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool sim_primary_start(void)
@@ -30,7 +29,8 @@ static bool is_active(void)
     return !atomic_load(&primary.context->ended);
 }
 
-/* Mapped host memory is always allowed, which the flags of the context, not those of its state, say. */
+/* Mapped host memory is always allowed: the context's flags say so, those of cuDevicePrimaryCtxGetState do
+ * not. */
 static void set_flags(unsigned flags)
 {
     primary.flags = flags;
@@ -70,7 +70,7 @@ CUresult sim_primary_retain(struct sim_context **context)
     return result;
 }
 
-/* What a reset left to release is released all the same. */
+/* References that a reset left are still to be released. */
 CUresult sim_primary_release(void)
 {
     CUresult result = CUDA_SUCCESS;

@@ -1,8 +1,9 @@
-/* What may be asked and set of a context. */
+/* Queries and settings of a context. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
-#include "driver/device/device.h"
 #include "driver/core/state.h"
+#include "driver/device/device.h"
+#include "driver/stream/stream.h"
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
@@ -28,7 +29,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
     return CUDA_SUCCESS;
 }
 
-/* What only counts when a context is made is taken and forgotten. */
+/* Flags that matter only when a context is made are accepted and ignored. */
 CUresult cuCtxSetFlags(unsigned int flags)
 {
     const unsigned kept = CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_SYNC_MEMOPS;
@@ -55,7 +56,7 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
     return CUDA_SUCCESS;
 }
 
-/* Of a context that had a fault as well. */
+/* Also works after a fault. */
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     struct sim_context *context;
@@ -75,7 +76,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
     return result;
 }
 
-/* A capture of the context cannot be waited for: what it was given has not been queued. */
+/* A context with a capture cannot be waited for: captured work is not queued. */
 static CUresult synchronize(struct sim_context *context)
 {
     if (sim_capture_spoil_context(context))
@@ -138,7 +139,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
     return CUDA_SUCCESS;
 }
 
-/* Banks have four bytes since compute capability 5.0, whatever is wished for. */
+/* Since compute capability 5.0 shared memory banks have four bytes. Requests for other sizes are ignored. */
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
     struct sim_context *context;
@@ -192,5 +193,5 @@ CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 CUresult cuCtxResetPersistingL2Cache(void)
 {
     struct sim_context *context;
-    return sim_enter(&context); /* nothing persists in a CPU's cache */
+    return sim_enter(&context); /* no persisting lines in a CPU's cache */
 }

@@ -1,4 +1,4 @@
-/* Which context is current: each thread has a stack of them. */
+/* Each thread has a stack of contexts. The top one is current. */
 #include "driver/context/context.h"
 #include "driver/core/state.h"
 #include "driver/core/thread.h"
@@ -34,7 +34,7 @@ struct sim_context *sim_context_pop(void)
     if (self == NULL || self->depth == 0)
         return NULL;
     struct sim_context *context = self->stack[--self->depth];
-    sim_object_release(context); /* the set of handles, or the caller, still holds it */
+    sim_object_release(context); /* the set of handles, or the caller, holds another reference */
     return context;
 }
 

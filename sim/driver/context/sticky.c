@@ -1,11 +1,11 @@
-/* The error that stays. */
+/* The sticky error. */
 #include "driver/context/context.h"
 #include "driver/core/log.h"
 #include "driver/core/state.h"
 
 static struct sim_fault process_fault;
 
-/* A green context has its primary one's. */
+/* A green context shares the fault of its primary context. */
 static struct sim_fault *fault_of(const struct sim_context *context)
 {
     return context->primary == NULL ? context->fault : context->primary->fault;
@@ -24,7 +24,7 @@ void sim_context_fault(struct sim_context *context, CUresult error)
     const char *name = NULL;
     if (!atomic_compare_exchange_strong(&fault_of(context)->error, &none, (int)error))
         return;
-    atomic_store(&fault_of(context)->cancel, true); /* a fault ends everything that runs */
+    atomic_store(&fault_of(context)->cancel, true); /* a fault stops all running kernels */
     (void)cuGetErrorName(error, &name);
     sim_log_error("Context %llu ends with %d (%s): a kernel or a copy went wrong", context->id, (int)error,
                   name == NULL ? "unknown" : name);

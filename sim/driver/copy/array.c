@@ -1,10 +1,10 @@
-/* Copies between an array of one row and linear memory, or another such array, at offsets in bytes. */
+/* Copies between one-dimensional arrays, and between these and linear memory, at offsets in bytes. */
 #include "driver/memory/array.h"
 #include "driver/context/context.h"
 #include "driver/copy/copy.h"
 
-/* "offset ... must be evenly divisible by the array element size"; both arrays of AtoA have elements of the
- * same size, of which ByteCount is a multiple (cuda.h). sim_copy_3d checks that and the extents. */
+/* "offset ... must be evenly divisible by the array element size". For AtoA, both arrays have elements of
+ * one size, and ByteCount is a multiple of it (cuda.h). sim_copy_3d checks this and the extents. */
 static bool is_row(CUarray handle)
 {
     const struct sim_array *array = sim_object_find(handle, SIM_ARRAY);

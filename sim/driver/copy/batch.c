@@ -1,8 +1,8 @@
-/* Many copies in one call, each with an order in which its source may be read. All are checked before any is
+/* Several copies in one call, each with an access order for its source. All are checked before the first is
  * queued. */
-#include "driver/memory/array.h"
 #include "driver/context/context.h"
 #include "driver/copy/copy.h"
+#include "driver/memory/array.h"
 #include "driver/memory/range.h"
 #include "driver/stream/stream.h"
 
@@ -52,8 +52,8 @@ static bool order_is_valid(CUmemcpySrcAccessOrder order, unsigned flags)
            (flags & ~FLAGS) == 0;
 }
 
-/* A source that may be gone after the call is read now: in one row it is kept, else the copy is waited for.
- */
+/* A source that may be gone after the call is read at once: a single row is staged, other copies are waited
+ * for. */
 static CUresult queue(struct sim_copy *copy, CUmemcpySrcAccessOrder order, struct sim_stream *stream,
                       CUstream hStream, bool per_thread)
 {
@@ -75,7 +75,7 @@ static CUresult submit(struct batch *batch, struct sim_stream *stream, CUstream 
 {
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
-        struct sim_copy copy = batch->copies[i]; /* its references go with it */
+        struct sim_copy copy = batch->copies[i]; /* with its references */
         batch->copies[i] = (struct sim_copy){0};
         result = queue(&copy, batch->orders[i], stream, hStream, per_thread);
     }
@@ -94,7 +94,7 @@ static CUresult read_row(CUdeviceptr to, CUdeviceptr from, size_t bytes, const C
     return result;
 }
 
-/* Attributes k hold from copy indexes[k] on: first 0, rising, all below `count`. */
+/* Attributes k apply from copy indexes[k] on: indexes start at 0, rise, and are below `count`. */
 static bool indexes_are_valid(const size_t *indexes, size_t number, size_t count)
 {
     if (number == 0 || number > count || indexes[0] != 0)
@@ -112,7 +112,7 @@ static CUresult rows(const CUdeviceptr *to, const CUdeviceptr *from, const size_
     struct sim_stream *stream;
     struct batch batch;
     if (failed != NULL)
-        *failed = SIZE_MAX; /* no one copy is at fault */
+        *failed = SIZE_MAX; /* no single copy failed */
     CUresult result = enter(hStream, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
@@ -134,14 +134,14 @@ static CUresult rows(const CUdeviceptr *to, const CUdeviceptr *from, const size_
     return result;
 }
 
-/* An operand's array, or NULL. */
+/* The array of an operand, or NULL. */
 static const struct sim_array *array_of(const CUmemcpy3DOperand *operand)
 {
     return operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? sim_object_find(operand->op.array.array, SIM_ARRAY)
                                                          : NULL;
 }
 
-/* Extents, offsets and row lengths are in elements, those of the array if there is one, else bytes. */
+/* Extents, offsets and row lengths are in elements of the array, or in bytes without an array. */
 static CUresult read_volume(const CUDA_MEMCPY3D_BATCH_OP *op, struct batch *batch)
 {
     const struct sim_array *source = array_of(&op->src);
@@ -149,7 +149,7 @@ static CUresult read_volume(const CUDA_MEMCPY3D_BATCH_OP *op, struct batch *batc
     const size_t unit = source != NULL        ? source->element_bytes
                         : destination != NULL ? destination->element_bytes
                                               : 1;
-    const size_t most = SIZE_MAX / 16; /* so that no product with an element's size wraps */
+    const size_t most = SIZE_MAX / 16; /* products with the element size must not wrap */
     if (!order_is_valid(op->srcAccessOrder, op->flags) || op->extent.width == 0 || op->extent.height == 0 ||
         op->extent.depth == 0 || op->extent.width > most)
         return CUDA_ERROR_INVALID_VALUE;
@@ -179,7 +179,8 @@ static CUresult read_volume(const CUDA_MEMCPY3D_BATCH_OP *op, struct batch *batc
         p.dstPitch = op->dst.op.ptr.rowLength * unit;
         p.dstHeight = op->dst.op.ptr.layerHeight;
     }
-    const CUresult result = sim_copy_3d(&p, &batch->copies[batch->count]); /* refuses a type left at 0 */
+    const CUresult result =
+        sim_copy_3d(&p, &batch->copies[batch->count]); /* refuses an operand without a type */
     if (result == CUDA_SUCCESS)
         batch->orders[batch->count++] = op->srcAccessOrder;
     return result;

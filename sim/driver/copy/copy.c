@@ -1,14 +1,14 @@
 #include "driver/copy/copy.h"
 
-#include "driver/memory/array.h"
 #include "driver/context/context.h"
+#include "driver/memory/array.h"
 #include "driver/memory/memory.h"
 #include "driver/stream/stream.h"
 
 #define PITCH_MAX 0x7fffffffu /* CU_DEVICE_ATTRIBUTE_MAX_PITCH */
 
-/* What an address is to a copy. Page-locked host memory counts as the device's: copies with it need no
- * staging. A device address given as the host's is still one, as with unified addressing. */
+/* Determine the memory type of an address. Page-locked host memory counts as device memory, because it needs
+ * no staging. A device address with type HOST is still a device address, as with unified addressing. */
 static CUmemorytype settle(uint64_t address, CUmemorytype type)
 {
     struct sim_range range;
@@ -27,7 +27,7 @@ struct side {
     bool (*may)(uint64_t address, size_t bytes);
 };
 
-/* Bytes from the first to behind the last. False: more than there are addresses. */
+/* Bytes from the first byte to the end of the last row. False: overflow. */
 static bool span(const struct sim_copy *copy, const struct side *side, size_t *bytes)
 {
     size_t slices;
@@ -49,7 +49,8 @@ static bool side_is_valid(const struct sim_copy *copy, const struct side *side)
         return side->address != 0;
     if (side->may(side->address, bytes))
         return true;
-    /* Rows with gaps may lie in several allocations. Each is looked at, so no more than memory can hold. */
+    /* Rows with gaps may lie in several allocations, so each row is checked. Refuse more rows than memory
+     * can hold first. */
     if (side->pitch == 0 || copy->depth > SIZE_MAX / copy->height)
         return false;
     for (size_t z = 0; z < copy->depth; z++)
@@ -100,7 +101,7 @@ struct place {
     size_t pitch, height;
 };
 
-/* Settle where a side begins and how it goes on; `array` gets a reference or NULL. */
+/* Resolve where a side begins and its strides. `array` gets a reference, or NULL. */
 static CUresult resolve(const CUDA_MEMCPY3D *p, const struct place *place, struct side *side,
                         struct sim_array **array)
 {

@@ -1,4 +1,4 @@
-/* cuMemcpy and its forms that copy one row of bytes. */
+/* cuMemcpy and the other calls that copy one row of bytes. */
 #include "driver/context/context.h"
 #include "driver/copy/copy.h"
 

@@ -1,8 +1,10 @@
-/* Setting memory. Asynchronous to the host for device memory; of memory that the host has too, the calls that
- * do not say Async are done when they return (driver API, "API synchronization behavior"). */
+/* Memset. Asynchronous for device memory. For memory that the host shares, the calls without Async in their
+ * name wait (driver API, "API synchronization behavior"). */
 #include "driver/context/context.h"
 #include "driver/memory/memory.h"
 #include "driver/stream/stream.h"
+
+#include <string.h>
 
 static bool is_hosts(uint64_t address)
 {
@@ -11,6 +13,33 @@ static bool is_hosts(uint64_t address)
            (range.kind == SIM_MEMORY_HOST || range.kind == SIM_MEMORY_REGISTERED ||
             range.kind == SIM_MEMORY_MANAGED);
 }
+
+static void fill_row(unsigned char *row, const struct sim_set *set)
+{
+    if (set->element_bytes == 1) {
+        memset(row, (int)(set->value & 0xff), set->width);
+        return;
+    }
+    for (size_t x = 0; x < set->width; x++)
+        memcpy(row + x * set->element_bytes, &set->value, set->element_bytes);
+}
+
+static void run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                struct sim_work *work)
+{
+    const struct sim_set *set = &work->set;
+    (void)stream, (void)number;
+    for (size_t y = 0; y < set->height; y++) {
+        const uint64_t row = set->destination + y * set->pitch;
+        if (!sim_range_accessible(row, set->width * set->element_bytes)) {
+            sim_context_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+            return;
+        }
+        fill_row((unsigned char *)(uintptr_t)row, set);
+    }
+}
+
+const struct sim_work_class sim_memset_work = {.run = run};
 
 static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thread, bool wait)
 {
@@ -26,7 +55,7 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
         wanted->width > SIZE_MAX / wanted->element_bytes ||
         (wanted->height > 1 && (wanted->pitch < row || wanted->pitch % wanted->element_bytes != 0)))
         return CUDA_ERROR_INVALID_VALUE;
-    /* What is captured need not be there yet. */
+    /* Captured addresses need not be valid yet. */
     const size_t checked = sim_stream_is_capturing(stream) ? 0 : wanted->height;
     for (size_t y = 0; y < checked && row != 0; y++)
         if (!sim_range_accessible(wanted->destination + y * wanted->pitch, row))
@@ -39,7 +68,7 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
     return per_thread ? cuStreamSynchronize_ptsz(NULL) : cuStreamSynchronize(NULL);
 }
 
-/* `stream` is NULL for the calls that do not take one. */
+/* `stream` is NULL for the calls without a stream. */
 static CUresult row(CUdeviceptr to, unsigned value, unsigned bytes, size_t count, const CUstream *stream,
                     bool per_thread)
 {

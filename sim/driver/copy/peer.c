@@ -1,10 +1,10 @@
-/* Copies between contexts. All of them are on the one device, so that nothing but the order of work counts.
- */
+/* Copies between contexts. All contexts are on one device, so only the order of work matters. */
 #include "driver/context/context.h"
 #include "driver/copy/copy.h"
+#include "driver/stream/stream.h"
 
-/* A synchronous copy comes after all work of both contexts: "serialized with respect to all pending and
- * future asynchronous work in to the current device, srcDevice, and dstDevice" (cuda_runtime_api.h). */
+/* A synchronous copy waits for all work of both contexts: "serialized with respect to all pending and future
+ * asynchronous work in to the current device, srcDevice, and dstDevice" (cuda_runtime_api.h). */
 static CUresult enter_both(CUcontext destination, CUcontext source, enum sim_copy_return when)
 {
     struct sim_context *current;
@@ -23,7 +23,7 @@ static CUresult enter_both(CUcontext destination, CUcontext source, enum sim_cop
     return result;
 }
 
-/* A copy within the current context need not be waited for, as one by cuMemcpyDtoD. */
+/* A copy within the current context does not wait, like cuMemcpyDtoD. */
 static bool stays_here(CUcontext destination, CUcontext source)
 {
     const void *current = sim_context_current();
@@ -66,7 +66,7 @@ CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice, CUcontext dstContext, CUd
     return row(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true, SIM_COPY_QUEUED);
 }
 
-/* The context of an array is the array's own (cuda.h), host memory has none. */
+/* An array belongs to its own context (cuda.h). Host memory belongs to none. */
 static CUcontext context_of(CUmemorytype type, CUcontext given)
 {
     return type == CU_MEMORYTYPE_ARRAY || type == CU_MEMORYTYPE_HOST ? (CUcontext)sim_context_current()

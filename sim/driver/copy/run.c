@@ -1,21 +1,24 @@
-/* Copies when their turn has come. */
-#include "driver/memory/array.h"
+/* Running copies on a stream's worker. */
 #include "driver/context/context.h"
 #include "driver/copy/copy.h"
+#include "driver/memory/array.h"
 #include "driver/memory/range.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Asked again now: the memory may have been freed, or its access changed, since the call. */
+/* Check again: the memory may have been freed, or its access changed, since the call. */
 static bool may_still(const struct sim_copy *copy, uint64_t to, uint64_t from)
 {
     return (copy->destination_type != CU_MEMORYTYPE_DEVICE || sim_range_accessible(to, copy->width)) &&
            (copy->source_type != CU_MEMORYTYPE_DEVICE || sim_range_readable(from, copy->width));
 }
 
-void sim_copy_run(struct sim_context *context, const struct sim_copy *copy)
+static void run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                struct sim_work *work)
 {
+    const struct sim_copy *copy = &work->copy;
+    (void)stream, (void)number;
     if (copy->width == 0)
         return;
     for (size_t z = 0; z < copy->depth; z++)
@@ -43,21 +46,22 @@ bool sim_copy_stage(struct sim_copy *copy)
     return true;
 }
 
-bool sim_copy_clone(struct sim_copy *clone, const struct sim_copy *copy)
+static CUresult clone_work(struct sim_work *made, const struct sim_work *work, bool published)
 {
-    *clone = *copy;
+    const struct sim_copy *copy = &work->copy;
+    (void)published;
     if (copy->staging != NULL) {
-        clone->staging = malloc(copy->width);
-        if (clone->staging == NULL)
-            return false;
-        memcpy(clone->staging, copy->staging, copy->width);
-        clone->source = (uint64_t)(uintptr_t)clone->staging;
+        void *staging = malloc(copy->width);
+        if (staging == NULL)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        made->copy.staging = memcpy(staging, copy->staging, copy->width);
+        made->copy.source = (uint64_t)(uintptr_t)staging;
     }
     if (copy->source_array != NULL)
         sim_object_retain(copy->source_array);
     if (copy->destination_array != NULL)
         sim_object_retain(copy->destination_array);
-    return true;
+    return CUDA_SUCCESS;
 }
 
 void sim_copy_clear(struct sim_copy *copy)
@@ -68,3 +72,10 @@ void sim_copy_clear(struct sim_copy *copy)
     copy->staging = NULL;
     copy->source_array = copy->destination_array = NULL;
 }
+
+static void clear(struct sim_work *work)
+{
+    sim_copy_clear(&work->copy);
+}
+
+const struct sim_work_class sim_copy_work = {.run = run, .clone = clone_work, .clear = clear};

@@ -1,4 +1,4 @@
-/* Queuing copies: which of them the program has to wait for. */
+/* Submitting copies to streams, and waiting where the call has to. */
 #include "driver/context/context.h"
 #include "driver/copy/copy.h"
 #include "driver/memory/range.h"

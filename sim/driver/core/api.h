@@ -1,5 +1,5 @@
-/* cuda.h as the driver sees it: every ABI variant declared, under the name of its implementation. Each
- * variant is a function of its own, never an alias: callers map addresses back to names. */
+/* cuda.h for the driver's sources: declares every ABI variant, under the name of its implementation. Each
+ * variant is a separate function, never an alias, because callers map addresses back to names. */
 #ifndef NEUTRINO_SIM_API_H
 #define NEUTRINO_SIM_API_H
 
@@ -8,11 +8,11 @@
 #endif
 #include <cuda.h>
 
-#ifndef SIM_EXPORTS /* said by stubs.c alone, which defines the exports */
+#ifndef SIM_EXPORTS /* only stubs.c defines this: it contains the exports */
 #include "names.h"
 #endif
 
-/* Identical variants must not be folded into one address. */
+/* Do not fold identical variants into one address. */
 #pragma GCC optimize("no-ipa-icf")
 
 #endif

@@ -1,4 +1,4 @@
-/* Names and meanings of every result, in the words of an H200's driver 580.159. */
+/* Names and texts of all results, as in driver 580.159. */
 #include "driver/core/error.h"
 
 #include <string.h>

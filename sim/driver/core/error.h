@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The result of that name; `name` need not be NUL-terminated. */
+/* Find a result by name. `name` need not be NUL-terminated. */
 bool sim_error_named(const char *name, size_t length, CUresult *result);
 
 #endif

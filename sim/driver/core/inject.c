@@ -1,8 +1,8 @@
 #include "driver/core/inject.h"
 
-#include "driver/memory/heap.h"
 #include "driver/core/inject_parse.h"
 #include "driver/core/message.h"
+#include "driver/memory/heap.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,10 +12,10 @@
 
 atomic_int sim_watched = 1;
 
-/* Innermost of all locks: nothing is called while it is held. */
+/* The innermost lock: call nothing while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct sim_rules *rules; /* NULL: none */
+static struct sim_rules *rules; /* NULL: no rules */
 static uint64_t random_state;
 static atomic_int version;
 static CUresult start_result = CUDA_SUCCESS;
@@ -71,7 +71,7 @@ CUresult sim_inject_start(void)
     return start_result;
 }
 
-/* splitmix64: the same calls in the same order fail again. */
+/* splitmix64: the same sequence of calls fails in the same places. */
 static double next_random(void)
 {
     uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
@@ -106,7 +106,7 @@ int sim_inject(unsigned number)
     for (size_t i = 0; rules != NULL && i < rules->count; i++) {
         struct sim_rule *rule = &rules->rules[i];
         if (!applies(rule, number) || result >= 0)
-            continue; /* every rule counts every call */
+            continue; /* each rule counts every call */
         if (rule->action == SIM_FAIL)
             result = (int)rule->result;
         else

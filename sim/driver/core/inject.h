@@ -1,7 +1,8 @@
-/* Faults on request: calls that fail, are late, or run out of memory, so that programs can be tested on them.
+/* Fault injection: calls that fail, are delayed, or run out of memory, so that programs can be tested on
+ * them.
  *
- * The export of every function (generated) asks here first while calls are watched; what the driver calls of
- * itself is never asked about. The language is in inject_parse.h. */
+ * Every generated export asks here first while rules are active. The driver's own internal calls are exempt.
+ * inject_parse.h has the syntax. */
 #ifndef NEUTRINO_SIM_INJECT_H
 #define NEUTRINO_SIM_INJECT_H
 
@@ -10,23 +11,23 @@
 
 #include <stdbool.h>
 
-/* CUDA_ERROR_INVALID_VALUE if SIM_INJECT cannot be read; it was said why. */
+/* Read SIM_INJECT. CUDA_ERROR_INVALID_VALUE, with a line on stderr, if it cannot be parsed. */
 CUresult sim_inject_start(void);
 
-/* Whether cuGetProcAddress is to know the export. */
+/* Whether cuGetProcAddress must not find the export. */
 bool sim_inject_drops(const char *symbol);
 
-/* The version to pretend, or 0. */
+/* The version to report. 0: no rule sets one. */
 int sim_inject_version(void);
 
-/* Replace all rules; counts begin anew. NULL or "": none. CUDA_ERROR_INVALID_VALUE, with a line on stderr and
- * the rules as they were, if the text cannot be read. */
+/* Replace all rules and restart their counts. NULL or "": remove all rules. CUDA_ERROR_INVALID_VALUE, with a
+ * line on stderr and the rules unchanged, if the text cannot be parsed. */
 __attribute__((visibility("default"))) CUresult simInject(const char *rules);
 
-/* The same for programs that have the driver behind another library: cuGetExportTable with this identifier,
- * "neutrino-inject\0", gives a pointer to it. */
+/* The same call for programs that reach the driver through another library: cuGetExportTable returns this
+ * table for the identifier "neutrino-inject\0". */
 struct sim_inject_table {
-    size_t bytes; /* of the table */
+    size_t bytes; /* of this table */
     CUresult (*inject)(const char *rules);
 };
 

@@ -1,7 +1,7 @@
 #include "driver/core/inject_parse.h"
 
 #include "driver/core/error.h"
-#include "driver/core/inject.h"
+#include "driver/core/watch.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -25,31 +25,31 @@
 enum sim_action { SIM_FAIL, SIM_DELAY, SIM_DROP };
 
 struct sim_rule {
-    unsigned char *matches; /* a byte for each function */
-    uint64_t first, last;   /* calls, unless by chance */
+    unsigned char *matches; /* one byte per function */
+    uint64_t first, last;   /* range of calls, unless by_chance */
     bool by_chance;
     double chance;
     enum sim_action action;
     CUresult result;
     uint64_t delay_ns;
-    uint64_t calls; /* so far */
+    uint64_t calls; /* number of calls so far */
 };
 
 struct sim_rules {
     struct sim_rule *rules;
     size_t count;
     size_t memory_bytes; /* SIZE_MAX: no limit */
-    int version;         /* 0: none */
+    int version;         /* 0: unchanged */
     uint64_t seed;
 };
 
-/* Where a text is wrong, counted from 1, and why: a literal. */
+/* Position of a syntax error, counted from 1, and its description, a literal. */
 struct sim_rules_error {
     size_t character;
     const char *why;
 };
 
-/* NULL with `error` filled in; to be freed with sim_rules_free. */
+/* NULL on error, with `error` filled in. Free the result with sim_rules_free. */
 struct sim_rules *sim_rules_parse(const char *text, struct sim_rules_error *error);
 void sim_rules_free(struct sim_rules *rules);
 

@@ -15,7 +15,7 @@
 #define LINE_BYTES 200
 #define LINES      (25600 / LINE_BYTES)
 
-/* Lines are numbered from 0 on; the last LINES of them are kept. */
+/* Lines are numbered from 0. The newest LINES are kept. */
 static struct {
     pthread_mutex_t lock;
     char lines[LINES][LINE_BYTES];
@@ -32,7 +32,7 @@ struct listener {
 
 static struct listener *listeners;
 
-/* Callbacks are called without the lock, so that they may call the driver. */
+/* Call the callbacks without the lock, because they may call the driver. */
 static void tell(char *message)
 {
     struct listener called[8];
@@ -78,7 +78,7 @@ void sim_log_error(const char *format, ...)
 
 CUresult sim_log_refusal(CUresult result, const char *call)
 {
-    static const char prefix[] = "sim_"; /* what names.h puts before the functions that say __func__ */
+    static const char prefix[] = "sim_"; /* names.h adds this prefix to function names, and so to __func__ */
     const char *name = NULL;
     if (strncmp(call, prefix, sizeof prefix - 1) == 0)
         call += sizeof prefix - 1;
@@ -123,7 +123,7 @@ CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
 
 CUresult cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags)
 {
-    (void)flags; /* whatever they are: as seen */
+    (void)flags; /* any flags are accepted, as on an H200 */
     if (iterator_out == NULL)
         return sim_log_refusal(CUDA_ERROR_INVALID_VALUE, __func__);
     pthread_mutex_lock(&logs.lock);
@@ -132,7 +132,7 @@ CUresult cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-/* The first line that is still kept and that the iterator has not passed. Called with the lock held. */
+/* The oldest kept line that the iterator has not returned yet. Called with the lock held. */
 static unsigned first_line(const CUlogIterator *iterator)
 {
     const unsigned oldest = logs.next < LINES ? 0 : logs.next - LINES;
@@ -158,7 +158,7 @@ CUresult cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, unsig
 static const char shortened[] =
     "The provided buffer is not large enough to hold all messages. Some messages will be missing\n";
 
-/* As many of the newest lines as there is room for, behind a note if that is not all of them. */
+/* Write the newest lines that fit. If older lines do not fit, a note comes first. */
 static bool dump(unsigned first, char *buffer, size_t size, size_t *used)
 {
     size_t bytes = 1;

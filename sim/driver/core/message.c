@@ -19,6 +19,6 @@ void sim_say(const char *format, ...)
         used += length < 1000 ? (size_t)length : 999;
     line[used] = '\n';
     if (write(STDERR_FILENO, line, used + 1) < 0)
-        errno = kept; /* nobody reads stderr: results still tell */
+        errno = kept; /* stderr is closed; programs still get results */
     errno = kept;
 }

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Open addressing, linear probing; a removed entry is closed by moving later ones back, so that there are no
- * tombstones to clean up. */
+/* A hash table with open addressing and linear probing. Removing an entry moves later entries back, so there
+ * are no tombstones. */
 static struct sim_object **table;
 static size_t table_size; /* a power of two */
 static size_t table_used;
@@ -18,6 +18,7 @@ void sim_object_init(struct sim_object *object, enum sim_kind kind, struct sim_c
     atomic_init(&object->references, 1);
     object->context = context;
     object->dispose = dispose;
+    object->end = NULL;
 }
 
 void *sim_object_retain(void *object)
@@ -112,15 +113,22 @@ void *sim_object_find(const void *handle, enum sim_kind kind)
     return found;
 }
 
-void *sim_object_withdraw_any(enum sim_kind kind, const struct sim_context *context)
+/* Withdraw any object of `context` that has an `end`. NULL: none is left. */
+static struct sim_object *withdraw_any(const struct sim_context *context)
 {
     struct sim_object *found = NULL;
     pthread_rwlock_wrlock(&table_lock);
     for (size_t i = 0; i < table_size && found == NULL; i++)
-        if (table[i] != NULL && table[i]->kind == kind && table[i]->context == context) {
+        if (table[i] != NULL && table[i]->end != NULL && table[i]->context == context) {
             found = table[i];
             remove_slot(i);
         }
     pthread_rwlock_unlock(&table_lock);
     return found;
+}
+
+void sim_object_end_all(const struct sim_context *context)
+{
+    for (struct sim_object *object = withdraw_any(context); object != NULL; object = withdraw_any(context))
+        object->end(object);
 }

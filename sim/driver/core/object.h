@@ -1,4 +1,4 @@
-/* What every handle points to, and the set of handles that are valid now. */
+/* Objects with handles, and the set of valid handles. */
 #ifndef NEUTRINO_SIM_OBJECT_H
 #define NEUTRINO_SIM_OBJECT_H
 
@@ -31,32 +31,35 @@ enum sim_kind {
     SIM_USER_OBJECT
 };
 
-/* First member of everything that a handle names. A handle is valid from publish to withdraw; the memory
- * lives on while queued work holds references. */
+/* First member of every struct that a handle names. A handle is valid from publish to withdraw. Queued work
+ * holds references that keep the memory alive. */
 struct sim_object {
     enum sim_kind kind;
     atomic_uint references;
-    struct sim_context *context; /* whose end is this object's end; NULL: none */
+    struct sim_context *context; /* NULL: belongs to no context */
     void (*dispose)(struct sim_object *object);
+    void (*end)(void *object); /* releases the publisher's reference when the context ends; NULL: the object
+                                  outlives its context */
 };
 
-/* One reference, the caller's. `dispose` frees the object when the last one is gone. */
+/* The caller gets the only reference. `dispose` frees the object after the last release. */
 void sim_object_init(struct sim_object *object, enum sim_kind kind, struct sim_context *context,
                      void (*dispose)(struct sim_object *object));
 void *sim_object_retain(void *object);
 void sim_object_release(void *object);
 
-/* False if there is no memory for the set. */
+/* Make the handle valid. False: out of memory. */
 bool sim_object_publish(void *object);
 
-/* True for the one caller that took the handle out; the publisher's reference is then that caller's. */
+/* Make the handle invalid. True for the one caller that withdrew it, who then owns the publisher's
+ * reference. */
 bool sim_object_withdraw(const void *handle, enum sim_kind kind);
 
-/* The object, or NULL if the handle is not valid or of another kind. No reference is taken: to use a handle
- * while another thread destroys it is the program's error, as with a GPU's driver. */
+/* NULL if the handle is invalid or of another kind. Takes no reference: destroying a handle while another
+ * thread uses it is an error of the program, as on a GPU. */
 void *sim_object_find(const void *handle, enum sim_kind kind);
 
-/* Any valid object of that kind that belongs to `context`, withdrawn, or NULL if there is none left. */
-void *sim_object_withdraw_any(enum sim_kind kind, const struct sim_context *context);
+/* Withdraw and end every object of `context` that has an `end`. */
+void sim_object_end_all(const struct sim_context *context);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* `address` is what is given for `name` from CUDA `version` (12040 for 12.4) on. Sorted by name, then
- * version, then per_thread. */
+/* cuGetProcAddress returns `address` for `name` from CUDA `version` (12040 for 12.4) on. Sorted by name,
+ * version, per_thread. */
 struct sim_entry {
     const char *name;
     int version;

@@ -1,6 +1,5 @@
 #include "driver/core/state.h"
 
-#include "driver/context/context.h"
 #include "driver/core/inject.h"
 #include "driver/core/message.h"
 #include "driver/device/model.h"
@@ -14,11 +13,10 @@
 enum state { STATE_NEW, STATE_READY, STATE_FORKED };
 
 static atomic_int state;
-static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct sim_environment environment;
 
-/* An unsigned number, or `fallback` if the variable is not set or no number. */
+/* An unsigned number. `fallback` if the variable is unset or not a number. */
 static uint64_t setting(const char *name, uint64_t fallback)
 {
     const char *text = getenv(name);
@@ -47,12 +45,25 @@ CUresult sim_check_initialized(void)
                                                                              : CUDA_ERROR_NOT_INITIALIZED;
 }
 
+bool sim_is_forked(void)
+{
+    return atomic_load(&state) == STATE_FORKED;
+}
+
+CUresult sim_set_initialized(void)
+{
+    if (pthread_atfork(NULL, NULL, after_fork) != 0)
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    atomic_store(&state, STATE_READY);
+    return CUDA_SUCCESS;
+}
+
 const struct sim_environment *sim_environment(void)
 {
     return &environment;
 }
 
-/* Which of two words a variable holds: false for the first, and if it is not set. */
+/* A variable with two valid values. `is_second` is false for the first value and for an unset variable. */
 static CUresult choice(const char *name, const char *first, const char *second, bool *is_second)
 {
     const char *text = getenv(name);
@@ -63,7 +74,7 @@ static CUresult choice(const char *name, const char *first, const char *second, 
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult read_environment(void)
+CUresult sim_environment_read(void)
 {
     const char *path = getenv("SIM_LAUNCH_LOG");
     environment = (struct sim_environment){
@@ -77,41 +88,6 @@ static CUresult read_environment(void)
     return result != CUDA_SUCCESS
                ? result
                : choice("SIM_FAULT_SCOPE", "process", "context", &environment.faults_end_contexts);
-}
-
-static CUresult initialize(void)
-{
-    CUresult result = sim_inject_start();
-    if (result == CUDA_SUCCESS)
-        result = sim_model_select();
-    if (result == CUDA_SUCCESS)
-        result = read_environment();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!sim_context_start())
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if (pthread_atfork(NULL, NULL, after_fork) != 0)
-        return CUDA_ERROR_OPERATING_SYSTEM;
-    atomic_store(&state, STATE_READY);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuInit(unsigned int Flags)
-{
-    if (Flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    switch (atomic_load(&state)) {
-    case STATE_READY:
-        return CUDA_SUCCESS;
-    case STATE_FORKED:
-        return CUDA_ERROR_NOT_INITIALIZED;
-    default:
-        break;
-    }
-    pthread_mutex_lock(&init_lock);
-    const CUresult result = atomic_load(&state) == STATE_READY ? CUDA_SUCCESS : initialize();
-    pthread_mutex_unlock(&init_lock);
-    return result;
 }
 
 CUresult cuDriverGetVersion(int *driverVersion)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* More names than any header has; a full table only means that a name may be said twice. */
+/* More names than any header has. If the table is full, a name may be reported twice. */
 #define NAMES_MAX 1024
 
 static const char *names[NAMES_MAX];

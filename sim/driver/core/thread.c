@@ -1,7 +1,6 @@
 #include "driver/core/thread.h"
 
 #include "driver/core/object.h"
-#include "driver/stream/stream.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +13,7 @@ static void thread_ends(void *value)
 {
     struct sim_thread *self = value;
     for (size_t i = 0; i < self->stream_count; i++)
-        sim_stream_close(self->streams[i]);
+        self->streams[i]->end(self->streams[i]);
     for (size_t i = 0; i < self->depth; i++)
         sim_object_release(self->stack[i]);
     free(self->streams);

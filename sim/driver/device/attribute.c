@@ -1,10 +1,10 @@
-/* cuDeviceGetAttribute. Limits are the model's and those that all models share; an attribute that names a
- * feature says whether this driver has it, whatever the GPU of that name has. What is in neither is such a
- * feature that is missing, or 0 on GPUs too. */
+/* cuDeviceGetAttribute. Limits come from the model or are shared by all models. A feature attribute tells
+ * whether this driver has the feature, regardless of the GPU. Attributes in neither list are missing
+ * features, or 0 on GPUs too. */
 #include "driver/core/api.h"
+#include "driver/core/state.h"
 #include "driver/device/device.h"
 #include "driver/device/model.h"
-#include "driver/core/state.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -14,8 +14,8 @@ struct attribute {
     int value;
 };
 
-/* Texture and surface limits as an H200 gives them (driver 580.159); the guide has the same for 7.5 to 12.0.
- */
+/* Texture and surface limits of an H200 (driver 580.159). The programming guide has the same values for 7.5
+ * to 12.0. */
 static const struct attribute shared_by_models[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, SIM_BLOCK_THREADS},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, SIM_BLOCK_THREADS},
@@ -103,7 +103,7 @@ static const struct attribute shared_by_models[] = {
     {CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1},
 };
 
-/* False for an attribute in which no model differs from another. */
+/* False for an attribute that does not depend on the model. */
 static bool of_model(CUdevice_attribute id, int *value)
 {
     const struct sim_model *model = sim_model();
@@ -159,7 +159,7 @@ static bool of_model(CUdevice_attribute id, int *value)
     case CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO:
         *value = model->single_to_double;
         return true;
-    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: /* thread block clusters began with 9.0, and so did the domains
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: /* both thread block clusters and memory domains began with 9.0
                                               */
         *value = model->major >= 9;
         return true;

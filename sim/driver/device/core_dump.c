@@ -1,4 +1,4 @@
-/* Settings of core dumps. They are kept and told; a CPU's core dump is the operating system's. */
+/* Core dump settings. The driver stores and returns them; core dumps are made by the operating system. */
 #include "driver/context/context.h"
 #include "driver/core/state.h"
 
@@ -15,8 +15,8 @@
 #define CU_COREDUMP_LIGHTWEIGHT_FLAGS 0x2fu
 #endif
 
-/* Two of the settings are views of the flags: whether the host dumps too, and whether dumps are light. The
- * per-context settings are one set here, as there is one device. */
+/* Two settings are views of the flags: whether the host dumps too, and whether dumps are light. Per-context
+ * settings are one set here, because there is one device. */
 struct settings {
     bool on_exception;
     bool user_trigger;
@@ -32,7 +32,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const unsigned light = (unsigned)CU_COREDUMP_LIGHTWEIGHT_FLAGS;
 static const unsigned skip_abort = (unsigned)CU_COREDUMP_SKIP_ABORT;
 
-/* 0: there is no such setting; a pipe and who may write to it are the process's. */
+/* 0: unknown setting. The pipe's settings exist for the whole process only. */
 static size_t size_of(unsigned setting, bool global)
 {
     switch (setting) {
@@ -126,7 +126,7 @@ static bool is_text(unsigned setting)
     return setting == CU_COREDUMP_FILE || setting == CU_COREDUMP_PIPE;
 }
 
-/* A text is cut to what there is room for; anything else has its exact size or is refused. */
+/* Text is cut to the caller's room. Other values need their exact size. */
 static CUresult get(unsigned setting, void *value, size_t *size, bool global)
 {
     const CUresult result = check(setting, global, size);

@@ -1,9 +1,8 @@
 #include "driver/device/device.h"
 
 #include "driver/core/api.h"
-#include "driver/device/model.h"
-#include "driver/memory/pool.h"
 #include "driver/core/state.h"
+#include "driver/device/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +56,8 @@ static CUresult get_uuid(CUuuid *uuid, CUdevice dev)
     const CUresult result = check(dev, uuid);
     if (result != CUDA_SUCCESS)
         return result;
-    char text[sizeof uuid->bytes + 1]; /* made of the model's name, as devices have no two alike */
+    char text[sizeof uuid->bytes +
+              1]; /* derived from the model's name, because UUIDs of different devices must differ */
     (void)snprintf(text, sizeof text, "neutrino:%-7.7s", sim_model()->key);
     memcpy(uuid->bytes, text, sizeof uuid->bytes);
     return CUDA_SUCCESS;
@@ -80,7 +80,7 @@ CUresult cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
         return result;
     if (deviceNodeMask == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    memset(luid, 0, 8); /* a LUID exists on Windows only */
+    memset(luid, 0, 8); /* only Windows has LUIDs */
     *deviceNodeMask = 0;
     return CUDA_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* The one device: the limits that all models (model.h) share. */
+/* The one device: limits that all models (model.h) share. */
 #ifndef NEUTRINO_SIM_DEVICE_H
 #define NEUTRINO_SIM_DEVICE_H
 

@@ -27,13 +27,13 @@
 #define DATA_CENTRE_SHARED                                                                                   \
     .sm_threads = 2048, .sm_blocks = 32, .sm_shared = 228 * KIB, .block_shared_optin = 227 * KIB,            \
     .block_shared_reserved = KIB
-/* 8.9 and 12.0. */
+/* Compute capability 8.9 and 12.0. */
 #define GRAPHICS_SHARED                                                                                      \
     .sm_threads = 1536, .sm_blocks = 24, .sm_shared = 100 * KIB, .block_shared_optin = 99 * KIB,             \
     .block_shared_reserved = KIB
 
-/* Vendors do not say how many multiprocessors a cluster has; these fit what an H200 says of its occupancy by
- * thread block clusters. Those of other models only add up. */
+/* Multiprocessors per graphics processing cluster are not documented. These match an H200's occupancy of
+ * thread block clusters. For other models only the sum is known. */
 #define HOPPER_GROUPS 18, 18, 18, 16, 16, 16, 16, 14
 
 static const struct sim_model models[] = {

@@ -1,8 +1,8 @@
-/* Peers. A device is not its own peer, and there is no other. */
+/* Peer access. There is one device, and a device is not its own peer. */
 #include "driver/context/context.h"
 #include "driver/core/state.h"
 
-/* Of two contexts of one device as of one, with itself. */
+/* Two contexts of one device behave as one context with itself. */
 static CUresult enter(CUcontext peer, struct sim_context **context)
 {
     const CUresult result = sim_enter(context);
@@ -27,7 +27,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext peerContext)
     return result == CUDA_SUCCESS ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : result;
 }
 
-/* There is no attribute of a device and itself. */
+/* Attributes of a device paired with itself do not exist. */
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
                                  CUdevice dstDevice)
 {

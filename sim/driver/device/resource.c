@@ -1,22 +1,21 @@
-/* Multiprocessors as resources, and how they are split. The sizes and codes are those of an H200. */
+/* Multiprocessors as resources, and splitting them. Sizes and codes are those of an H200. */
 #include "driver/device/resource.h"
 #include "driver/context/context.h"
-#include "driver/device/device.h"
-#include "driver/context/green.h"
-#include "driver/device/model.h"
 #include "driver/core/state.h"
+#include "driver/device/device.h"
+#include "driver/device/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #if CUDA_VERSION >= 12040
 
-#define GROUP_MIN  8u /* multiprocessors that are scheduled together, which clusters need */
-#define SINGLE_MIN 2u /* without that */
+#define GROUP_MIN  8u /* multiprocessors that are scheduled together, as clusters need */
+#define SINGLE_MIN 2u /* without clusters */
 
-/* What a resource says of itself in the part that is the driver's. */
+/* The driver's private part of a resource. */
 struct inside {
-    uint32_t origin; /* which call of the split made it; 0: not made by one */
+    uint32_t origin; /* number of the split that made the resource; 0: not made by a split */
     uint32_t splittable;
 };
 
@@ -90,8 +89,8 @@ struct split {
     unsigned groups;
 };
 
-/* Groups of at least `minimum`, in steps of how many are scheduled together; the last may be smaller than a
- * step only if it takes all there is. */
+/* Groups of at least `minimum` multiprocessors, rounded up to the scheduling unit. The last group may be
+ * smaller than a unit only if the split takes all multiprocessors. */
 static bool plan(unsigned available, unsigned minimum, unsigned flags, unsigned wanted, struct split *split)
 {
     const unsigned step =
@@ -140,8 +139,7 @@ static void dispose(struct sim_object *object)
     free(object);
 }
 
-/* Parts are added up; the same part twice, or parts of two splits, are taken as an H200's driver takes them.
- */
+/* Adds up the parts. The same part twice, and parts of two splits, are accepted, as on an H200. */
 CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *resources,
                                    unsigned int nbResources)
 {

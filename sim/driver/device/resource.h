@@ -6,13 +6,13 @@
 
 #if CUDA_VERSION >= 12040
 
-/* What a green context is made of. Lives as long as the process: there is no call that ends it. */
+/* A description for cuGreenCtxCreate. Never freed: no call ends it. */
 struct sim_description {
     struct sim_object object;
     unsigned multiprocessors;
 };
 
-/* Multiprocessors that may be split. */
+/* A resource whose multiprocessors can be split. */
 void sim_resource_fill(CUdevResource *resource, unsigned multiprocessors);
 
 #endif

@@ -1,4 +1,5 @@
-/* Nodes of any kind by CUgraphNodeParams. */
+/* Nodes of any type, described by CUgraphNodeParams. */
+#include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/graph/batch.h"
 #include "driver/graph/condition.h"
@@ -9,14 +10,13 @@
 #include "driver/graph/node.h"
 #include "driver/graph/type.h"
 #include "driver/graph/work.h"
-#include "driver/code/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #if CUDA_VERSION >= 12020
 
-/* Bytes of the union's member for a type; 0: no node of that type can be made here. */
+/* Size of the union's member for a node type. 0: nodes of that type are not supported. */
 static size_t member_bytes(int type)
 {
     const CUgraphNodeParams *p = NULL;
@@ -67,7 +67,7 @@ static CUresult check(const CUgraphNodeParams *p)
     return CUDA_SUCCESS;
 }
 
-/* The named context has to be the function's. */
+/* The kernel's context must be that of the function. */
 static CUresult check_kernel_context(const CUgraphNodeParams *p, const struct sim_work *work)
 {
     struct sim_context *context;
@@ -89,22 +89,21 @@ static bool is_moved(const CUDA_CHILD_GRAPH_NODE_PARAMS *p)
 #endif
 }
 
-/* Work that any of the calls can take; of allocations, child graphs and conditions only adding a node is one.
- */
+/* Work for types that every call accepts. Allocations, child graphs and conditions can only be added. */
 static CUresult common_work(struct sim_context *context, const CUgraphNodeParams *p, struct sim_work *work)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 kernel;
     CUDA_MEMSET_NODE_PARAMS_v1 set;
     switch ((int)p->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        memcpy(&kernel, &p->kernel, sizeof kernel); /* v3 is v2 */
+        memcpy(&kernel, &p->kernel, sizeof kernel); /* v3 has the layout of v2 */
         return sim_graph_kernel_work(context, &kernel, work);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         if (p->memcpy.flags != 0 || p->memcpy.reserved != 0)
             return CUDA_ERROR_INVALID_VALUE;
         return sim_graph_copy_work(&p->memcpy.copyParams, p->memcpy.copyCtx, work);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-        memcpy(&set, &p->memset, sizeof set); /* v2 begins with v1 */
+        memcpy(&set, &p->memset, sizeof set); /* v2 begins with the members of v1 */
         return sim_graph_set_work(&set, p->memset.ctx, work);
     case CU_GRAPH_NODE_TYPE_HOST:
         return sim_graph_host_work(p->host.fn, p->host.userData, work);
@@ -132,7 +131,7 @@ static CUresult new_work(const struct sim_graph_place *at, CUgraphNodeParams *p,
     case CU_GRAPH_NODE_TYPE_GRAPH:
         return sim_graph_child_work(at->graph, p->graph.graph, is_moved(&p->graph), work);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        memcpy(&allocation, &p->alloc, sizeof allocation); /* v2 is v1 */
+        memcpy(&allocation, &p->alloc, sizeof allocation); /* v2 has the layout of v1 */
         result = sim_graph_allocation_work(&allocation, work);
         if (result == CUDA_SUCCESS)
             p->alloc.dptr = allocation.dptr;
@@ -148,7 +147,7 @@ static CUresult new_work(const struct sim_graph_place *at, CUgraphNodeParams *p,
     }
 }
 
-/* `exact`: the forms from 13.4 on compare the kernel's context. */
+/* `exact`: the variants since 13.4 compare the kernel's context. */
 static CUresult add(CUgraphNode *made, CUgraph hGraph, const CUgraphNode *dependencies,
                     const struct sim_graph_edge *edges, size_t count, CUgraphNodeParams *p, bool exact)
 {
@@ -286,7 +285,8 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUg
 static void describe_child(const struct sim_graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS *p)
 {
     p->graph = (CUgraph)node->work.child;
-    p->ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_INVALID; /* so that nobody passes it on */
+    p->ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_INVALID; /* the graph moves into the node, and must not be
+                                                              passed on again */
 }
 
 CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)

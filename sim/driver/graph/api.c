@@ -1,4 +1,4 @@
-/* Graphs as a whole: making, copying, listing, telling apart. */
+/* Graphs as a whole: create, clone, list, debug. */
 #include "driver/context/context.h"
 #include "driver/graph/node.h"
 #include "driver/graph/type.h"
@@ -26,7 +26,7 @@ CUresult cuGraphDestroy(CUgraph hGraph)
     if (result != CUDA_SUCCESS)
         return result;
     if (graph->parent != NULL)
-        return CUDA_ERROR_INVALID_VALUE; /* its node's */
+        return CUDA_ERROR_INVALID_VALUE; /* the graph belongs to a node */
     sim_graph_close(graph);
     return CUDA_SUCCESS;
 }
@@ -67,7 +67,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, 
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* A list as the API gives it: with `out` NULL the length, else as much as fits, the rest NULL. */
+/* Return a list: with `out` NULL its length, else as many nodes as fit, followed by NULLs. */
 static CUresult give_list(struct sim_graph_node *const *nodes, size_t count, CUgraphNode *out, size_t *length)
 {
     if (length == NULL)

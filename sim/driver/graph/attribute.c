@@ -1,12 +1,11 @@
 #include "driver/graph/attribute.h"
 
 #include "driver/graph/node.h"
-#include "driver/stream/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Those that driver 580 knows for kernel nodes of a device of compute capability 9.0. */
+/* Attributes of kernel nodes in driver 580, for compute capability 9.0. */
 enum {
     ACCESS_POLICY_WINDOW = 1,
     COOPERATIVE = 2,
@@ -46,22 +45,9 @@ static struct sim_graph_attributes *attributes_of(struct sim_graph_node *node)
     if (node->attributes == NULL) {
         node->attributes = calloc(1, sizeof(*node->attributes));
         if (node->attributes != NULL)
-            node->attributes->values[MEM_SYNC_DOMAIN_MAP].pad[1] = 1; /* the remote domain */
+            node->attributes->values[MEM_SYNC_DOMAIN_MAP].pad[1] = 1; /* the default for the remote domain */
     }
     return node->attributes;
-}
-
-CUresult sim_graph_attributes_copy(struct sim_graph_node *to, const struct sim_graph_node *from)
-{
-    if (from->attributes == NULL) {
-        free(to->attributes);
-        to->attributes = NULL;
-        return CUDA_SUCCESS;
-    }
-    if (attributes_of(to) == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *to->attributes = *from->attributes;
-    return CUDA_SUCCESS;
 }
 
 bool sim_graph_attribute_get(const struct sim_graph_node *node, CUlaunchAttributeID id,
@@ -173,8 +159,8 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
     if (result == CUDA_SUCCESS)
         result = sim_graph_node_find(src, src, SIM_WORK_LAUNCH, &from);
     if (result == CUDA_SUCCESS)
-        result =
-            to->context == from->context ? sim_graph_attributes_copy(to, from) : CUDA_ERROR_INVALID_VALUE;
+        result = to->context == from->context ? sim_graph_keep_attributes(to, from->attributes)
+                                              : CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         to->work.launch.cooperative = from->work.launch.cooperative;
     return result;

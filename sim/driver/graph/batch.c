@@ -23,7 +23,7 @@ static unsigned width(CUstreamBatchMemOpType type)
     return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WRITE_VALUE_32 ? 4 : 8;
 }
 
-/* Waits and writes have their members at the same places. */
+/* Wait and write operations have their members at the same offsets. */
 static CUresult check(const CUstreamBatchMemOpParams *operation)
 {
     const CUstreamBatchMemOpType type = operation->operation;
@@ -67,10 +67,9 @@ CUresult sim_graph_batch_make(const CUstreamBatchMemOpParams *operations, unsign
     return CUDA_SUCCESS;
 }
 
-CUresult sim_graph_batch_of(struct sim_work *work)
+CUresult sim_graph_batch_of(struct sim_work *work, const struct sim_graph *graph)
 {
-    if (work->kind != SIM_WORK_VALUE_WAIT && work->kind != SIM_WORK_VALUE_WRITE)
-        return CUDA_SUCCESS;
+    (void)graph;
     const bool wide = work->value.bytes == 8;
     CUstreamBatchMemOpParams operation;
     memset(&operation, 0, sizeof operation);
@@ -84,32 +83,44 @@ CUresult sim_graph_batch_of(struct sim_work *work)
     return sim_graph_batch_make(&operation, 1, 0, work);
 }
 
-struct sim_graph_batch *sim_graph_batch_clone(const struct sim_graph_batch *batch)
+static CUresult clone_work(struct sim_work *copy, const struct sim_work *work, bool published)
 {
-    const size_t bytes = sizeof(*batch) + batch->count * sizeof(batch->operations[0]);
-    struct sim_graph_batch *copy = malloc(bytes);
-    if (copy != NULL)
-        memcpy(copy, batch, bytes);
-    return copy;
+    const size_t bytes = sizeof(*work->batch) + work->batch->count * sizeof(work->batch->operations[0]);
+    (void)published;
+    copy->batch = malloc(bytes);
+    if (copy->batch == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(copy->batch, work->batch, bytes);
+    return CUDA_SUCCESS;
 }
 
-/* Barriers and flushes have nothing to do: values are read and written in sequence here. */
-void sim_graph_batch_run(struct sim_context *context, const struct sim_graph_batch *batch)
+static void clear(struct sim_work *work)
 {
+    free(work->batch);
+}
+
+/* Barriers and flushes do nothing here: values are read and written in sequence. */
+static void run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                struct sim_work *work)
+{
+    const struct sim_graph_batch *batch = work->batch;
+    (void)stream, (void)number;
     for (unsigned i = 0; i < batch->count; i++) {
         const CUstreamBatchMemOpParams *operation = &batch->operations[i];
         const CUstreamBatchMemOpType type = operation->operation;
         if (!is_wait(type) && !is_write(type))
             continue;
         const unsigned bytes = width(type);
-        struct sim_work work = {
+        struct sim_work value = {
             .kind = is_wait(type) ? SIM_WORK_VALUE_WAIT : SIM_WORK_VALUE_WRITE,
             .value = {operation->waitValue.address,
                       bytes == 4 ? operation->waitValue.value : operation->waitValue.value64, bytes,
                       operation->waitValue.flags}};
-        sim_work_run(context, NULL, 0, &work);
+        sim_work_run(context, NULL, 0, &value);
     }
 }
+
+const struct sim_work_class sim_batch_work = {.run = run, .clone = clone_work, .clear = clear};
 
 bool sim_graph_batch_may_become(const struct sim_graph_batch *before, const struct sim_graph_batch *after)
 {

@@ -1,4 +1,4 @@
-/* Batches of memory operations: what batch-mem-op nodes hold. */
+/* Batches of memory operations, for batch-mem-op nodes. */
 #ifndef NEUTRINO_SIM_GRAPH_BATCH_H
 #define NEUTRINO_SIM_GRAPH_BATCH_H
 
@@ -14,13 +14,10 @@ struct sim_graph_batch {
 CUresult sim_graph_batch_make(const CUstreamBatchMemOpParams *operations, unsigned count, unsigned flags,
                               struct sim_work *work);
 
-/* Make a single wait or write of a value, as capture gives it, a batch of one; leave any other work alone. */
-CUresult sim_graph_batch_of(struct sim_work *work);
+/* Turn a single value wait or write, which stream capture submits, into a batch of one. */
+CUresult sim_graph_batch_of(struct sim_work *work, const struct sim_graph *graph);
 
-struct sim_graph_batch *sim_graph_batch_clone(const struct sim_graph_batch *batch);
-void sim_graph_batch_run(struct sim_context *context, const struct sim_graph_batch *batch);
-
-/* Whether an executable graph's batch may become `after`: the same operations on other values (cuda.h at
+/* Whether an executable graph's batch may change to `after`: the same operations on other values (cuda.h at
  * cuGraphExecBatchMemOpNodeSetParams). */
 bool sim_graph_batch_may_become(const struct sim_graph_batch *before, const struct sim_graph_batch *after);
 

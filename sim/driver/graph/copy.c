@@ -1,6 +1,6 @@
 /* Memcpy and memset nodes. */
-#include "driver/context/context.h"
 #include "driver/copy/copy.h"
+#include "driver/context/context.h"
 #include "driver/graph/node.h"
 #include "driver/graph/work.h"
 #include "driver/memory/range.h"
@@ -13,7 +13,7 @@ CUresult sim_graph_copy_work(const CUDA_MEMCPY3D *p, CUcontext handle, struct si
     if (result != CUDA_SUCCESS)
         return result;
     if (p == NULL || p->WidthInBytes == 0 || p->Height == 0 || p->Depth == 0)
-        return CUDA_ERROR_INVALID_VALUE; /* unlike a copy in a stream */
+        return CUDA_ERROR_INVALID_VALUE; /* a stream accepts such a copy */
     return sim_copy_3d(p, &work->copy);
 }
 

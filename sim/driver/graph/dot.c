@@ -1,4 +1,5 @@
-/* cuGraphDebugDotPrint. The shapes and the wording are those of driver 580. */
+/* cuGraphDebugDotPrint. Shapes and wording are those of driver 580. */
+#include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/graph/attribute.h"
 #include "driver/graph/batch.h"
@@ -6,12 +7,11 @@
 #include "driver/graph/memory.h"
 #include "driver/graph/node.h"
 #include "driver/graph/work.h"
-#include "driver/code/module.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define CONDITIONAL_PARAMS (1u << 15) /* of CUgraphDebugDot_flags, which lacks it before 12.3 */
+#define CONDITIONAL_PARAMS (1u << 15) /* of CUgraphDebugDot_flags; headers before 12.3 lack it */
 
 struct print {
     FILE *file;
@@ -29,7 +29,7 @@ static void print_handle(const struct print *print, const struct sim_graph_node 
         fprintf(print->file, "node handle: 0x%016llX\n", (unsigned long long)(uintptr_t)node);
 }
 
-/* A node of one word and, on request, lines about it. */
+/* A box with one word and, on request, details of the node. */
 static void print_box(const struct print *print, const struct sim_graph_node *node, const char *what)
 {
     fprintf(print->file, "[style=\"solid\" shape=\"rectangle\" label=\"%u\n%s\n", node->id, what);

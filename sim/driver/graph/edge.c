@@ -8,7 +8,7 @@
 
 enum { PORT_PROGRAMMATIC = 1, PORT_LAUNCH_ORDER = 2, TYPE_PROGRAMMATIC = 1 };
 
-/* CUDA_ERROR_LOSSY_QUERY, which headers before 12.3 lack. */
+/* CUDA_ERROR_LOSSY_QUERY; headers before 12.3 lack it. */
 #define LOSSY_QUERY ((CUresult)402)
 
 static bool is_plain(struct sim_graph_edge edge)
@@ -16,8 +16,8 @@ static bool is_plain(struct sim_graph_edge edge)
     return edge.from_port == 0 && edge.type == 0;
 }
 
-/* Only kernels have ports; a programmatic dependency is between two of them and leaves by one of those
- * (cuda.h at CUgraphDependencyType). */
+/* Only kernels have ports. A programmatic dependency joins two kernels and starts at such a port (cuda.h at
+ * CUgraphDependencyType). */
 static bool is_valid(struct sim_graph_edge edge, const struct sim_graph_node *from,
                      const struct sim_graph_node *to)
 {
@@ -41,7 +41,7 @@ CUresult sim_graph_edges_set(struct sim_graph_node *node, const struct sim_graph
     return CUDA_SUCCESS;
 }
 
-/* The nodes of the `i`th edge of a call. */
+/* Find both nodes of an edge. */
 static CUresult find(const struct sim_graph *graph, CUgraphNode from, CUgraphNode to,
                      struct sim_graph_node **before, struct sim_graph_node **after)
 {
@@ -79,9 +79,9 @@ static CUresult take(struct sim_graph_node *from, struct sim_graph_node *to, str
 struct edges {
     const CUgraphNode *from;
     const CUgraphNode *to;
-    const struct sim_graph_edge *data; /* NULL: plain */
+    const struct sim_graph_edge *data; /* NULL: plain edges */
     size_t count;
-    bool exact; /* the data has to match */
+    bool exact; /* the edge's data must match */
 };
 
 static CUresult for_edges(CUgraph hGraph, const struct edges *edges, bool keeps_memory, for_edge *each)
@@ -112,15 +112,15 @@ CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const C
     return for_edges(hGraph, &(struct edges){from, to, NULL, numDependencies, false}, false, add);
 }
 
-/* Whatever the edge's data: that form of the call knows of none. */
+/* Removes the edges whatever their data: this variant of the call has no edge data. */
 CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
                                    size_t numDependencies)
 {
     return for_edges(hGraph, &(struct edges){from, to, NULL, numDependencies, false}, true, take);
 }
 
-/* Where a list goes: with `nodes` NULL its length is asked for, else what has room is given, the rest of it
- * is NULL. `data` NULL: there must be none to lose. */
+/* An output list. With `nodes` NULL only the length is returned; else as much as fits, followed by NULLs.
+ * With `data` NULL the edges must be plain. */
 struct list {
     CUgraphNode *from;
     CUgraphNode *to;

@@ -18,7 +18,7 @@ CUresult sim_graph_exec_find(CUgraphExec handle, struct sim_context **context, s
     return *exec == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* Driver 580 does not give back CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. */
+/* Driver 580 does not return CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. */
 CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 {
     struct sim_context *context;
@@ -71,7 +71,7 @@ CUresult sim_graph_exec_own_plan(struct sim_graph_exec *exec, struct sim_graph_p
     return CUDA_SUCCESS;
 }
 
-/* Behind the previous launch, wherever that was. Called with the mutex held. */
+/* Wait for the previous launch, on whatever stream it was. Called with the mutex held. */
 static CUresult follow(struct sim_graph_exec *exec, struct sim_stream *stream)
 {
     if (exec->stream == NULL || exec->stream == stream || sim_stream_is_capturing(stream) ||
@@ -134,7 +134,7 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream)
     return launch(hGraphExec, hStream, true);
 }
 
-/* Nothing is copied to a device; allocations get their memory. */
+/* No data is uploaded here. Allocations get their memory. */
 static CUresult upload(CUgraphExec hGraphExec, CUstream hStream, bool per_thread)
 {
     struct sim_graph_exec *exec;
@@ -175,7 +175,7 @@ CUresult sim_graph_step_find(struct sim_graph_step *step, CUgraphExec exec, CUgr
     return CUDA_SUCCESS;
 }
 
-/* The step's node in a plan that may be changed. Called with the mutex held. */
+/* The step's node in a plan that may be modified. Called with the mutex held. */
 static CUresult own_node(const struct sim_graph_step *step, struct sim_graph_node **node)
 {
     struct sim_graph_plan *plan;
@@ -214,7 +214,7 @@ CUresult sim_graph_step_set(const struct sim_graph_step *step, struct sim_work *
     return sim_graph_step_set_copy(step, work, NULL);
 }
 
-/* Kinds that may be disabled (cuda.h at cuGraphNodeSetEnabled). */
+/* Only some node types can be disabled (cuda.h at cuGraphNodeSetEnabled). */
 static CUresult find_switch(struct sim_graph_step *step, CUgraphExec exec, CUgraphNode handle)
 {
     const struct sim_graph_node *node = sim_object_find(handle, SIM_GRAPH_NODE);

@@ -1,11 +1,8 @@
 #include "driver/graph/graph.h"
 
-#include "driver/context/context.h"
-#include "driver/graph/attribute.h"
-#include "driver/graph/batch.h"
-#include "driver/graph/condition.h"
-#include "driver/graph/memory.h"
 #include "driver/code/module.h"
+#include "driver/context/context.h"
+#include "driver/graph/handle.h"
 #include "driver/graph/user_object.h"
 
 #include <stdlib.h>
@@ -31,7 +28,7 @@ static void dispose_graph(struct sim_object *object)
     for (size_t i = 0; i < graph->node_count; i++)
         sim_object_release(graph->nodes[i]);
     sim_user_release_all(&graph->users);
-    sim_graph_handles_clear(graph);
+    sim_graph_handles_clear(&graph->handles);
     free(graph->nodes);
     free(graph->order);
     free(graph);
@@ -56,7 +53,7 @@ struct sim_graph *sim_graph_make(void)
     return make(true);
 }
 
-/* Of everything inside as well: it may outlive its handles while an executable graph holds a reference. */
+/* Withdraws nested graphs too: an executable graph may hold a reference after the handles are gone. */
 static void withdraw(struct sim_graph *graph)
 {
     (void)sim_object_withdraw(graph, SIM_GRAPH);
@@ -129,7 +126,7 @@ size_t sim_graph_dependency(const struct sim_graph_node *node, const struct sim_
     return i;
 }
 
-/* Pointers to each parameter inside the node's own copy. */
+/* Point to each parameter in the node's own copy. */
 static bool make_arguments(struct sim_graph_node *node)
 {
     if (node->work.kind != SIM_WORK_LAUNCH)
@@ -186,8 +183,8 @@ static CUresult append(struct sim_graph *graph, bool published, struct sim_work 
     return CUDA_SUCCESS;
 }
 
-/* A child graph has no allocations and no conditions, at any depth. What a body may not have is found when
- * the graph is instantiated (driver 580). */
+/* A child graph may not contain allocations or conditions, at any depth. Bodies of conditional nodes are
+ * checked when the graph is instantiated (driver 580). */
 static bool may_have(const struct sim_graph *graph, enum sim_work_kind kind)
 {
     const unsigned long refused = SIM_GRAPH_MEMORY | SIM_GRAPH_CONDITIONAL;
@@ -207,15 +204,24 @@ CUresult sim_graph_keep_copy(struct sim_graph_node *node, const CUDA_MEMCPY3D *p
     return CUDA_SUCCESS;
 }
 
+CUresult sim_graph_keep_attributes(struct sim_graph_node *node, const struct sim_graph_attributes *attributes)
+{
+    struct sim_graph_attributes *kept = attributes == NULL ? NULL : malloc(sizeof(*kept));
+    if (attributes != NULL && kept == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (attributes != NULL)
+        *kept = *attributes;
+    free(node->attributes);
+    node->attributes = kept;
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_graph_add(struct sim_graph *graph, struct sim_graph_node *const *dependencies, size_t count,
                        struct sim_work *work, struct sim_graph_node **made)
 {
     struct sim_graph_node *node;
-    CUresult result = sim_graph_batch_of(work);
-    if (result == CUDA_SUCCESS && !may_have(graph, work->kind))
-        result = CUDA_ERROR_NOT_SUPPORTED;
-    if (result == CUDA_SUCCESS)
-        result = sim_graph_memory_settle(work, graph);
+    CUresult result =
+        may_have(graph, work->kind) ? sim_work_enter_graph(work, graph) : CUDA_ERROR_NOT_SUPPORTED;
     if (result != CUDA_SUCCESS) {
         sim_work_clear(work);
         return result;
@@ -261,22 +267,11 @@ void sim_graph_remove(struct sim_graph_node *node)
     sim_object_release(node);
 }
 
-static CUresult clone_work(const struct sim_work *work, bool published, struct sim_work *copy)
-{
-    if (work->kind == SIM_WORK_CHILD) {
-        *copy = (struct sim_work){.kind = SIM_WORK_CHILD};
-        return sim_graph_clone(work->child, published, &copy->child);
-    }
-    if (work->kind == SIM_WORK_CONDITION)
-        return sim_graph_condition_clone(work->condition, published, copy);
-    return sim_work_clone(copy, work) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 static CUresult clone_node(const struct sim_graph_node *node, bool published, struct sim_graph *graph)
 {
     struct sim_work work;
     struct sim_graph_node *copy;
-    CUresult result = clone_work(&node->work, published, &work);
+    CUresult result = sim_work_clone(&work, &node->work, published);
     if (result == CUDA_SUCCESS)
         result = append(graph, published, &work, &copy);
     if (result != CUDA_SUCCESS)
@@ -285,7 +280,7 @@ static CUresult clone_node(const struct sim_graph_node *node, bool published, st
     copy->cloned = true;
     copy->context = node->context;
     copy->disabled = node->disabled;
-    result = sim_graph_attributes_copy(copy, node);
+    result = sim_graph_keep_attributes(copy, node->attributes);
     return result == CUDA_SUCCESS && node->copy != NULL ? sim_graph_keep_copy(copy, node->copy) : result;
 }
 
@@ -297,10 +292,10 @@ CUresult sim_graph_clone(const struct sim_graph *graph, bool published, struct s
     copy->origin = graph->id;
     CUresult result = sim_user_copy_all(&copy->users, graph->users);
     if (result == CUDA_SUCCESS)
-        result = sim_graph_handles_copy(copy, graph);
+        result = sim_graph_handles_copy(&copy->handles, graph->handles);
     for (size_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++)
         result = clone_node(graph->nodes[i], published, copy);
-    /* Edges afterwards: a dependency may have been made later than the node that has it. */
+    /* Edges come last: a node may depend on a node that was made later. */
     for (size_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++) {
         const struct sim_graph_node *node = graph->nodes[i];
         for (size_t d = 0; d < node->dependency_count && result == CUDA_SUCCESS; d++)
@@ -315,3 +310,16 @@ CUresult sim_graph_clone(const struct sim_graph *graph, bool published, struct s
     *made = copy;
     return CUDA_SUCCESS;
 }
+
+static CUresult clone_child(struct sim_work *copy, const struct sim_work *work, bool published)
+{
+    return sim_graph_clone(work->child, published, &copy->child);
+}
+
+static void clear_child(struct sim_work *work)
+{
+    sim_graph_close(work->child);
+}
+
+/* sim_plan_work runs child graphs and the bodies of conditional nodes. */
+const struct sim_work_class sim_child_work = {.clone = clone_child, .clear = clear_child};

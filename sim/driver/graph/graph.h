@@ -1,4 +1,4 @@
-/* Graphs and their nodes. What an executable graph runs is a clone of its graph: see graph_plan.h. */
+/* Graphs and their nodes. An executable graph runs a clone of its graph: see plan.h. */
 #ifndef NEUTRINO_SIM_GRAPH_H
 #define NEUTRINO_SIM_GRAPH_H
 
@@ -6,81 +6,106 @@
 #include "driver/core/object.h"
 #include "driver/stream/work.h"
 
-struct sim_graph_attributes;
+struct sim_condition_value;
 struct sim_graph_handle;
 struct sim_user_reference;
 
-/* What of the earlier node a dependency waits for, as CUgraphEdgeData has it (which headers before 12.3
- * lack). Nodes here always wait for all of it, as the API allows; the data is kept to be asked for. */
+/* Edge data as in CUgraphEdgeData, which headers before 12.3 lack. Here a node always waits for the whole of
+ * the earlier node, which the API allows; edge data is only stored. */
 struct sim_graph_edge {
     unsigned char from_port;
     unsigned char type;
 };
 
 struct sim_graph_node {
-    struct sim_object object; /* lives and dies with its graph */
+    struct sim_object object; /* freed with its graph */
     struct sim_graph *graph;
-    struct sim_context *context; /* where it was made: a handle, and to be compared */
+    struct sim_context *context; /* current context at creation, compared by handle */
     struct sim_work work;
-    unsigned id;         /* in its graph; never given again */
-    unsigned origin;     /* in a clone: the original's `id` */
-    bool cloned;         /* else it was added later */
-    size_t position;     /* in the graph's `nodes` */
-    bool disabled;       /* in a plan */
-    void **arguments;    /* of a kernel node: pointers into its parameters, for GetParams; owned */
-    CUDA_MEMCPY3D *copy; /* of a memcpy node: the parameters as they were given; NULL: captured; owned */
-    struct sim_graph_attributes *attributes; /* of a kernel node; NULL: all as by default; owned */
+    unsigned id;         /* unique in its graph, never reused */
+    unsigned origin;     /* in a clone: `id` of the original */
+    bool cloned;         /* false: added after the clone */
+    size_t position;     /* index in the graph's `nodes` */
+    bool disabled;       /* in a plan: skipped by launches */
+    void **arguments;    /* of a kernel node: pointers to its parameters, for GetParams; owned */
+    CUDA_MEMCPY3D *copy; /* of a memcpy node: parameters as passed; NULL if captured; owned */
+    struct sim_graph_attributes *attributes; /* of a kernel node; NULL: defaults; owned */
     struct sim_graph_node **dependencies;
-    struct sim_graph_edge *edges; /* one a dependency */
+    struct sim_graph_edge *edges; /* one per dependency */
     size_t dependency_count;
 };
 
 struct sim_graph {
     struct sim_object object;
     unsigned id;
-    unsigned origin; /* in a clone: the original's `id` */
+    unsigned origin; /* in a clone: `id` of the original */
     unsigned next_node;
-    const struct sim_graph_node *parent; /* the node it is the child graph or a body of; NULL: none */
-    struct sim_graph_node **nodes;       /* in the order they were made */
+    const struct sim_graph_node
+        *parent; /* the node that contains this graph as a child graph or body; NULL: none */
+    struct sim_graph_node **nodes; /* in order of creation */
     size_t node_count;
-    struct sim_graph_node **order;    /* in a plan: as they are run; owned */
+    struct sim_graph_node **order;    /* in a plan: in running order; owned */
     struct sim_graph_handle *handles; /* of conditional nodes; owned */
     struct sim_user_reference *users; /* references to user objects; owned */
-    atomic_uint instances;            /* executable graphs made of it that there are */
+    atomic_uint instances;            /* number of executable graphs made from this graph */
 };
 
-/* A graph with a handle. NULL without memory. */
+/* CU_LAUNCH_ATTRIBUTE_MAX of the newest known header. Newer attributes are not supported. */
+#define SIM_GRAPH_ATTRIBUTES 19
+
+/* Launch attributes of a kernel node: attribute.h. */
+struct sim_graph_attributes {
+    CUlaunchAttributeValue values[SIM_GRAPH_ATTRIBUTES]; /* by id */
+};
+
+/* CUgraphConditionalNodeType; headers before 12.3 lack it. */
+enum sim_condition_type { SIM_CONDITION_IF, SIM_CONDITION_WHILE, SIM_CONDITION_SWITCH };
+
+/* A conditional node: condition.h. */
+struct sim_graph_condition {
+    struct sim_condition_value *value; /* owned reference */
+    enum sim_condition_type type;
+    unsigned size;
+    struct sim_graph *bodies[];
+};
+
+/* A graph with a handle. NULL: out of memory. */
 struct sim_graph *sim_graph_make(void);
 
-/* Take back the handles of the graph and of all in it, and give up the reference of sim_graph_make. */
+/* Withdraw the handles of the graph and its nested graphs, and release the reference of sim_graph_make. */
 void sim_graph_close(struct sim_graph *graph);
 
-/* A copy with or without handles, whose nodes and graphs have the original's ids for `origin`. */
+/* A copy, with or without handles. `origin` of its graphs and nodes is the id of the original. */
 CUresult sim_graph_clone(const struct sim_graph *graph, bool published, struct sim_graph **copy);
 
-/* Takes what `work` owns, also on error. CUDA_ERROR_NOT_SUPPORTED for a node that this graph may not have. */
+/* Takes what `work` owns, also on error. CUDA_ERROR_NOT_SUPPORTED if this graph may not contain such a node.
+ */
 CUresult sim_graph_add(struct sim_graph *graph, struct sim_graph_node *const *dependencies, size_t count,
                        struct sim_work *work, struct sim_graph_node **node);
 
-/* Put `work` in the place of what the node does. Takes it, also on error. */
+/* Replace the node's work. Takes what `work` owns, also on error. */
 CUresult sim_graph_replace(struct sim_graph_node *node, struct sim_work *work);
 
-/* Keep a memcpy node's parameters to be asked for. */
+/* Keep a memcpy node's parameters for queries. */
 CUresult sim_graph_keep_copy(struct sim_graph_node *node, const CUDA_MEMCPY3D *parameters);
 
-/* Take the node and all its edges out of its graph. */
+/* Give the node a copy of the attributes. NULL: use the defaults. */
+CUresult sim_graph_keep_attributes(struct sim_graph_node *node,
+                                   const struct sim_graph_attributes *attributes);
+
+/* Remove the node and its edges from its graph. */
 void sim_graph_remove(struct sim_graph_node *node);
 
 bool sim_graph_depend(struct sim_graph_node *node, struct sim_graph_node *on, struct sim_graph_edge edge);
 void sim_graph_undepend(struct sim_graph_node *node, size_t dependency);
 
-/* Index of `on` among the dependencies, or their count. */
+/* Index of `on` among the dependencies. Their count if it is not one of them. */
 size_t sim_graph_dependency(const struct sim_graph_node *node, const struct sim_graph_node *on);
 
-/* Whether the graph, or one inside it, has a node of a kind in the bit set. */
+/* Whether the graph, or a nested graph, has a node of a kind in the bit set. */
 bool sim_graph_has(const struct sim_graph *graph, unsigned long kinds);
 
-/* Graphs inside a node: its child graph or its bodies. */
+/* Graphs nested in a node: its child graph or its bodies. */
 size_t sim_graph_inner_count(const struct sim_work *work);
 struct sim_graph *sim_graph_inner(const struct sim_work *work, size_t index);
 

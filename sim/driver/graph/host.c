@@ -1,8 +1,8 @@
 /* Host, event and empty nodes. */
 #include "driver/context/context.h"
-#include "driver/stream/event.h"
 #include "driver/graph/node.h"
 #include "driver/graph/work.h"
+#include "driver/stream/event.h"
 
 CUresult sim_graph_host_work(CUhostFn function, void *data, struct sim_work *work)
 {

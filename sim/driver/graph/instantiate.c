@@ -1,14 +1,15 @@
-/* Making executable graphs. */
+/* Instantiation of graphs. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/graph/condition.h"
 #include "driver/graph/exec.h"
+#include "driver/graph/handle.h"
 #include "driver/graph/node.h"
 #include "driver/stream/stream.h"
 
 #include <stdlib.h>
 
-/* CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, which headers before 12.8 lack. */
+/* CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED; headers before 12.8 lack it. */
 #define HANDLE_UNUSED ((CUgraphInstantiateResult)5)
 
 static atomic_uint next_id = 1;
@@ -34,7 +35,7 @@ static bool is_one_of(const struct sim_work *work, unsigned long kinds)
     return (kinds >> work->kind & 1u) != 0;
 }
 
-/* A node that the device could not run by itself, where it has to. */
+/* A node that a launch from the device does not support. NULL: all are supported. */
 static const struct sim_graph_node *misplaced(const struct sim_graph *graph, unsigned long kinds)
 {
     const unsigned long body = SIM_GRAPH_KIND(SIM_WORK_NONE) | SIM_GRAPH_KIND(SIM_WORK_LAUNCH) |
@@ -52,7 +53,7 @@ static const struct sim_graph_node *misplaced(const struct sim_graph *graph, uns
     return found;
 }
 
-/* What a graph for launch from the device may have (cuda.h at cuGraphInstantiate). */
+/* Restrictions on graphs for launch from the device (cuda.h at cuGraphInstantiate). */
 static CUresult check_device_launch(const struct sim_graph *graph, struct outcome *outcome)
 {
     const unsigned long work =
@@ -74,7 +75,7 @@ static CUresult check(const struct sim_graph *graph, unsigned long long flags, s
         return CUDA_ERROR_INVALID_VALUE;
     if (graph->parent != NULL)
         return CUDA_ERROR_NOT_SUPPORTED;
-    if (!sim_graph_handles_are_used(graph)) {
+    if (!sim_graph_handles_are_used(graph->handles)) {
         outcome->result = HANDLE_UNUSED;
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -101,7 +102,7 @@ static CUresult make(CUgraphExec *made, struct sim_graph *graph, struct sim_grap
     exec->flags = flags;
     exec->plan = plan;
     exec->source = sim_object_retain(graph);
-    /* Memory and conditional values belong to one executable graph at a time. */
+    /* Memory nodes and conditional values allow one executable graph at a time. */
     const bool alone = sim_graph_has(graph, SIM_GRAPH_MEMORY | SIM_GRAPH_CONDITIONAL);
     const bool taken = atomic_fetch_add(&graph->instances, 1) != 0 && alone;
     if (taken || !sim_object_publish(exec)) {
@@ -137,7 +138,7 @@ static CUresult instantiate(CUgraphExec *made, CUgraph hGraph, unsigned long lon
     return result;
 }
 
-/* Uploading takes a stream, which only the parameters of cuGraphInstantiateWithParams name. */
+/* Uploading needs a stream, which only the parameters of cuGraphInstantiateWithParams have. */
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
 {
     struct outcome outcome;

@@ -1,13 +1,14 @@
 /* Kernel nodes. */
+#include "driver/code/launch.h"
+#include "driver/code/launch_request.h"
+#include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/graph/node.h"
 #include "driver/graph/work.h"
-#include "driver/code/launch.h"
-#include "driver/code/module.h"
 
 #include <string.h>
 
-/* The context matters only for a CUkernel, which has a function in each (cuda.h at
+/* The context matters only for a CUkernel, which has one function per context (cuda.h at
  * CUDA_KERNEL_NODE_PARAMS_v2). */
 CUresult sim_graph_kernel_work(struct sim_context *context, const CUDA_KERNEL_NODE_PARAMS_v2 *p,
                                struct sim_work *work)
@@ -40,7 +41,7 @@ void sim_graph_kernel_describe(const struct sim_graph_node *node, CUDA_KERNEL_NO
                                       .ctx = (CUcontext)node->context};
 }
 
-/* The older form is the beginning of the newer. */
+/* The newer struct begins with the older one. */
 static const CUDA_KERNEL_NODE_PARAMS_v2 *widen(const CUDA_KERNEL_NODE_PARAMS_v1 *first,
                                                CUDA_KERNEL_NODE_PARAMS_v2 *whole)
 {
@@ -105,7 +106,7 @@ static CUresult set(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
         result = sim_graph_kernel_work(sim_context_current(), p, &work);
     if (result != CUDA_SUCCESS)
         return result;
-    work.launch.cooperative = node->work.launch.cooperative; /* an attribute, no parameter */
+    work.launch.cooperative = node->work.launch.cooperative; /* an attribute, not a parameter */
     return sim_graph_replace(node, &work);
 }
 

@@ -9,21 +9,22 @@
 #include <stdlib.h>
 
 struct sim_graph_memory {
-    struct sim_object object; /* nodes, queued frees and itself while allocated hold references */
+    struct sim_object
+        object; /* nodes and queued frees hold references, and the memory itself while allocated */
     struct sim_graph_memory *next;
-    struct sim_context *context; /* where it was made; to be compared */
+    struct sim_context *context; /* current context at creation, compared by handle */
     uint64_t address;
     size_t bytes;
     unsigned owner;       /* id of the graph that allocates it */
-    bool freed_by_owner;  /* there is a free node in that graph */
-    bool freed_elsewhere; /* or in another */
-    bool allocated;       /* as the launches queued so far leave it */
-    bool live;            /* as those that ran have left it */
-    bool backed;          /* counted as used memory of the device */
-    unsigned pending;     /* of it: allocations and frees queued */
+    bool freed_by_owner;  /* that graph has a free node */
+    bool freed_elsewhere; /* another graph has a free node */
+    bool allocated;       /* after all launches queued so far */
+    bool live;            /* after all launches run so far */
+    bool backed;          /* counted as used device memory */
+    unsigned pending;     /* number of queued allocations and frees */
 };
 
-/* All there are, and what they use. The lock is taken before those of ranges and heap. */
+/* All graph memory, and how much is in use. The lock is taken before those of ranges and heap. */
 static struct {
     pthread_mutex_t lock;
     struct sim_graph_memory *first;
@@ -102,7 +103,7 @@ static struct sim_graph_memory *find_and_retain(CUdeviceptr address)
     unsigned references = memory == NULL ? 0 : atomic_load(&memory->object.references);
     while (references != 0 &&
            !atomic_compare_exchange_weak(&memory->object.references, &references, references + 1))
-        ; /* none left: it is being disposed of */
+        ; /* no references left: another thread is disposing of the memory */
     pthread_mutex_unlock(&all.lock);
     return references == 0 ? NULL : memory;
 }
@@ -113,12 +114,11 @@ CUresult sim_graph_memory_release(CUdeviceptr address, struct sim_work *work)
     return work->memory == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-CUresult sim_graph_memory_settle(const struct sim_work *work, const struct sim_graph *graph)
+/* Note which graph allocates the memory and which frees it. */
+static CUresult enter_graph(struct sim_work *work, const struct sim_graph *graph)
 {
     struct sim_graph_memory *memory = work->memory;
     CUresult result = CUDA_SUCCESS;
-    if (work->kind != SIM_WORK_GRAPH_ALLOCATE && work->kind != SIM_WORK_GRAPH_FREE)
-        return CUDA_SUCCESS;
     pthread_mutex_lock(&all.lock);
     const bool by_owner = memory->owner == graph->id;
     if (work->kind == SIM_WORK_GRAPH_ALLOCATE)
@@ -220,8 +220,8 @@ void sim_graph_memory_cancel(const struct sim_graph_plan *plan)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Allocated memory lives on without its nodes (CUDA programming guide, "Graph Memory Nodes"), so that it
- * holds a reference to itself. */
+/* Allocated memory outlives its nodes (CUDA programming guide, "Graph Memory Nodes"), so live memory holds a
+ * reference to itself. */
 static void set_live(struct sim_graph_memory *memory, bool live)
 {
     pthread_mutex_lock(&all.lock);
@@ -236,17 +236,41 @@ static void set_live(struct sim_graph_memory *memory, bool live)
         sim_object_release(memory);
 }
 
-void sim_graph_memory_begin(struct sim_graph_memory *memory)
+static void run_allocate(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                         struct sim_work *work)
 {
-    set_live(memory, true);
+    (void)context, (void)stream, (void)number;
+    set_live(work->memory, true);
 }
 
-void sim_graph_memory_end(struct sim_graph_memory *memory)
+static void run_free(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                     struct sim_work *work)
 {
-    set_live(memory, false);
+    (void)context, (void)stream, (void)number;
+    set_live(work->memory, false);
 }
 
-/* Whether a call may free the memory, which then counts as freed. */
+static CUresult clone_work(struct sim_work *copy, const struct sim_work *work, bool published)
+{
+    (void)copy, (void)published;
+    sim_object_retain(work->memory);
+    return CUDA_SUCCESS;
+}
+
+static void clear(struct sim_work *work)
+{
+    sim_object_release(work->memory);
+}
+
+const struct sim_work_class sim_graph_allocate_work = {
+    .run = run_allocate, .clone = clone_work, .clear = clear, .enter_graph = enter_graph};
+const struct sim_work_class sim_graph_free_work = {.runs_after_fault = true,
+                                                   .run = run_free,
+                                                   .clone = clone_work,
+                                                   .clear = clear,
+                                                   .enter_graph = enter_graph};
+
+/* Mark the memory as freed by a call. CUDA_ERROR_INVALID_VALUE if a call may not free it. */
 static CUresult take(struct sim_graph_memory *memory)
 {
     pthread_mutex_lock(&all.lock);
@@ -274,7 +298,7 @@ bool sim_graph_memory_free(CUdeviceptr address, struct sim_stream *stream, CUres
         return true;
     }
     if (*result == CUDA_SUCCESS)
-        sim_graph_memory_end(work.memory);
+        set_live(work.memory, false);
     sim_work_clear(&work);
     return true;
 }
@@ -316,7 +340,7 @@ void sim_graph_memory_trim(void)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Any memory of the context that is still allocated, with a reference. */
+/* Any allocated memory of the context, with a reference. NULL: none. */
 static struct sim_graph_memory *find_live(const struct sim_context *context)
 {
     pthread_mutex_lock(&all.lock);
@@ -334,7 +358,7 @@ static struct sim_graph_memory *find_live(const struct sim_context *context)
 void sim_graph_memory_free_context(const struct sim_context *context)
 {
     for (struct sim_graph_memory *memory = find_live(context); memory != NULL; memory = find_live(context)) {
-        sim_graph_memory_end(memory);
+        set_live(memory, false);
         sim_object_release(memory);
     }
 }

@@ -1,10 +1,10 @@
-/* Allocation and free nodes, and the device's figures about them. */
+/* Allocation and free nodes, and the device's graph memory attributes. */
 #include "driver/graph/memory_node.h"
 #include "driver/context/context.h"
+#include "driver/core/state.h"
 #include "driver/device/device.h"
 #include "driver/graph/memory.h"
 #include "driver/graph/node.h"
-#include "driver/core/state.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ CUresult sim_graph_allocation_work(CUDA_MEM_ALLOC_NODE_PARAMS *p, struct sim_wor
     return result;
 }
 
-/* There is one device, which can always access its own memory: no descriptors are kept. */
+/* The one device can always access its own memory, so access descriptors are not kept. */
 void sim_graph_allocation_describe(const struct sim_graph_node *node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
 {
     memset(p, 0, sizeof *p);
@@ -101,8 +101,8 @@ CUresult cuDeviceGraphMemTrim(CUdevice device)
     return result;
 }
 
-/* Memory stays with its graph from a launch to a trim, used or not: reserved equals used, as driver 580 has
- * it for a graph on its own. */
+/* A graph keeps its memory from a launch to a trim, so reserved equals used, as in driver 580 for a single
+ * graph. */
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
     const CUresult result = check_device(device);

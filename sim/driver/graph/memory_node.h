@@ -4,7 +4,7 @@
 
 #include "driver/graph/graph.h"
 
-/* Writes the address of the new allocation into the parameters. */
+/* Stores the address of the new allocation in the parameters. */
 CUresult sim_graph_allocation_work(CUDA_MEM_ALLOC_NODE_PARAMS *p, struct sim_work *work);
 void sim_graph_allocation_describe(const struct sim_graph_node *node, CUDA_MEM_ALLOC_NODE_PARAMS *p);
 

@@ -1,4 +1,4 @@
-/* What the calls for nodes of every kind have in common: find the node, check the place, keep the work. */
+/* Shared parts of the calls for nodes: find the node, check the arguments, store the work. */
 #ifndef NEUTRINO_SIM_GRAPH_NODE_H
 #define NEUTRINO_SIM_GRAPH_NODE_H
 
@@ -6,7 +6,7 @@
 
 struct sim_graph_exec;
 
-/* Where a node is to be added, checked. */
+/* Checked arguments of a call that adds a node. */
 struct sim_graph_place {
     struct sim_context *context;
     struct sim_graph *graph;
@@ -15,7 +15,7 @@ struct sim_graph_place {
     size_t count;
 };
 
-/* Checks of every call: initialised, context, handles. */
+/* Checks of every call: initialized, a current context, valid handles. */
 CUresult sim_graph_find(CUgraph handle, struct sim_context **context, struct sim_graph **graph);
 CUresult sim_graph_node_find_any(CUgraphNode handle, const void *out, struct sim_graph_node **node);
 CUresult sim_graph_node_find(CUgraphNode handle, const void *out, enum sim_work_kind kind,
@@ -24,13 +24,13 @@ CUresult sim_graph_node_find(CUgraphNode handle, const void *out, enum sim_work_
 CUresult sim_graph_place(struct sim_graph_place *place, CUgraphNode *made, CUgraph graph,
                          const CUgraphNode *dependencies, size_t count);
 
-/* Add the node. Takes what the work owns. `node` may be NULL. */
+/* Add the node. Takes what `work` owns. */
 CUresult sim_graph_put(const struct sim_graph_place *place, struct sim_work *work);
 
-/* The context that a call names for a node: it has to be alive; NULL is the current one. */
+/* The context that a call names for a node. It must be alive. NULL: the current context. */
 CUresult sim_graph_node_context(CUcontext handle, struct sim_context **context);
 
-/* A node of an executable graph, named by the one of the graph it was made from. */
+/* A node of an executable graph, named by the node it was made from. */
 struct sim_graph_step {
     struct sim_context *context;
     struct sim_graph_exec *exec;
@@ -40,7 +40,7 @@ struct sim_graph_step {
 CUresult sim_graph_step_find(struct sim_graph_step *step, CUgraphExec exec, CUgraphNode node,
                              enum sim_work_kind kind);
 
-/* Put `work` in the place of what the node does from the next launch on, if it may change so. Takes it. */
+/* Replace the node's work from the next launch on, if the change is allowed. Takes what `work` owns. */
 CUresult sim_graph_step_set(const struct sim_graph_step *step, struct sim_work *work);
 CUresult sim_graph_step_set_copy(const struct sim_graph_step *step, struct sim_work *work,
                                  const CUDA_MEMCPY3D *parameters);

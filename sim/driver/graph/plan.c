@@ -1,7 +1,6 @@
 #include "driver/graph/plan.h"
 
 #include "driver/context/context.h"
-#include "driver/stream/event.h"
 #include "driver/graph/condition.h"
 
 #include <stdlib.h>
@@ -18,11 +17,11 @@ enum mark { UNSEEN, OPEN, PLACED };
 
 struct visit {
     struct sim_graph_node *node;
-    size_t next; /* dependency to look at */
+    size_t next; /* index of the next dependency to visit */
 };
 
-/* Depth first from the oldest node on, so that nodes made in an order that respects dependencies stay in it,
- * and without recursion, for a chain may be long. Returns a node on a cycle, or NULL. */
+/* Sort topologically, depth first in order of creation: nodes created in a valid order keep it. Iterative,
+ * because chains may be long. Returns a node on a cycle, or NULL. */
 static struct sim_graph_node *place(const struct sim_graph *graph, unsigned char *marks, struct visit *stack)
 {
     size_t placed = 0;
@@ -69,7 +68,7 @@ static CUresult arrange(struct sim_graph *graph, const struct sim_graph_node **b
     return result;
 }
 
-/* The node of `graph`, at any depth, that `copy`, made of it, stands for. */
+/* The node of `graph`, at any depth, that `copy` was made from. */
 static const struct sim_graph_node *original(const struct sim_graph *graph, const struct sim_graph_node *copy)
 {
     const struct sim_graph_node *found = NULL;
@@ -111,7 +110,7 @@ CUresult sim_graph_plan_make(const struct sim_graph *graph, struct sim_graph_pla
     return make(graph, plan, bad);
 }
 
-/* The copy stands for what the plan stands for. */
+/* The copy has the same origins as the plan itself. */
 static void inherit(struct sim_graph *copy, const struct sim_graph *graph)
 {
     copy->origin = graph->origin;
@@ -131,7 +130,7 @@ CUresult sim_graph_plan_clone(const struct sim_graph_plan *plan, struct sim_grap
     return result;
 }
 
-/* Nodes are in the order of their ids, and so are their clones. */
+/* Nodes are sorted by id, and so are their clones. */
 static struct sim_graph_node *find_here(const struct sim_graph *graph, unsigned id)
 {
     size_t low = 0;
@@ -210,11 +209,11 @@ static void run(struct sim_context *context, struct sim_stream *stream, uint64_t
     }
 }
 
-void sim_graph_plan_run(struct sim_context *context, struct sim_stream *stream, uint64_t number,
-                        struct sim_graph_plan *plan)
+static void run_plan(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                     struct sim_work *work)
 {
-    sim_graph_handles_reset(plan->graph);
-    run(context, stream, number, plan->graph);
+    sim_graph_handles_reset(work->plan->graph);
+    run(context, stream, number, work->plan->graph);
 }
 
 struct place {
@@ -222,15 +221,30 @@ struct place {
     uint64_t number;
 };
 
-static CUresult place_event(struct sim_graph_node *node, void *data)
+static CUresult place_node(struct sim_graph_node *node, void *data)
 {
     const struct place *at = data;
-    if (node->work.kind == SIM_WORK_RECORD)
-        sim_event_place(node->work.event, at->stream, at->number);
+    sim_work_place(&node->work, at->stream, at->number);
     return CUDA_SUCCESS;
 }
 
-void sim_graph_plan_place_events(struct sim_graph_plan *plan, struct sim_stream *stream, uint64_t number)
+/* The events that a plan records happen at the place of its launch. */
+static void place_plan(const struct sim_work *work, struct sim_stream *stream, uint64_t number)
 {
-    (void)sim_graph_plan_walk(plan, place_event, &(struct place){stream, number});
+    (void)sim_graph_plan_walk(work->plan, place_node, &(struct place){stream, number});
 }
+
+static CUresult clone_plan(struct sim_work *copy, const struct sim_work *work, bool published)
+{
+    (void)copy, (void)published;
+    sim_object_retain(work->plan);
+    return CUDA_SUCCESS;
+}
+
+static void clear_plan(struct sim_work *work)
+{
+    sim_object_release(work->plan);
+}
+
+const struct sim_work_class sim_plan_work = {
+    .run = run_plan, .clone = clone_plan, .clear = clear_plan, .place = place_plan};

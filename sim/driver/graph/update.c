@@ -1,11 +1,11 @@
-/* Updates of executable graphs: which nodes pair up, what may change, and the change. */
+/* Updates of executable graphs: match nodes, check the changes, apply them. */
+#include "driver/code/module.h"
 #include "driver/context/context.h"
 #include "driver/graph/attribute.h"
 #include "driver/graph/batch.h"
 #include "driver/graph/condition.h"
 #include "driver/graph/exec.h"
 #include "driver/graph/node.h"
-#include "driver/code/module.h"
 #include "driver/graph/user_object.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool is_row(size_t height, size_t depth)
     return height == 1 && depth == 1;
 }
 
-/* The types as they were given: CU_MEMORYTYPE_UNIFIED is not the type that it turns out to be. */
+/* Compares types as passed: CU_MEMORYTYPE_UNIFIED differs from the type it resolves to. */
 static bool may_copy_become(const struct sim_graph_node *node, const struct sim_copy *after,
                             const CUDA_MEMCPY3D *parameters)
 {
@@ -92,13 +92,13 @@ static CUresult fail(struct sim_graph_update *update, CUgraphExecUpdateResult re
     return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
-/* Nodes of two graphs with as many nodes, paired. */
+/* Matching of the nodes of two graphs of equal size. */
 struct pairing {
     const struct sim_graph *old;
     const struct sim_graph *new;
-    struct sim_graph_node **old_of;      /* by the new node's position; NULL: not paired yet */
-    struct sim_graph_node **new_of;      /* by the old node's */
-    const struct sim_graph_node **queue; /* new nodes as they were paired */
+    struct sim_graph_node **old_of;      /* by position of the new node; NULL: not matched yet */
+    struct sim_graph_node **new_of;      /* by position of the old node */
+    const struct sim_graph_node **queue; /* new nodes in order of matching */
     size_t count;
 };
 
@@ -109,7 +109,7 @@ static void pair(struct pairing *pairing, struct sim_graph_node *old, struct sim
     pairing->queue[pairing->count++] = new;
 }
 
-/* Nodes that no other depends on, in the order they were made. */
+/* Nodes without dependents, in order of creation. */
 static size_t find_exits(const struct sim_graph *graph, struct sim_graph_node **exits)
 {
     size_t count = 0;
@@ -142,7 +142,7 @@ static CUresult pair_exits(struct pairing *pairing, struct sim_graph_node **scra
                : fail(update, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, new[new_count - 1], NULL);
 }
 
-/* From the exits on, dependencies pair in the order of the edges (cuda.h at cuGraphExecUpdate). */
+/* Match dependencies in the order of edges, starting from the exits (cuda.h at cuGraphExecUpdate). */
 static CUresult pair_rest(struct pairing *pairing, struct sim_graph_update *update)
 {
     for (size_t i = 0; i < pairing->count; i++) {
@@ -167,7 +167,7 @@ static CUresult pair_rest(struct pairing *pairing, struct sim_graph_update *upda
 typedef CUresult for_pair(struct sim_graph_node *old, const struct sim_graph_node *new,
                           unsigned long long flags, struct sim_graph_update *update);
 
-/* Call `each` for the pairs of two graphs, and for those of the graphs inside paired nodes. */
+/* Call `each` for matching nodes of two graphs and of their nested graphs. */
 static CUresult for_pairs(const struct sim_graph *old, const struct sim_graph *new, unsigned long long flags,
                           for_pair *each, struct sim_graph_update *update)
 {
@@ -226,17 +226,17 @@ static CUresult apply_pair(struct sim_graph_node *old, const struct sim_graph_no
         sim_graph_condition_update(old->work.condition, new->work.condition);
         return CUDA_SUCCESS;
     }
-    if (!sim_work_clone(&work, &new->work))
+    if (sim_work_clone(&work, &new->work, false) != CUDA_SUCCESS)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = sim_graph_replace(old, &work);
     if (result == CUDA_SUCCESS)
-        result = sim_graph_attributes_copy(old, new);
+        result = sim_graph_keep_attributes(old, new->attributes);
     if (result == CUDA_SUCCESS && new->copy != NULL)
         result = sim_graph_keep_copy(old, new->copy);
     return result;
 }
 
-/* On a copy of the plan, which takes its place if all went well. Called with the mutex held. */
+/* Changes a copy of the plan, which replaces the plan on success. Called with the mutex held. */
 static CUresult change(struct sim_graph_exec *exec, const struct sim_graph_node *child,
                        const struct sim_graph *graph, struct sim_graph_update *update)
 {
@@ -280,7 +280,8 @@ CUresult sim_graph_exec_update(struct sim_graph_exec *exec, const struct sim_gra
     return result;
 }
 
-/* An invalid handle leaves CU_GRAPH_EXEC_UPDATE_SUCCESS beside the error (driver 580). */
+/* For an invalid handle the update result stays CU_GRAPH_EXEC_UPDATE_SUCCESS beside the error (driver 580).
+ */
 static CUresult update_whole(CUgraphExec hGraphExec, CUgraph hGraph, struct sim_graph_update *update)
 {
     struct sim_context *context;

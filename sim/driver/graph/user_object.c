@@ -10,7 +10,7 @@
 
 struct sim_user_object {
     struct sim_object object;
-    struct sim_user_object *next; /* in the queue of those to be destroyed */
+    struct sim_user_object *next; /* in the queue of destructors */
     void *data;
     CUhostFn destroy;
     atomic_ullong held; /* references of the program and of graphs */
@@ -22,7 +22,7 @@ struct sim_user_reference {
     unsigned long long count;
 };
 
-/* Destructors run on a thread of the driver's, as documented. */
+/* Destructors run on a thread of the driver, as documented. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -80,7 +80,7 @@ static void drop(struct sim_user_object *object, unsigned long long count)
     pthread_mutex_unlock(&queue.lock);
 }
 
-/* Before the first object, so that the last reference of one can always be given up. */
+/* Called before the first object is made, so that the last release cannot fail. */
 static bool prepare(void)
 {
     pthread_mutex_lock(&queue.lock);
@@ -216,7 +216,7 @@ CUresult sim_user_graph_release(struct sim_user_reference **references, CUuserOb
         link = &(*link)->next;
     struct sim_user_reference *reference = *link;
     if (reference == NULL)
-        return CUDA_SUCCESS; /* releasing what the graph does not have is no error (driver 580) */
+        return CUDA_SUCCESS; /* releasing more than the graph has is not an error (driver 580) */
     const unsigned long long released = count < reference->count ? count : reference->count;
     reference->count -= released;
     if (reference->count == 0) {

@@ -1,5 +1,5 @@
-/* From the parameters of a node, as each call has them, to its work and back: for the calls of one kind of
- * node and for those of any. Work belongs to the caller. */
+/* Conversion between the API's node parameters and work, for typed and generic calls. The caller owns the
+ * work. */
 #ifndef NEUTRINO_SIM_GRAPH_WORK_H
 #define NEUTRINO_SIM_GRAPH_WORK_H
 
@@ -20,7 +20,7 @@ CUresult sim_graph_host_work(CUhostFn function, void *data, struct sim_work *wor
 CUresult sim_graph_event_work(CUevent event, enum sim_work_kind kind, struct sim_work *work);
 CUevent sim_graph_event_of(const struct sim_work *work);
 
-/* Of a node to be added to `parent`. `moved`: it gets the graph itself, not a clone. */
+/* Work of a node that is added to `parent`. `moved`: use the graph itself, not a clone. */
 CUresult sim_graph_child_work(const struct sim_graph *parent, CUgraph handle, bool moved,
                               struct sim_work *work);
 

@@ -1,9 +1,10 @@
-/* cuArrayCreate and what can be asked of an array. */
+/* cuArrayCreate and queries of arrays. */
 #include "driver/memory/array.h"
 
 #include "driver/context/context.h"
 #include "driver/device/device.h"
 #include "driver/memory/heap.h"
+#include "driver/stream/stream.h"
 
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
     (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER | \
      CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT)
 
-/* 0 for a format or a number of channels that there is not. */
+/* 0 for an unsupported format or number of channels. */
 static size_t element_bytes(CUarray_format format, unsigned channels)
 {
     if (channels != 1 && channels != 2 && channels != 4)
@@ -28,7 +29,7 @@ static size_t element_bytes(CUarray_format format, unsigned channels)
     case CU_AD_FORMAT_SIGNED_INT32:
     case CU_AD_FORMAT_FLOAT:
         return 4u * channels;
-    case CU_AD_FORMAT_UNORM_INT8X1: /* the normalised formats have their channels in their name */
+    case CU_AD_FORMAT_UNORM_INT8X1: /* the number of channels is part of a normalized format */
     case CU_AD_FORMAT_SNORM_INT8X1:
         return channels == 1 ? 1 : 0;
     case CU_AD_FORMAT_UNORM_INT8X2:
@@ -80,13 +81,13 @@ CUresult sim_array_measure(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, struct sim
     array->descriptor = *descriptor;
     array->element_bytes = element_bytes(descriptor->Format, descriptor->NumChannels);
     if ((descriptor->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0)
-        return CUDA_ERROR_NOT_SUPPORTED; /* the device's attributes say so */
+        return CUDA_ERROR_NOT_SUPPORTED; /* as the device's attributes tell */
     if ((descriptor->Flags & ~(unsigned)FLAGS) != 0 || array->element_bytes == 0 || !extents_fit(descriptor))
         return CUDA_ERROR_INVALID_VALUE;
     array->row_bytes = descriptor->Width * array->element_bytes;
     array->rows = descriptor->Height == 0 ? 1 : descriptor->Height;
     array->slices = descriptor->Depth == 0 ? 1 : descriptor->Depth;
-    array->bytes = array->row_bytes * array->rows * array->slices; /* the extents keep this below 2^64 */
+    array->bytes = array->row_bytes * array->rows * array->slices; /* cannot overflow within the extents */
     return CUDA_SUCCESS;
 }
 
@@ -116,6 +117,7 @@ struct sim_array *sim_array_make(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, stru
     if (array == NULL)
         return NULL;
     sim_object_init(&array->object, SIM_ARRAY, is_level ? NULL : context, dispose);
+    array->object.end = sim_object_release;
     array->is_level = is_level;
     if (sim_array_measure(descriptor, array) == CUDA_SUCCESS)
         array->storage = sim_heap_allocate(array->bytes);
@@ -124,15 +126,6 @@ struct sim_array *sim_array_make(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, stru
         return NULL;
     }
     return array;
-}
-
-void sim_array_free_context(struct sim_context *context)
-{
-    void *left;
-    while ((left = sim_object_withdraw_any(SIM_MIPMAPPED_ARRAY, context)) != NULL)
-        sim_object_release(left);
-    while ((left = sim_object_withdraw_any(SIM_ARRAY, context)) != NULL)
-        sim_object_release(left);
 }
 
 static CUresult create(CUarray *handle, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
@@ -175,7 +168,7 @@ CUresult cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAl
     return create(pHandle, pAllocateArray, context);
 }
 
-/* Waits for the context's work, so that the memory is free when the call has returned. */
+/* Waits for the context's work, so that the memory is free on return. */
 CUresult cuArrayDestroy(CUarray hArray)
 {
     struct sim_context *context;
@@ -225,8 +218,8 @@ CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CU
     return result;
 }
 
-/* What follows is for arrays with a flag that is refused here, or of formats with planes: an error for every
- * array that there can be. */
+/* The queries below apply to arrays with refused flags or planar formats only, so they fail for every array
+ * here. */
 CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array,
                                       CUdevice device)
 {

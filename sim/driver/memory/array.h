@@ -1,4 +1,4 @@
-/* CUDA arrays: device memory that only copies reach, by position. It lies in rows here, without padding. */
+/* CUDA arrays: device memory that only copies access, by position. Stored in rows without padding. */
 #ifndef NEUTRINO_SIM_ARRAY_H
 #define NEUTRINO_SIM_ARRAY_H
 
@@ -12,7 +12,7 @@
 struct sim_array {
     struct sim_object object; /* copies hold references */
     CUDA_ARRAY3D_DESCRIPTOR descriptor;
-    bool is_level; /* of a mipmapped array, with which it goes */
+    bool is_level; /* part of a mipmapped array, which frees it */
     uint64_t storage;
     size_t bytes;
     size_t element_bytes;
@@ -21,19 +21,16 @@ struct sim_array {
     size_t slices; /* slices or layers, at least 1 */
 };
 
-/* Fill in sizes from the descriptor. CUDA_ERROR_INVALID_VALUE: it describes no array that there is;
- * CUDA_ERROR_NOT_SUPPORTED: one that this device lacks. */
+/* Compute sizes from the descriptor. CUDA_ERROR_INVALID_VALUE for an invalid descriptor,
+ * CUDA_ERROR_NOT_SUPPORTED for an array that this device lacks. */
 CUresult sim_array_measure(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, struct sim_array *array);
 
-/* An array with memory and a handle, of a descriptor that can be measured. NULL without memory. */
+/* A published array with memory, for a valid descriptor. NULL: out of memory. */
 struct sim_array *sim_array_make(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, struct sim_context *context,
                                  bool is_level);
 
-/* Where a box of `width` bytes, `height` rows and `depth` slices begins. False: it is not all inside. */
+/* Address of a box of `width` bytes, `height` rows and `depth` slices. False: the box exceeds the array. */
 bool sim_array_locate(const struct sim_array *array, size_t x, size_t y, size_t z, size_t width,
                       size_t height, size_t depth, uint64_t *address);
-
-/* Destroy all arrays and mipmapped arrays of a context. */
-void sim_array_free_context(struct sim_context *context);
 
 #endif

@@ -72,7 +72,7 @@ void sim_extents_give(struct sim_extents *extents, uint64_t begin, size_t size)
         next[-1].end = end;
     } else if (joins_after) {
         next->begin = begin;
-    } else if (make_room(extents)) { /* else the addresses are lost, the memory is not */
+    } else if (make_room(extents)) { /* otherwise the address range leaks, but not the memory */
         next = &extents->free[at];
         memmove(next + 1, next, (extents->count - at) * sizeof(*next));
         *next = (struct sim_extent){begin, end};

@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-/* Where allocations begin if nothing else lies there: far from what malloc and mmap give, so that a device
- * pointer is never a host pointer by accident, and below the arena that capture reserves. */
+/* Preferred begin of the heap: far from malloc's and mmap's addresses, so that no device pointer is a valid
+ * host pointer by accident, and below the arena that capturing reserves. */
 #define HEAP_HINT ((void *)0x200000000000)
 
-/* Freed memory at least this large is given back to the system. */
+/* Return freed memory of at least this size to the system. */
 #define RELEASE_BYTES (1u << 20)
 #define PAGE          4096u
 
@@ -19,10 +19,10 @@ static struct {
     size_t limit;
     size_t used;
     size_t ceiling;
-    uint64_t begin, end; /* of what is reserved */
+    uint64_t begin, end; /* the reserved addresses */
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER, .ceiling = SIZE_MAX};
 
-/* With the lock held. */
+/* Called with the lock held. */
 static size_t available(void)
 {
     const size_t limit = heap.limit < heap.ceiling ? heap.limit : heap.ceiling;
@@ -31,7 +31,7 @@ static size_t available(void)
 
 bool sim_heap_start(size_t bytes)
 {
-    /* Twice the memory, so that fragments do not make an allocation fail that would fit. */
+    /* Reserve twice the memory, so that fragmentation does not fail an allocation that would fit. */
     void *base = mmap(HEAP_HINT, bytes * 2, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     const uint64_t begin = (uint64_t)(uintptr_t)base;

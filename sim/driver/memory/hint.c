@@ -1,5 +1,4 @@
-/* Prefetches and advice about managed memory: there is one memory here, so that a valid hint is only
- * remembered. */
+/* Prefetches and advice for managed memory. There is only one memory here, so valid hints are only stored. */
 #include "driver/memory/hint.h"
 
 #include "driver/capture/capture.h"
@@ -21,8 +20,8 @@ CUresult sim_hint_range(CUdeviceptr address, size_t bytes, uint64_t *begin, uint
     if (!sim_range_find(address, &range) || range.kind != SIM_MEMORY_MANAGED || bytes == 0 ||
         bytes > range.end - address)
         return CUDA_ERROR_INVALID_VALUE;
-    /* "rounded down and rounded up respectively to be aligned to CPU page size" (cuda.h); allocations here
-     * need not begin at a page, and advice about one says nothing of its neighbour. */
+    /* "rounded down and rounded up respectively to be aligned to CPU page size" (cuda.h). Allocations here
+     * need not begin at a page, and advice for an allocation must not affect its neighbour. */
     const uint64_t first = address & ~(uint64_t)(PAGE - 1);
     const uint64_t last = (address + bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
     *begin = first < range.begin ? range.begin : first;
@@ -30,7 +29,7 @@ CUresult sim_hint_range(CUdeviceptr address, size_t bytes, uint64_t *begin, uint
     return CUDA_SUCCESS;
 }
 
-/* The place a caller names. There is one host node, the closest one. */
+/* Convert a location. There is one host node, the closest one. */
 static CUresult place_of(CUmemLocation location, struct sim_place *place)
 {
     *place = (struct sim_place){location.type, 0};
@@ -115,7 +114,7 @@ CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr devPtr, size_t count, CUmemLocat
     return prefetch(devPtr, count, location, flags, hStream, true);
 }
 
-/* Which field an advice sets and to what. */
+/* Convert advice to a field and its value. */
 static CUresult read_advice(CUmem_advise advice, CUmemLocation location, enum sim_residency_field *field,
                             struct sim_residency *wanted)
 {

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The pages of a range of managed memory; CUDA_ERROR_INVALID_VALUE for any other. */
+/* The pages of a range of managed memory. CUDA_ERROR_INVALID_VALUE for other memory. */
 CUresult sim_hint_range(CUdeviceptr address, size_t bytes, uint64_t *begin, uint64_t *end);
 
-/* Check and remember one prefetch. */
+/* Check and store a prefetch. */
 CUresult sim_hint_prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location);
 
-/* Check one location without prefetching to it. */
+/* Check a location without a prefetch. */
 CUresult sim_hint_location(CUmemLocation location);
 
 #endif

@@ -1,4 +1,4 @@
-/* Prefetches and discards of many ranges in one call. All are checked before any is remembered. */
+/* Prefetches and discards of several ranges in one call. All are checked before the first is stored. */
 #include "driver/context/context.h"
 #include "driver/memory/hint.h"
 #include "driver/stream/stream.h"
@@ -13,7 +13,7 @@ struct ranges {
 
 struct locations {
     const CUmemLocation *at;
-    const size_t *indexes; /* of the first range that each is for */
+    const size_t *indexes; /* of the first range of each entry */
     size_t count;
 };
 
@@ -86,7 +86,7 @@ CUresult cuMemPrefetchBatchAsync_ptsz(CUdeviceptr *dptrs, size_t *sizes, size_t 
                     true);
 }
 
-/* What discarded memory holds is indeterminate: what it held before will do. */
+/* The contents of discarded memory are undefined, so they may as well stay. */
 CUresult cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags,
                                 CUstream hStream)
 {

@@ -1,4 +1,4 @@
-/* What has been advised about a range of managed memory, and where it is. */
+/* Queries of advice and location of managed memory. */
 #include "driver/context/context.h"
 #include "driver/device/device.h"
 #include "driver/memory/hint.h"
@@ -9,7 +9,7 @@
 
 #define PAGE 4096u
 
-/* A place as the device number that the first attributes have. */
+/* The device number that the older attributes use for a place. */
 static int number_of(const struct sim_place *place)
 {
     switch ((int)place->type) {
@@ -100,7 +100,7 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_att
 }
 
 #if CUDA_VERSION >= 13040
-/* Whether the page has memory behind it. False also where there is no page. */
+/* Whether the page exists and has memory. */
 static bool is_populated(uint64_t address)
 {
     unsigned char resident = 0;
@@ -108,8 +108,8 @@ static bool is_populated(uint64_t address)
     return mincore(page, PAGE, &resident) == 0 && (resident & 1u) != 0;
 }
 
-/* Where a page is. One memory serves all here: it is where it was last sent or is preferred, else with the
- * host once anything has touched it. */
+/* Location of a page. All memory is one here: the location is that of the last prefetch, or the preferred
+ * one, or the host once the page was touched. */
 static struct sim_place place_at(uint64_t address)
 {
     const struct sim_residency state = sim_residency_common(address, address + 1);
@@ -124,7 +124,7 @@ static struct sim_place place_at(uint64_t address)
 
 #define PLACES 3 /* none, device, host */
 
-/* The place that most samples of [begin, end) have. */
+/* The place of most samples of [begin, end). */
 static struct sim_place most_common(uint64_t begin, uint64_t end, size_t step)
 {
     struct sim_place places[PLACES] = {{0}};
@@ -144,7 +144,7 @@ static struct sim_place most_common(uint64_t begin, uint64_t end, size_t step)
     return places[best];
 }
 
-/* Managed memory, or pages of the program's own that are not registered. */
+/* Whether it is managed memory, or unregistered pages of the program. */
 static bool may_be_asked(uint64_t address, size_t bytes)
 {
     struct sim_range range;

@@ -1,8 +1,10 @@
-/* Page-locked host memory. To a CPU it is memory like any other; what counts is that copies with it are
- * asynchronous and that kernels may touch it. */
+/* Page-locked host memory. For a CPU it is ordinary memory, but copies with it are asynchronous and kernels
+ * may access it. */
+#include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/memory/host_pages.h"
 #include "driver/memory/memory.h"
+#include "driver/stream/stream.h"
 
 #include <sys/mman.h>
 
@@ -53,7 +55,7 @@ CUresult cuMemFreeHost(void *p)
         return result;
     result = sim_context_synchronize(context);
     if (!sim_range_find((uint64_t)(uintptr_t)p, &range) ||
-        range.pool != NULL || /* a pool's is given back to it */
+        range.pool != NULL || /* pool memory is returned to its pool */
         !sim_range_remove((uint64_t)(uintptr_t)p, 1u << SIM_MEMORY_HOST, &range))
         return CUDA_ERROR_INVALID_VALUE;
     munmap(p, range.end - range.begin);

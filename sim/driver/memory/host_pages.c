@@ -6,7 +6,7 @@
 
 #define PAGE 4096u
 
-/* What msync can tell where there is no /proc: that the pages exist. */
+/* Without /proc, msync can tell that the pages exist. */
 static bool exist(uint64_t begin, uint64_t end)
 {
     const uint64_t first = begin & ~(uint64_t)(PAGE - 1);

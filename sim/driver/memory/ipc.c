@@ -1,8 +1,8 @@
-/* Handles of single allocations for other processes. The device has none (its attribute says so); programs
+/* IPC handles of single allocations. The device does not support them, as its attribute tells. Programs can
  * share memory by cuMemExportToShareableHandle and by pools. */
 #include "driver/context/context.h"
-#include "driver/memory/range.h"
 #include "driver/core/stub.h"
+#include "driver/memory/range.h"
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 {
@@ -40,7 +40,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsign
     return open(pdptr, Flags, "cuIpcOpenMemHandle_v2");
 }
 
-/* No memory can have been opened. */
+/* No memory can be open. */
 CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
     struct sim_context *context;

@@ -5,8 +5,8 @@
 #include "driver/memory/memory.h"
 #include "driver/memory/range.h"
 
-/* A GPU sets the whole heap aside and carves it; here each allocation is one of the driver's own, and the
- * limit is on their sum. */
+/* A GPU carves allocations out of a preallocated heap. Here each is an allocation of the driver, and the
+ * limit applies to their sum. */
 uint64_t sim_kernel_heap_allocate(void *data, size_t bytes)
 {
     struct sim_context *context = data;
@@ -16,7 +16,7 @@ uint64_t sim_kernel_heap_allocate(void *data, size_t bytes)
             atomic_fetch_sub(&context->kernel_heap_used, bytes);
         return 0;
     }
-    const uint64_t address = sim_memory_allocate(SIM_MEMORY_KERNEL, bytes, 0, context, NULL);
+    const uint64_t address = sim_memory_allocate(SIM_MEMORY_KERNEL, bytes, 0, context);
     if (address == 0)
         atomic_fetch_sub(&context->kernel_heap_used, bytes);
     return address;

@@ -7,18 +7,19 @@
 #include <stdbool.h>
 
 struct sim_context;
-struct sim_pool;
+
+/* The kinds that cuMemFree frees, as a bit set. */
+#define SIM_MEMORY_FREEABLE (1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_MANAGED)
 
 bool sim_memory_start(void);
 
-/* Device memory with an entry among the ranges. 0: none left. */
-uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags, struct sim_context *context,
-                             struct sim_pool *pool);
+/* Allocate device memory and add its range. 0: out of memory. */
+uint64_t sim_memory_allocate(enum sim_memory kind, size_t bytes, unsigned flags, struct sim_context *context);
 
-/* Free what sim_memory_allocate gave and is of a kind in the bit set `kinds`. False: no such allocation. */
+/* Free an allocation of a kind in the bit set `kinds`. False: no such allocation begins at `address`. */
 bool sim_memory_free(uint64_t address, unsigned kinds);
 
-/* Everything that the context allocated or registered. */
+/* Free all allocations and registrations of the context. */
 void sim_memory_free_context(struct sim_context *context);
 
 /* ptx_memory.find */

@@ -1,14 +1,15 @@
-/* Mipmapped arrays: an array a level, all in one piece of memory. */
-#include "driver/memory/array.h"
+/* Mipmapped arrays: one array per level, all in one allocation. */
 #include "driver/context/context.h"
 #include "driver/device/device.h"
+#include "driver/memory/array.h"
+#include "driver/stream/stream.h"
 
 #include <stdlib.h>
 
-#define LEVELS_MAX 16 /* of SIM_MIPMAPPED_WIDTH elements; 3D arrays are smaller */
+#define LEVELS_MAX 16 /* for SIM_MIPMAPPED_WIDTH elements; 3D arrays are smaller */
 
 struct mipmapped_array {
-    struct sim_object object; /* its levels' handles go with it; copies hold references to levels */
+    struct sim_object object; /* owns the handles of its levels; copies hold references to levels */
     struct sim_array *levels[LEVELS_MAX];
     unsigned count;
 };
@@ -18,7 +19,7 @@ static unsigned half(size_t extent, unsigned level)
     return extent == 0 ? 0 : extent >> level == 0 ? 1 : (unsigned)(extent >> level);
 }
 
-/* Levels down to one element in each dimension. */
+/* Number of levels down to one element in each dimension. */
 static unsigned levels_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     const bool layers = (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
@@ -70,6 +71,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DE
     if (self == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     sim_object_init(&self->object, SIM_MIPMAPPED_ARRAY, context, dispose);
+    self->object.end = sim_object_release;
     /* "clamped to the range [1, 1 + floor(log2(max(width, height, depth)))]" (cuda.h) */
     const unsigned most = levels_of(pMipmappedArrayDesc);
     const unsigned wanted = numMipmapLevels == 0 ? 1 : numMipmapLevels < most ? numMipmapLevels : most;
@@ -123,7 +125,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
     return result;
 }
 
-/* For mipmapped arrays with a flag that is refused here. */
+/* For mipmapped arrays with refused flags, so it fails for every array here. */
 CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
                                                CUmipmappedArray mipmap, CUdevice device)
 {

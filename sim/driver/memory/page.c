@@ -1,7 +1,7 @@
-/* A GPU faults by the page: 2 MiB for device memory, so that a kernel may write past an allocation, or into
- * one that was freed, as long as another lives in that page (seen on an H200). Host memory has the host's
- * pages; mappings are whole pages already. Nothing that this process has not mapped is ever let through:
- * pages of device memory end with the range that the heap reserved. */
+/* A GPU checks addresses by the page: device memory has pages of 2 MiB, so a kernel can write past an
+ * allocation, or into a freed one, while the page contains another (observed on an H200). Host memory has
+ * the host's pages. Mappings consist of whole pages. Access to memory that this process has not mapped is
+ * never allowed: the pages of device memory end with the range that the heap reserved. */
 #include "driver/memory/page.h"
 
 #include "driver/memory/heap.h"
@@ -12,7 +12,7 @@
 
 #define HEAP_KINDS                                                                                           \
     (1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_VARIABLE | 1u << SIM_MEMORY_MANAGED |                        \
-     1u << SIM_MEMORY_KERNEL | 1u << SIM_MEMORY_HOST) /* of host pools */
+     1u << SIM_MEMORY_KERNEL | 1u << SIM_MEMORY_HOST) /* from host pools */
 #define HOST_KINDS (1u << SIM_MEMORY_HOST | 1u << SIM_MEMORY_REGISTERED)
 
 static bool find_in(uint64_t address, uint64_t page, unsigned kinds, struct sim_range *range)

@@ -1,9 +1,9 @@
-/* Physical memory: a memfd, so that it can be mapped at several addresses, by several processes. */
+/* Physical memory: a memfd, which can be mapped at several addresses and by several processes. */
+#include "driver/core/state.h"
 #include "driver/device/device.h"
 #include "driver/memory/heap.h"
 #include "driver/memory/memory.h"
 #include "driver/memory/shareable.h"
-#include "driver/core/state.h"
 #include "driver/memory/vmm.h"
 
 #include <stdlib.h>
@@ -108,7 +108,7 @@ struct sim_physical *sim_physical_find(CUmemGenericAllocationHandle handle)
     return sim_object_find((const void *)(uintptr_t)handle, SIM_PHYSICAL);
 }
 
-/* The program's own descriptor, inherited by children that it starts. */
+/* The result is a descriptor of the program, which its child processes inherit. */
 CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType handleType, unsigned long long flags)
 {
@@ -129,7 +129,7 @@ CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocat
     return CUDA_SUCCESS;
 }
 
-/* The descriptor stays the program's to close. It is passed as the pointer itself. */
+/* The program keeps its descriptor, which is passed as the pointer itself. */
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
                                         CUmemAllocationHandleType shHandleType)
 {
@@ -154,8 +154,8 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     return publish(descriptor, bytes, &properties, true, handle);
 }
 
-/* The handle stays valid while cuMemRetainAllocationHandle's are out; mappings have references of their own.
- */
+/* The handle stays valid while references of cuMemRetainAllocationHandle exist. Mappings hold separate
+ * references. */
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
     const CUresult result = sim_check_initialized();

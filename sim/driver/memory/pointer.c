@@ -1,4 +1,4 @@
-/* cuPointerGetAttribute(s): what an address is. */
+/* cuPointerGetAttribute and its variants. */
 #include "driver/context/context.h"
 #include "driver/device/device.h"
 #include "driver/memory/memory.h"
@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-/* What is known about an address: the memory there, or that it is reserved for some. */
+/* The memory at an address, or its reservation. */
 struct known {
     CUdeviceptr address;
     struct sim_range range;
     bool is_memory;
-    uint64_t reserved_begin, reserved_end; /* of the reservation it is in, else of the memory */
+    uint64_t reserved_begin,
+        reserved_end; /* the reservation that contains the address, or the memory itself */
 };
 
 static bool find(CUdeviceptr address, struct known *known)
@@ -26,7 +27,7 @@ static bool find(CUdeviceptr address, struct known *known)
     return sim_vmm_reservation(address, &known->reserved_begin, &known->reserved_end);
 }
 
-/* Bytes of an attribute's value; 0: there is no such attribute. */
+/* Size of an attribute's value. 0: unknown attribute. */
 static size_t value_bytes(CUpointer_attribute attribute)
 {
     switch ((int)attribute) {
@@ -70,7 +71,7 @@ static bool is_host(const struct sim_range *range)
     return range->kind == SIM_MEMORY_HOST || range->kind == SIM_MEMORY_REGISTERED;
 }
 
-/* Numbers of the attributes that memory of every kind has. False: not one of them. */
+/* Attributes with numbers, defined for all kinds of memory. False: another attribute. */
 static bool number_of(CUpointer_attribute attribute, const struct known *known, uint64_t *number)
 {
     const struct sim_range *range = &known->range;
@@ -101,7 +102,7 @@ static bool number_of(CUpointer_attribute attribute, const struct known *known, 
         *number = mapped ? (uint64_t)range->physical->properties.requestedHandleTypes : 0;
         return true;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        *number = (uint64_t)range->access; /* the same values */
+        *number = (uint64_t)range->access; /* sim_access has the API's values */
         return true;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         *number = (uint64_t)(uintptr_t)range->pool;
@@ -115,7 +116,7 @@ static bool number_of(CUpointer_attribute attribute, const struct known *known, 
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
         *number = mapped ? range->physical->id : range->id;
         return true;
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: /* no such devices as these need */
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: /* no device with legacy IPC */
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
 #if CUDA_VERSION >= 12080
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
@@ -124,7 +125,7 @@ static bool number_of(CUpointer_attribute attribute, const struct known *known, 
         return true;
 #if CUDA_VERSION >= 13040
     case CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL:
-        *number = UINT64_MAX; /* -1: of none */
+        *number = UINT64_MAX; /* -1: no such device */
         return true;
 #endif
     default:
@@ -145,7 +146,7 @@ static CUresult get(void *data, CUpointer_attribute attribute, const struct know
     case CU_POINTER_ATTRIBUTE_MAPPED:
         number = known->is_memory;
         break;
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS: /* of a kernel module that there is not */
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS: /* needs a kernel module that does not exist here */
         return CUDA_ERROR_NOT_SUPPORTED;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         if (!known->is_memory || (!is_host(&known->range) && known->range.kind != SIM_MEMORY_MANAGED))
@@ -173,7 +174,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     return get(data, attribute, &known);
 }
 
-/* "the attributes are assigned default NULL values" (cuda.h) where they cannot be had. */
+/* "the attributes are assigned default NULL values" (cuda.h) if they are not available. */
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
                                 CUdeviceptr ptr)
 {
@@ -198,7 +199,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
     return CUDA_SUCCESS;
 }
 
-/* Copies here are never reordered with other accesses: there is only the value to keep. */
+/* Copies are never reordered with other accesses here, so the value is only stored. */
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     struct sim_context *context;

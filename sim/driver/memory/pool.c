@@ -1,20 +1,13 @@
 #include "driver/memory/pool.h"
 
-#include "driver/capture/capture.h"
-#include "driver/context/context.h"
-#include "driver/device/device.h"
-#include "driver/graph/memory.h"
-#include "driver/memory/heap.h"
-#include "driver/memory/memory.h"
-#include "driver/memory/shareable.h"
 #include "driver/core/state.h"
-#include "driver/stream/stream.h"
+#include "driver/device/device.h"
+#include "driver/memory/heap.h"
+#include "driver/memory/shareable.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum { ALLOCATION_MANAGED = 2 }; /* CU_MEM_ALLOCATION_TYPE_MANAGED, which headers have from 13.0 on */
 
 static struct {
     pthread_mutex_t lock;
@@ -121,7 +114,7 @@ CUresult sim_pool_set_current(CUmemoryPool pool)
     return CUDA_SUCCESS;
 }
 
-/* Under the pool's lock: keep no more than that beyond what is used. */
+/* Release reserved memory beyond `bytes` of unused memory. Called with the pool's lock held. */
 static void keep_at_most(struct sim_pool *pool, unsigned long long bytes)
 {
     if (pool->kept > bytes) {
@@ -137,30 +130,46 @@ void sim_pool_trim(struct sim_pool *pool, unsigned long long bytes)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* The memory itself, in the heap or the pool's own. */
-static uint64_t take(struct sim_pool *pool, size_t bytes)
+/* Return memory to the pool's own address range or to the heap. */
+static void put_back(struct sim_pool *pool, uint64_t address, size_t bytes)
 {
-    if (pool->descriptor < 0)
-        return sim_memory_allocate(pool->kind, bytes,
-                                   pool->kind == SIM_MEMORY_MANAGED ? CU_MEM_ATTACH_GLOBAL : 0, NULL, pool);
+    if (pool->descriptor < 0) {
+        sim_heap_free(address, bytes);
+        return;
+    }
+    sim_extents_give(&pool->extents, address, sim_extents_rounded(bytes));
+    sim_heap_refund(sim_extents_rounded(bytes));
+}
+
+/* Take memory from the pool's own address range and charge it to the device. 0: out of memory. */
+static uint64_t take_own(struct sim_pool *pool, size_t bytes)
+{
     const size_t size = sim_extents_rounded(bytes);
     if (size < bytes || !sim_heap_charge(size))
         return 0;
     const uint64_t address = sim_extents_take(&pool->extents, size);
+    if (address == 0)
+        sim_heap_refund(size);
+    return address;
+}
+
+static uint64_t take(struct sim_pool *pool, size_t bytes)
+{
+    const uint64_t address = pool->descriptor < 0 ? sim_heap_allocate(bytes) : take_own(pool, bytes);
     const struct sim_range range = {.begin = address,
                                     .end = address + bytes,
-                                    .kind = SIM_MEMORY_DEVICE,
+                                    .kind = pool->kind,
                                     .access = SIM_ACCESS_READ_WRITE,
+                                    .flags = pool->kind == SIM_MEMORY_MANAGED ? CU_MEM_ATTACH_GLOBAL : 0,
                                     .pool = pool};
-    if (address != 0 && sim_range_add(&range))
+    if (address == 0 || sim_range_add(&range))
         return address;
-    if (address != 0)
-        sim_extents_give(&pool->extents, address, size);
-    sim_heap_refund(size);
+    put_back(pool, address, bytes);
     return 0;
 }
 
-/* Under the pool's lock. What it keeps is used up first, and given up if the device has no more. */
+/* Uses the reserved memory first. If the device is out of memory, releases what remains reserved. Called
+ * with the pool's lock held. */
 static uint64_t take_kept_first(struct sim_pool *pool, size_t bytes)
 {
     const unsigned long long before = pool->kept;
@@ -172,7 +181,7 @@ static uint64_t take_kept_first(struct sim_pool *pool, size_t bytes)
     return take(pool, bytes);
 }
 
-static uint64_t take_counted(struct sim_pool *pool, size_t bytes)
+uint64_t sim_pool_take(struct sim_pool *pool, size_t bytes)
 {
     uint64_t address = 0;
     pthread_mutex_lock(&pool->lock);
@@ -193,15 +202,9 @@ static uint64_t take_counted(struct sim_pool *pool, size_t bytes)
 void sim_pool_gave_back(struct sim_pool *pool, const struct sim_range *range)
 {
     const size_t bytes = range->end - range->begin;
-    const size_t size = sim_extents_rounded(bytes);
     if (!pool->imported) {
         pthread_mutex_lock(&pool->lock);
-        if (pool->descriptor >= 0) {
-            sim_extents_give(&pool->extents, range->begin, size);
-            sim_heap_refund(size);
-        } else {
-            sim_heap_free(range->begin, bytes);
-        }
+        put_back(pool, range->begin, bytes);
         pool->used -= bytes;
         const unsigned long long may_keep =
             pool->release_threshold > pool->used ? pool->release_threshold - pool->used : 0;
@@ -224,67 +227,8 @@ CUresult sim_pool_check(CUdevice device, const void *out)
     return device == SIM_DEVICE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-static enum sim_memory kind_of(const CUmemPoolProps *properties)
+CUresult sim_pool_destroy(CUmemoryPool pool)
 {
-    return (int)properties->allocType == ALLOCATION_MANAGED              ? SIM_MEMORY_MANAGED
-           : (int)properties->location.type == CU_MEM_LOCATION_TYPE_HOST ? SIM_MEMORY_HOST
-                                                                         : SIM_MEMORY_DEVICE;
-}
-
-/* What a pool may be: of the device's memory, of the host's, or (from 13.0 on) of managed memory. */
-static CUresult check_properties(const CUmemPoolProps *properties)
-{
-    const unsigned kinds = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
-                           CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
-    const unsigned wanted = (unsigned)properties->handleTypes;
-    if ((wanted & ~kinds) != 0 || properties->win32SecurityAttributes != NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    const bool managed = (int)properties->allocType == ALLOCATION_MANAGED;
-    if (managed && wanted != 0)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (managed && (int)properties->location.type == CU_MEM_LOCATION_TYPE_INVALID)
-        return CUDA_SUCCESS;
-    if (!managed && properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
-        return CUDA_ERROR_INVALID_VALUE;
-    switch ((int)properties->location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE:
-        if (properties->location.id != SIM_DEVICE)
-            return CUDA_ERROR_INVALID_DEVICE;
-        break;
-    case CU_MEM_LOCATION_TYPE_HOST:
-        return wanted != 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        return CUDA_ERROR_NOT_SUPPORTED;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    return (wanted & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0 ? CUDA_ERROR_NOT_SUPPORTED
-                                                                               : CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
-{
-    CUresult result = sim_pool_check(SIM_DEVICE, pool);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (poolProps == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    result = check_properties(poolProps);
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct sim_pool *made = sim_pool_make(poolProps->maxSize, kind_of(poolProps),
-                                          poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE);
-    if (made == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *pool = (CUmemoryPool)made;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolDestroy(CUmemoryPool pool)
-{
-    const CUresult result = sim_pool_check(SIM_DEVICE, pool);
-    if (result != CUDA_SUCCESS)
-        return result;
     pthread_mutex_lock(&pools.lock);
     bool standard = false;
     for (size_t i = 0; i < 3; i++) {
@@ -297,96 +241,4 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
         return CUDA_ERROR_INVALID_VALUE;
     sim_object_release(pool);
     return CUDA_SUCCESS;
-}
-
-static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, CUstream hStream,
-                         bool per_thread)
-{
-    struct sim_context *context;
-    struct sim_stream *stream;
-    CUresult result = sim_enter(&context);
-    if (result == CUDA_SUCCESS)
-        result = sim_stream_resolve(context, hStream, per_thread, &stream);
-    if (result == CUDA_SUCCESS && !sim_stream_is_capturing(stream))
-        result = sim_capture_permits_unsafe();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (dptr == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (handle == NULL)
-        result = sim_pool_of_device(SIM_MEMORY_DEVICE, true, &handle);
-    struct sim_pool *pool = sim_pool_find(handle);
-    if (result != CUDA_SUCCESS || pool == NULL || pool->imported)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (sim_stream_is_capturing(stream))
-        return sim_graph_memory_capture(stream, bytes, dptr);
-    if (bytes == 0) {
-        *dptr = 0;
-        return CUDA_SUCCESS;
-    }
-    const uint64_t address = take_counted(pool, bytes);
-    if (address == 0)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *dptr = address;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
-{
-    return allocate(dptr, bytesize, NULL, hStream, false);
-}
-
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
-{
-    return allocate(dptr, bytesize, NULL, hStream, true);
-}
-
-static CUresult allocate_from(CUdeviceptr *dptr, size_t bytes, CUmemoryPool pool, CUstream stream,
-                              bool per_thread)
-{
-    struct sim_context *context;
-    const CUresult result = sim_enter(&context);
-    if (result == CUDA_SUCCESS && pool == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    return result == CUDA_SUCCESS ? allocate(dptr, bytes, pool, stream, per_thread) : result;
-}
-
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
-{
-    return allocate_from(dptr, bytesize, pool, hStream, false);
-}
-
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
-{
-    return allocate_from(dptr, bytesize, pool, hStream, true);
-}
-
-static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)
-{
-    struct sim_context *context;
-    struct sim_stream *stream;
-    struct sim_range range;
-    CUresult result = sim_enter(&context);
-    if (result == CUDA_SUCCESS)
-        result = sim_stream_resolve(context, hStream, per_thread, &stream);
-    if (result != CUDA_SUCCESS || dptr == 0)
-        return result;
-    if (sim_graph_memory_free(dptr, stream, &result))
-        return result;
-    if (!sim_range_find(dptr, &range) || range.begin != dptr ||
-        (range.kind != SIM_MEMORY_DEVICE && range.pool == NULL) ||
-        sim_stream_is_capturing(stream)) /* a graph frees only what a graph has allocated */
-        return CUDA_ERROR_INVALID_VALUE;
-    struct sim_work work = {.kind = SIM_WORK_FREE, .freed = dptr};
-    return sim_stream_submit(stream, &work, NULL);
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
-{
-    return free_later(dptr, hStream, false);
-}
-
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream)
-{
-    return free_later(dptr, hStream, true);
 }

@@ -1,10 +1,10 @@
-/* Attributes of pools, and giving up memory that they keep. */
+/* Attributes of pools, and trimming. */
 #include "driver/device/device.h"
 #include "driver/memory/pool.h"
 
 static CUresult set_amount(struct sim_pool *pool, CUmemPool_attribute attribute, unsigned long long value)
 {
-    /* "High watermark can only be reset to zero" (cuda.h), from where it is at once what it must be. */
+    /* "High watermark can only be reset to zero" (cuda.h): it then restarts at the current value. */
     if (attribute != CU_MEMPOOL_ATTR_RELEASE_THRESHOLD && value != 0)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&pool->lock);
@@ -31,7 +31,7 @@ static unsigned long long get_amount(struct sim_pool *pool, CUmemPool_attribute 
     return amount;
 }
 
-/* Attributes that say what the pool was made as. */
+/* Attributes that return the pool's creation properties. */
 static CUresult get_description(const struct sim_pool *pool, CUmemPool_attribute attribute, void *value)
 {
 #if CUDA_VERSION >= 13020

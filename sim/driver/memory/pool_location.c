@@ -1,4 +1,4 @@
-/* The device's current pool, by device or by location; who may reach a pool. */
+/* Default and current pools by device or location, and access to pools. */
 #include "driver/device/device.h"
 #include "driver/memory/pool.h"
 
@@ -44,7 +44,7 @@ static CUresult check_location(const CUmemLocation *location, CUmemAllocationTyp
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return CUDA_ERROR_NOT_SUPPORTED;
-    case CU_MEM_LOCATION_TYPE_INVALID: /* none, which managed pools may have */
+    case CU_MEM_LOCATION_TYPE_INVALID: /* no location, which is valid for managed pools */
         return type == CU_MEM_ALLOCATION_TYPE_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -86,7 +86,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
         if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
             return CUDA_ERROR_NOT_SUPPORTED;
         if (map[i].location.id != SIM_DEVICE || map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            return CUDA_ERROR_INVALID_DEVICE; /* a device always has its own pool */
+            return CUDA_ERROR_INVALID_DEVICE; /* a device always has access to its own pool */
     }
     return CUDA_SUCCESS;
 }

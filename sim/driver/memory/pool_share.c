@@ -1,4 +1,4 @@
-/* Pools and their allocations in several processes. */
+/* Sharing pools and their allocations between processes. */
 #include "driver/memory/memory.h"
 #include "driver/memory/pool.h"
 #include "driver/memory/shareable.h"
@@ -9,11 +9,11 @@
 
 #define MAGIC 0x6e6575742e6d656dull
 
-/* What CUmemPoolPtrExportData holds: which file, and where in it. Not to be trusted: it comes from outside.
- */
+/* The contents of CUmemPoolPtrExportData: the file and the range in it. Comes from another process, so it is
+ * checked. */
 struct pointer_data {
     uint64_t magic;
-    uint64_t device, inode; /* of the memfd, the same in every process */
+    uint64_t device, inode; /* of the memfd; the same in every process */
     uint64_t offset, bytes;
 };
 
@@ -122,7 +122,7 @@ CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPo
                                     .access = SIM_ACCESS_READ_WRITE,
                                     .pool = self};
     sim_object_retain(self);
-    if (!sim_range_add(&range)) { /* imported already */
+    if (!sim_range_add(&range)) { /* imported before */
         sim_object_release(self);
         return CUDA_ERROR_INVALID_VALUE;
     }

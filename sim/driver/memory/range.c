@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sorted, so that a look-up is a binary search; thousands of live allocations are many. */
+/* Sorted, because thousands of allocations may be live: lookups are binary searches. */
 static struct sim_range *ranges;
 static size_t range_count;
 static size_t range_capacity;
@@ -17,7 +17,7 @@ unsigned long long sim_range_new_id(void)
     return atomic_fetch_add(&next, 1);
 }
 
-/* Index of the first range that ends behind `address`. */
+/* Index of the first range that ends after `address`. */
 static size_t search(uint64_t address)
 {
     size_t low = 0;
@@ -108,7 +108,7 @@ static bool may(uint64_t address, size_t bytes, enum sim_access access)
     pthread_rwlock_rdlock(&lock);
     uint64_t next = address;
     for (size_t at = search(address); next < address + bytes; at++) {
-        /* Neighbouring mappings are one memory; neighbouring allocations are not. */
+        /* Adjacent mappings count as one memory, adjacent allocations do not. */
         const bool joins = at < range_count && ranges[at].begin <= next && ranges[at].access >= access &&
                            (next == address || ranges[at].kind == SIM_MEMORY_MAPPED);
         if (!joins)

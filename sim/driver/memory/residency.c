@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Sorted, never overlapping; memory in none of them has had no advice. */
+/* Sorted and disjoint. Memory outside of all segments has no advice. */
 struct segment {
     struct segment *next;
     uint64_t begin, end;
@@ -23,7 +23,7 @@ static bool insert(struct segment **link, uint64_t begin, uint64_t end, const st
     return true;
 }
 
-/* Make `address` a boundary between segments, if it lies inside one. */
+/* Split the segment that contains `address`, if any. */
 static bool split(uint64_t address)
 {
     for (struct segment *at = segments; at != NULL && at->begin < address; at = at->next)
@@ -36,7 +36,7 @@ static bool split(uint64_t address)
     return true;
 }
 
-/* Let segments cover all of [begin, end). */
+/* Make the segments cover all of [begin, end). */
 static bool fill(uint64_t begin, uint64_t end)
 {
     static const struct sim_residency none;
@@ -118,7 +118,7 @@ struct sim_residency sim_residency_common(uint64_t begin, uint64_t end)
     return next < end ? (struct sim_residency){0} : common;
 }
 
-/* All of one allocation, of which no segment goes beyond. */
+/* Segments never extend beyond one allocation. */
 void sim_residency_forget(uint64_t begin, uint64_t end)
 {
     pthread_mutex_lock(&lock);

@@ -1,4 +1,4 @@
-/* What has been advised about managed memory, by page range. Nothing here acts on it; it can be asked for. */
+/* Advice for managed memory, by page range. Stored for queries; it has no effect. */
 #ifndef NEUTRINO_SIM_RESIDENCY_H
 #define NEUTRINO_SIM_RESIDENCY_H
 
@@ -19,7 +19,7 @@ struct sim_residency {
     bool read_mostly;
     unsigned accessed_by;
     struct sim_place preferred;
-    struct sim_place prefetched; /* to which the last prefetch went */
+    struct sim_place prefetched; /* destination of the last prefetch */
 };
 
 enum sim_residency_field {
@@ -30,14 +30,14 @@ enum sim_residency_field {
     SIM_RESIDENCY_PREFETCHED
 };
 
-/* Set one field, from `wanted`, for all of [begin, end). False: no memory to say so. */
+/* Set one field from `wanted` for all of [begin, end). False: out of memory. */
 bool sim_residency_set(uint64_t begin, uint64_t end, enum sim_residency_field field,
                        const struct sim_residency *wanted);
 
-/* What holds for all of [begin, end): a flag where every byte has it, a place where all have the same. */
+/* The common advice of [begin, end): a flag if it is set everywhere, a place if it is the same everywhere. */
 struct sim_residency sim_residency_common(uint64_t begin, uint64_t end);
 
-/* The memory has been freed. */
+/* Forget the advice for freed memory. */
 void sim_residency_forget(uint64_t begin, uint64_t end);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Not in the C library's headers before 2.27: memfd_create(2), fcntl(2). */
+/* memfd_create(2), fcntl(2); the C library's headers before 2.27 lack these. */
 #define MEMFD_FLAGS (1u | 2u) /* MFD_CLOEXEC | MFD_ALLOW_SEALING */
 #define ADD_SEALS   1033
 #define GET_SEALS   1034

@@ -1,5 +1,5 @@
-/* Memory that another process can have too: a sealed memfd. Its name says whether it is one allocation or a
- * pool, its size all that the other process has to know. */
+/* Memory that another process can map: a sealed memfd. Its name tells whether it is an allocation or a pool,
+ * and its size is all that the other process needs. */
 #ifndef NEUTRINO_SIM_SHAREABLE_H
 #define NEUTRINO_SIM_SHAREABLE_H
 
@@ -8,10 +8,11 @@
 #define SIM_SHAREABLE_ALLOCATION "cuda allocation"
 #define SIM_SHAREABLE_POOL       "cuda memory pool"
 
-/* A descriptor, or -1. The file never gets another size, so that what is mapped of it is always there. */
+/* Create a file with a fixed size, so that mapped pages never disappear. Returns a descriptor, or -1. */
 int sim_shareable_make(const char *name, size_t bytes);
 
-/* A descriptor of the caller's own for the file behind another process's. -1: it is none of that name. */
+/* Open the file behind another process's descriptor. Returns a new descriptor, or -1 if the file has another
+ * name. */
 int sim_shareable_open(int descriptor, const char *name, size_t *bytes);
 
 #endif

@@ -1,7 +1,5 @@
-/* Texture and surface objects: they can be made and destroyed. No kernel reads through one, since PTX that
- * does is not loaded (README.md). */
-#include "driver/memory/texture.h"
-
+/* Texture and surface objects. They can be created and destroyed, but no kernel reads through them: such PTX
+ * is not loaded (README.md). */
 #include "driver/context/context.h"
 #include "driver/core/object.h"
 
@@ -41,6 +39,7 @@ static CUresult make(unsigned long long *handle, const CUDA_RESOURCE_DESC *resou
     if (object == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     sim_object_init(object, kind, context, dispose);
+    object->end = sim_object_release;
     if (!sim_object_publish(object)) {
         sim_object_release(object);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -87,13 +86,4 @@ CUresult cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
 CUresult cuSurfObjectDestroy(CUsurfObject surfObject)
 {
     return destroy(surfObject, SIM_SURFACE);
-}
-
-void sim_texture_free_context(struct sim_context *context)
-{
-    void *left;
-    while ((left = sim_object_withdraw_any(SIM_TEXTURE, context)) != NULL)
-        sim_object_release(left);
-    while ((left = sim_object_withdraw_any(SIM_SURFACE, context)) != NULL)
-        sim_object_release(left);
 }

@@ -1,10 +1,11 @@
-/* Reserved addresses and what is mapped there.
- * Mapping the same physical memory at two addresses, or other memory behind one address, really does so. */
+/* Reserved addresses and mappings. One piece of physical memory can be mapped at several addresses, and an
+ * address can be remapped to other memory. */
 #include "driver/memory/vmm.h"
 #include "driver/context/context.h"
+#include "driver/core/state.h"
 #include "driver/device/device.h"
 #include "driver/memory/memory.h"
-#include "driver/core/state.h"
+#include "driver/stream/stream.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,7 +18,7 @@ struct reservation {
 static struct reservation *reservations;
 pthread_mutex_t sim_vmm_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Inaccessible pages at the hint, else anywhere, aligned. */
+/* Reserve inaccessible, aligned pages at the hint, or anywhere. */
 static uint64_t reserve_pages(size_t size, size_t alignment, uint64_t hint)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -26,7 +27,7 @@ static uint64_t reserve_pages(size_t size, size_t alignment, uint64_t hint)
         if (there == (void *)(uintptr_t)hint)
             return hint;
         if (there != MAP_FAILED)
-            munmap(there, size); /* a kernel before 4.17 does not know the flag */
+            munmap(there, size); /* a kernel before 4.17 ignores MAP_FIXED_NOREPLACE */
     }
     void *any = mmap(NULL, size + alignment, PROT_NONE, flags, -1, 0);
     if (any == MAP_FAILED)
@@ -140,7 +141,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     return result;
 }
 
-/* Whole mappings only, several at once if they follow each other. */
+/* Whether [begin, end) consists of whole, adjacent mappings. */
 static bool covers_mappings(uint64_t begin, uint64_t end)
 {
     struct sim_range range;
@@ -160,7 +161,7 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
         return result;
     struct sim_context *context = sim_context_current();
     if (context != NULL)
-        (void)sim_context_synchronize(context); /* nothing that runs may lose its memory */
+        (void)sim_context_synchronize(context); /* running kernels keep their memory */
     pthread_mutex_lock(&sim_vmm_lock);
     if (size == 0 || ptr + size < ptr || !covers_mappings(ptr, ptr + size))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -197,8 +198,8 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
             return CUDA_ERROR_INVALID_DEVICE;
     }
     const enum sim_access access = (enum sim_access)desc[count - 1].flags;
-    /* The pages of a read-only mapping stay writable: a kernel that runs already remembers that it may write
-     * there, and must not end the process. */
+    /* Pages of a read-only mapping stay writable for the process: a running kernel may have checked its
+     * access before, and must not crash the process. */
     const int protection = access == SIM_ACCESS_NONE ? PROT_NONE : PROT_READ | PROT_WRITE;
     pthread_mutex_lock(&sim_vmm_lock);
     if (!sim_range_set_access(ptr, ptr + size, access) ||

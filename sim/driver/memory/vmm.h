@@ -1,4 +1,4 @@
-/* Virtual memory management: reserved addresses, physical memory and mappings of one to the other. */
+/* Virtual memory management: reserved addresses, physical memory, and mappings between them. */
 #ifndef NEUTRINO_SIM_VMM_H
 #define NEUTRINO_SIM_VMM_H
 
@@ -12,16 +12,17 @@
 #define SIM_GRANULARITY (2u << 20)
 
 struct sim_physical {
-    struct sim_object object; /* a mapping holds a reference */
+    struct sim_object object; /* mappings hold references */
     CUmemAllocationProp properties;
     unsigned long long id;
     size_t bytes;
     int descriptor;
-    bool imported;    /* counted by the process that made it */
-    unsigned handles; /* cuMemCreate and cuMemRetainAllocationHandle less cuMemRelease; under sim_vmm_lock */
+    bool imported;    /* the exporting process counts the memory */
+    unsigned handles; /* calls of cuMemCreate and cuMemRetainAllocationHandle minus those of cuMemRelease;
+                         under sim_vmm_lock */
 };
 
-/* Of reservations, of changing mappings and of counts of handles. */
+/* Protects reservations, changes of mappings, and handle counts. */
 extern pthread_mutex_t sim_vmm_lock;
 
 static inline bool sim_is_granular(uint64_t value)
@@ -31,7 +32,7 @@ static inline bool sim_is_granular(uint64_t value)
 
 struct sim_physical *sim_physical_find(CUmemGenericAllocationHandle handle);
 
-/* The reservation that holds `address`. */
+/* Find the reservation that contains `address`. */
 bool sim_vmm_reservation(uint64_t address, uint64_t *begin, uint64_t *end);
 
 #endif

@@ -1,8 +1,8 @@
-/* The calls that make, query and synchronise streams. */
+/* Creating, querying and synchronizing streams. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
-#include "driver/device/device.h"
 #include "driver/core/state.h"
+#include "driver/device/device.h"
 #include "driver/stream/stream.h"
 
 int sim_stream_clamp_priority(int priority)
@@ -71,8 +71,8 @@ static CUresult resolve(CUstream hStream, bool per_thread, const void *out, stru
     return out == NULL ? CUDA_ERROR_INVALID_VALUE : sim_stream_enter(hStream, per_thread, stream);
 }
 
-/* What a capturing stream was given has not been queued, so nobody can ask whether it has run; and no capture
- * sees that this thread waits for another stream. */
+/* Work on a capturing stream is not queued, so it cannot be queried. Waiting for another stream is a call
+ * that no capture can see. */
 static CUresult enter_to_wait(CUstream hStream, bool per_thread, struct sim_stream **stream)
 {
     const CUresult result = sim_stream_enter(hStream, per_thread, stream);
@@ -87,7 +87,7 @@ static CUresult enter_to_wait(CUstream hStream, bool per_thread, struct sim_stre
 static CUresult synchronize(CUstream hStream, bool per_thread)
 {
     struct sim_stream *stream;
-    /* An empty operation, so that what the default-stream rules put before it is waited for too. */
+    /* An empty operation, which also waits for the operations before it by the default-stream rules. */
     struct sim_work work = {.kind = SIM_WORK_NONE};
     const CUresult result = enter_to_wait(hStream, per_thread, &stream);
     return result == CUDA_SUCCESS ? sim_stream_submit_and_wait(stream, &work) : result;

@@ -1,12 +1,12 @@
-/* Managed memory attached to streams: there is one memory here, which the host may touch at any time, so that
- * an association changes nothing; what is refused is refused. */
+/* Attaching managed memory to streams. The host may access memory at any time here, so attaching has no
+ * effect beyond its checks. */
 #include "driver/capture/capture.h"
 #include "driver/context/context.h"
 #include "driver/memory/range.h"
 #include "driver/stream/stream.h"
 
-/* The legacy stream, "a virtual global stream and not a specific stream" in the manual's words, is refused
- * where it is meant by NULL, and as seen taken by its name. */
+/* The legacy stream, "a virtual global stream and not a specific stream" (manual), is refused as NULL but
+ * accepted as CU_STREAM_LEGACY, as on an H200. */
 static CUresult check(bool is_null, CUdeviceptr address, size_t length, unsigned flags)
 {
     struct sim_range range;

@@ -1,4 +1,4 @@
-/* Attributes of streams. Which there are, their defaults and what is refused: as seen on an H200. */
+/* Attributes of streams. Ids, defaults and refusals are as on an H200. */
 #include "driver/context/context.h"
 #include "driver/device/device.h"
 #include "driver/stream/stream.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define WINDOW_BYTES_MAX (128u << 20)
-#define DOMAINS          4 /* CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT of this compute capability */
+#define DOMAINS          4 /* CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT of compute capability 9.0 */
 
 static CUresult get(const struct sim_stream *stream, CUstreamAttrID attribute, CUstreamAttrValue *value)
 {

@@ -11,33 +11,30 @@ struct sim_capture;
 struct sim_graph_node;
 struct sim_stream;
 
-/* An event is a place in a stream: it has happened when the operation of that number has run. */
+/* An event is a place in a stream. It has happened when the operation of that number has run. */
 struct sim_event {
     struct sim_object object;
     unsigned flags;
     pthread_mutex_t mutex;
-    struct sim_stream *stream; /* where it was last recorded: owned reference; NULL: never */
+    struct sim_stream *stream; /* of the last record, owned reference; NULL: never recorded */
     uint64_t number;
-    uint64_t time_ns;              /* CLOCK_MONOTONIC when that operation ran; 0: not yet */
-    uint64_t capture;              /* id of the capture it was last recorded in, 0: none */
-    struct sim_graph_node **nodes; /* what a stream that waits for it then follows; owned array */
+    uint64_t time_ns;              /* CLOCK_MONOTONIC when the operation ran; 0: not yet */
+    uint64_t capture;              /* id of the capture of the last record; 0: not captured */
+    struct sim_graph_node **nodes; /* captured nodes that a waiting stream depends on; owned array */
     size_t node_count;
 };
 
-/* What begins a call on an event: initialised, a valid handle, its context alive and without a sticky error.
- * No context need be current. */
+/* An unpublished event. NULL: out of memory. */
+struct sim_event *sim_event_make(struct sim_context *context, unsigned flags);
+
+/* Checks of calls on an event: initialized, a valid handle, its context alive and without a sticky error.
+ * Needs no current context. */
 CUresult sim_event_enter(CUevent handle, struct sim_event **event);
 
-/* Where it was last recorded outside of captures, with a reference to the stream; NULL: never. */
+/* The place of the last record outside of captures, with a reference to the stream. NULL: never recorded. */
 struct sim_stream *sim_event_at(struct sim_event *event, uint64_t *number);
 
-/* The record operation has run. */
-void sim_event_happened(struct sim_event *event, const struct sim_stream *stream, uint64_t number);
-
-/* The event is now operation `number` of `stream`, which has not run yet. */
+/* Move the event to operation `number` of `stream`, which has not run yet. */
 void sim_event_place(struct sim_event *event, struct sim_stream *stream, uint64_t number);
-
-/* Wait, on the worker of `waiter`, until the event has happened where it was last recorded. */
-void sim_event_wait(struct sim_event *event, const struct sim_stream *waiter);
 
 #endif

@@ -2,6 +2,25 @@
 #include "driver/context/context.h"
 #include "driver/stream/stream.h"
 
+static void run_host(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                     struct sim_work *work)
+{
+    (void)context, (void)stream, (void)number;
+    work->host.function(work->host.data);
+}
+
+const struct sim_work_class sim_host_work = {.run = run_host};
+
+/* A callback receives the context's error, so it runs after a fault too. */
+static void run_callback(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                         struct sim_work *work)
+{
+    (void)stream, (void)number;
+    work->callback.function(work->callback.stream, sim_context_error(context), work->callback.data);
+}
+
+const struct sim_work_class sim_callback_work = {.runs_after_fault = true, .run = run_callback};
+
 static CUresult submit(CUstream hStream, struct sim_work *work, bool per_thread)
 {
     struct sim_stream *stream;
@@ -25,8 +44,8 @@ CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
     return host_function(hStream, fn, userData, true);
 }
 
-#if CUDA_VERSION >= 13020 /* the first header to declare it, though it dates it 13.1 */
-/* How the host thread waits is of no consequence here, where each stream has a thread of its own. */
+#if CUDA_VERSION >= 13020 /* the first header that declares it, although it names 13.1 */
+/* The mode of waiting has no effect: each stream has a thread of its own here. */
 static CUresult host_function_with_mode(CUstream hStream, CUhostFn fn, void *userData, unsigned mode,
                                         bool per_thread)
 {

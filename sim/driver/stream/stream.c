@@ -1,9 +1,5 @@
 #include "driver/stream/stream.h"
 
-#include "driver/capture/capture.h"
-#include "driver/stream/event.h"
-#include "driver/graph/graph.h"
-#include "driver/graph/plan.h"
 #include "driver/core/state.h"
 #include "driver/core/thread.h"
 
@@ -34,12 +30,18 @@ static void dispose(struct sim_object *object)
     free(stream);
 }
 
+static void end(void *stream)
+{
+    sim_stream_close(stream);
+}
+
 struct sim_stream *sim_stream_make(struct sim_context *context, unsigned flags, int priority)
 {
     struct sim_stream *stream = calloc(1, sizeof(*stream));
     if (stream == NULL)
         return NULL;
     sim_object_init(&stream->object, SIM_STREAM, sim_object_retain(context), dispose);
+    stream->object.end = end;
     pthread_mutex_init(&stream->mutex, NULL);
     pthread_cond_init(&stream->changed, NULL);
     stream->flags = flags;
@@ -57,7 +59,9 @@ struct sim_stream *sim_stream_make(struct sim_context *context, unsigned flags, 
     }
     pthread_mutex_unlock(&context->order);
     if (work.wait.stream != NULL)
-        (void)sim_stream_submit(stream, &work, NULL); /* it cannot but run: a wait of what runs already */
+        (void)sim_stream_submit(
+            stream, &work,
+            NULL); /* cannot fail but for memory: it only waits for work that is queued already */
     return stream;
 }
 
@@ -77,7 +81,10 @@ static void unlist(struct sim_stream *stream)
 void sim_stream_close(struct sim_stream *stream)
 {
     struct sim_context *context = sim_object_retain(stream->object.context);
-    sim_capture_abandon(stream);
+    pthread_mutex_lock(&context->order);
+    if (stream->recorder != NULL)
+        stream->recorder->leave(stream);
+    pthread_mutex_unlock(&context->order);
     pthread_mutex_lock(&stream->mutex);
     stream->closing = true;
     const bool started = stream->started;
@@ -86,11 +93,11 @@ void sim_stream_close(struct sim_stream *stream)
     if (!started) {
         unlist(stream);
         sim_object_release(stream);
-    } /* else the worker does both when its queue is empty */
+    } /* else the worker does both after its last operation */
     sim_object_release(context);
 }
 
-/* Give up all that an operation holds but its own memory. */
+/* Release everything that the operation owns. */
 static void clear_operation(struct sim_operation *operation)
 {
     sim_work_clear(&operation->work);
@@ -114,8 +121,8 @@ static void *worker(void *argument)
         for (size_t i = 0; i < operation->dependency_count; i++)
             sim_stream_wait(operation->dependencies[i].stream, operation->dependencies[i].number);
         sim_work_run(stream->object.context, stream, number, &operation->work);
-        clear_operation(
-            operation); /* before it counts as completed: who waits may look at what is then free */
+        clear_operation(operation); /* before the operation counts as completed: a waiting thread may inspect
+                                       what it freed */
         pthread_mutex_lock(&stream->mutex);
         stream->first = operation->next;
         if (stream->first == NULL)
@@ -130,8 +137,8 @@ static void *worker(void *argument)
     return NULL;
 }
 
-/* Called with the stream's mutex held. The thread takes no signal and is never joined: at exit it just ends.
- */
+/* The thread blocks all signals and is never joined: it ends with the process. Called with the stream's
+ * mutex held. */
 static bool start_worker(struct sim_stream *stream)
 {
     sigset_t all;
@@ -152,7 +159,7 @@ bool sim_stream_is_capturing(struct sim_stream *stream)
 {
     struct sim_context *context = stream->object.context;
     pthread_mutex_lock(&context->order);
-    const bool capturing = stream->capture != NULL;
+    const bool capturing = stream->recorder != NULL;
     pthread_mutex_unlock(&context->order);
     return capturing;
 }
@@ -186,8 +193,8 @@ static bool is_blocking(const struct sim_stream *stream)
     return (stream->flags & CU_STREAM_NON_BLOCKING) == 0;
 }
 
-/* What the default-stream rules make an operation wait for: work on the legacy stream follows all work on
- * blocking streams, and precedes what they are given later. Called with the context's `order` held. */
+/* Dependencies by the default-stream rules: work on the legacy stream waits for all earlier work on blocking
+ * streams, and later work on these waits for it. Called with the context's `order` held. */
 static size_t implied(struct sim_stream *stream, struct dependency *dependencies)
 {
     struct sim_context *context = stream->object.context;
@@ -227,14 +234,11 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
     operation->work = *work;
     operation->dependency_count = implied(stream, operation->dependencies);
     pthread_mutex_lock(&stream->mutex);
-    const bool closed = stream->closing; /* its worker may be gone */
+    const bool closed = stream->closing; /* the worker may have ended */
     const bool runs = !closed && (stream->started || start_worker(stream));
     if (runs) {
         *number = ++stream->submitted;
-        if (work->kind == SIM_WORK_RECORD)
-            sim_event_place(work->event, stream, *number);
-        else if (work->kind == SIM_WORK_PLAN)
-            sim_graph_plan_place_events(work->plan, stream, *number);
+        sim_work_place(work, stream, *number);
         if (stream->last == NULL)
             stream->first = operation;
         else
@@ -250,21 +254,33 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
     return runs ? CUDA_SUCCESS : closed ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
+bool sim_stream_forbids_legacy(struct sim_context *context, bool spoil)
+{
+    bool forbids = false;
+    for (struct sim_stream *stream = context->streams; stream != NULL; stream = stream->next)
+        if (stream->recorder != NULL && is_blocking(stream)) {
+            forbids = true;
+            if (spoil)
+                atomic_store(&stream->recorder->spoiled, true);
+        }
+    return forbids;
+}
+
 static CUresult submit(struct sim_stream *stream, struct sim_work *work, bool may_record, uint64_t *number)
 {
     struct sim_context *context = stream->object.context;
     CUresult result;
     pthread_mutex_lock(&context->order);
-    if (stream == context->legacy && sim_capture_forbids_legacy(context, true)) {
+    if (stream == context->legacy && sim_stream_forbids_legacy(context, true)) {
         sim_work_clear(work);
         result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    } else if (stream->capture == NULL) {
+    } else if (stream->recorder == NULL) {
         result = enqueue(stream, work, number);
     } else if (may_record) {
         *number = 0;
-        result = sim_capture_add(stream, work);
+        result = stream->recorder->add(stream, work);
     } else {
-        atomic_store(&stream->capture->spoiled, true);
+        atomic_store(&stream->recorder->spoiled, true);
         sim_work_clear(work);
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
@@ -288,7 +304,7 @@ CUresult sim_stream_submit_and_wait(struct sim_stream *stream, struct sim_work *
     return sim_context_error(stream->object.context);
 }
 
-void sim_stream_wait_all(struct sim_context *context)
+CUresult sim_context_synchronize(struct sim_context *context)
 {
     pthread_mutex_lock(&context->order);
     struct dependency *waits = malloc((count_streams(context) + 1) * sizeof(*waits));
@@ -304,6 +320,7 @@ void sim_stream_wait_all(struct sim_context *context)
         sim_object_release(waits[i].stream);
     }
     free(waits);
+    return sim_context_error(context);
 }
 
 static CUresult per_thread_stream(struct sim_context *context, struct sim_stream **stream)
@@ -312,18 +329,18 @@ static CUresult per_thread_stream(struct sim_context *context, struct sim_stream
     if (self == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < self->stream_count; i++)
-        if (self->streams[i]->object.context == context) {
-            *stream = self->streams[i];
+        if (self->streams[i]->context == context) {
+            *stream = (struct sim_stream *)self->streams[i];
             return CUDA_SUCCESS;
         }
-    struct sim_stream **streams = realloc(self->streams, (self->stream_count + 1) * sizeof(*streams));
+    struct sim_object **streams = realloc(self->streams, (self->stream_count + 1) * sizeof(*streams));
     if (streams == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     self->streams = streams;
     *stream = sim_stream_make(context, CU_STREAM_DEFAULT, 0);
     if (*stream == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    streams[self->stream_count++] = *stream;
+    streams[self->stream_count++] = &(*stream)->object;
     return CUDA_SUCCESS;
 }
 
@@ -346,7 +363,7 @@ static CUresult check_legacy(struct sim_stream *stream)
     if (stream != context->legacy)
         return CUDA_SUCCESS;
     pthread_mutex_lock(&context->order);
-    const bool forbidden = sim_capture_forbids_legacy(context, true);
+    const bool forbidden = sim_stream_forbids_legacy(context, true);
     pthread_mutex_unlock(&context->order);
     return forbidden ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
 }

@@ -1,11 +1,62 @@
-/* Values in memory that streams wait for and write. */
+/* Stream operations that wait for values in memory and write them. */
 #include "driver/context/context.h"
+#include "driver/graph/batch.h"
 #include "driver/memory/range.h"
 #include "driver/stream/stream.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define BATCH_MAX 255u /* "must be less than 256": the manual at cuStreamBatchMemOp */
+
+static uint64_t read_value(uint64_t address, unsigned bytes)
+{
+    if (bytes == 4)
+        return atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)address, memory_order_acquire);
+    return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)address, memory_order_acquire);
+}
+
+static bool value_is_there(uint64_t found, uint64_t wanted, unsigned flags, unsigned bytes)
+{
+    switch (flags & 3u) {
+    case CU_STREAM_WAIT_VALUE_GEQ: /* cyclic, as documented */
+        return bytes == 4 ? (int32_t)((uint32_t)found - (uint32_t)wanted) >= 0
+                          : (int64_t)(found - wanted) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return found == wanted;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (found & wanted) != 0;
+    default:
+        return bytes == 4 ? ~((uint32_t)found | (uint32_t)wanted) != 0 : ~(found | wanted) != 0;
+    }
+}
+
+static void run_wait(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                     struct sim_work *work)
+{
+    (void)stream, (void)number;
+    const struct timespec pause = {.tv_nsec = 20000};
+    while (!value_is_there(read_value(work->value.address, work->value.bytes), work->value.value,
+                           work->value.flags, work->value.bytes) &&
+           sim_context_error(context) == CUDA_SUCCESS)
+        nanosleep(&pause, NULL);
+}
+
+static void run_write(struct sim_context *context, struct sim_stream *stream, uint64_t number,
+                      struct sim_work *work)
+{
+    (void)context, (void)stream, (void)number;
+    const uint64_t address = work->value.address;
+    if (work->value.bytes == 4)
+        atomic_store_explicit((_Atomic uint32_t *)(uintptr_t)address, (uint32_t)work->value.value,
+                              memory_order_release);
+    else
+        atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)address, work->value.value,
+                              memory_order_release);
+}
+
+const struct sim_work_class sim_value_wait_work = {.run = run_wait, .enter_graph = sim_graph_batch_of};
+const struct sim_work_class sim_value_write_work = {.run = run_write, .enter_graph = sim_graph_batch_of};
 
 static unsigned width(CUstreamBatchMemOpType type)
 {
@@ -17,8 +68,9 @@ static bool is_wait(CUstreamBatchMemOpType type)
     return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
 }
 
-/* Managed memory is refused, as documented. A wait may also ask for remote writes to be flushed, which a
- * device without CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES does not do; a write knows no flag any more. */
+/* Managed memory is refused, as documented. A wait with a flush of remote writes needs
+ * CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES, which this device lacks. Writes have no valid flag any more.
+ */
 static CUresult prepare(const CUstreamBatchMemOpParams *operation, struct sim_work *work)
 {
     const CUstreamBatchMemOpType type = operation->operation;
@@ -47,7 +99,8 @@ static CUresult one(CUstreamBatchMemOpType type, CUstream hStream, CUdeviceptr a
     CUresult result = sim_stream_enter(hStream, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    operation.waitValue.address = address; /* waits and writes have their members at the same places */
+    operation.waitValue.address =
+        address; /* wait and write operations have their members at the same offsets */
     operation.waitValue.value64 = number;
     operation.waitValue.flags = flags;
     result = prepare(&operation, &work);
@@ -94,7 +147,7 @@ CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint6
     return one(CU_STREAM_MEM_OP_WRITE_VALUE_64, stream, addr, value, flags, true);
 }
 
-/* Values are read and written in sequence here, so that barriers have nothing to do. */
+/* Values are read and written in sequence here, so barriers do nothing. */
 static CUresult prepare_any(const CUstreamBatchMemOpParams *operation, struct sim_work *work)
 {
     *work = (struct sim_work){.kind = SIM_WORK_NONE};
@@ -114,7 +167,7 @@ static CUresult prepare_any(const CUstreamBatchMemOpParams *operation, struct si
     }
 }
 
-/* All are checked before the first is queued. */
+/* All operations are checked before the first is queued. */
 static CUresult batch(CUstream hStream, unsigned count, const CUstreamBatchMemOpParams *operations,
                       unsigned flags, bool per_thread)
 {

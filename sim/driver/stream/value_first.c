@@ -1,5 +1,5 @@
-/* The first version of these calls needs a driver that was loaded with NVreg_EnableStreamMemOPs; without it
- * CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0 and each answers so, whatever it is given. */
+/* The first version of these calls needs a driver with NVreg_EnableStreamMemOPs. Without,
+ * CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0 and each call fails, whatever its arguments. */
 #include "driver/context/context.h"
 #include "driver/stream/stream.h"
 

@@ -1,4 +1,4 @@
-/* What cuda_runtime_api.h wants of the compiler's own header, which its wheel does not bring. */
+/* Stands in for nvcc's header, which the wheel with cuda_runtime_api.h does not contain. */
 #ifndef NEUTRINO_HOST_DEFINES_H
 #define NEUTRINO_HOST_DEFINES_H
 

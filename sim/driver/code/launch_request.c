@@ -1,11 +1,10 @@
-/* Which attributes and values are taken was asked of an H200 (driver 580.159). Those that only say how fast
- * have no effect here: work is in order anyway, so a dependent launch never begins too early. */
-#include "driver/code/launch_attribute.h"
+/* Accepted attributes and values are those of an H200 (driver 580.159). Attributes that only affect speed
+ * have no effect here: work runs in order, so a dependent launch never begins too early. */
+#include "driver/code/launch_request.h"
 
-#include "driver/code/launch.h"
+#include "driver/code/module.h"
 #include "driver/core/message.h"
 #include "driver/device/model.h"
-#include "driver/code/module.h"
 
 #include <string.h>
 
@@ -55,7 +54,7 @@ static CUresult read_attribute(const CUlaunchAttribute *attribute, struct sim_la
         request->cluster_mode = (int)value->portableClusterSizeMode;
         return CUDA_SUCCESS;
 #endif
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* of streams only */
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* for streams only */
         return CUDA_ERROR_INVALID_VALUE;
     default:
         return (unsigned)attribute->id >= CU_LAUNCH_ATTRIBUTE_MAX || (unsigned)attribute->id == 15
@@ -100,14 +99,14 @@ CUresult sim_cluster_check(const struct sim_launch_request *request, const struc
     if (has_zero(shape) || (any(request->preferred_cluster) && has_zero(request->preferred_cluster)))
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (shape[0] == 1 && shape[1] == 1 && shape[2] == 1 && most == 0)
-        return CUDA_SUCCESS; /* what every block is anyway */
+        return CUDA_SUCCESS; /* every block is such a cluster */
     for (size_t i = 0; i < 3; i++)
         if (shape[i] > most || request->grid[i] % shape[i] != 0 ||
             request->preferred_cluster[i] % shape[i] != 0)
             return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (shape[0] * shape[1] * shape[2] > most)
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    /* Blocks run alone: what never asks for its cluster cannot tell. */
+    /* Blocks run independently: a kernel that never reads its cluster's registers cannot tell. */
     struct ptx_kernel_attributes known;
     ptx_kernel_attributes(function->ptx, &known);
     if (shape[0] * shape[1] * shape[2] == 1 || !known.uses_cluster)

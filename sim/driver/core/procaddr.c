@@ -1,9 +1,9 @@
-/* How clients find the driver's functions. */
-#include "driver/core/api.h"
-#include "driver/core/beyond.h"
-#include "driver/core/inject.h"
+/* Lookup of entry points: cuGetProcAddress and cuGetExportTable. */
 #include "driver/core/procaddr.h"
+#include "driver/core/api.h"
+#include "driver/core/inject.h"
 #include "driver/core/state.h"
+#include "driver/core/undeclared.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -28,8 +28,8 @@ struct choice {
     bool known;
 };
 
-/* The newest variant that is not newer than `version`; with `per_thread` the one for per-thread default
- * streams if there is one. */
+/* The newest variant that is not newer than `version`. With `per_thread`, prefers the variant for per-thread
+ * default streams. */
 static struct choice choose(const char *name, int version, bool per_thread)
 {
     struct choice chosen = {0};
@@ -48,7 +48,7 @@ static struct choice choose(const char *name, int version, bool per_thread)
     if (chosen.address == NULL)
         chosen.address = other.address;
     if (!chosen.known && !sim_inject_drops(name))
-        chosen.address = sim_beyond_find(name);
+        chosen.address = sim_undeclared_find(name);
     return chosen;
 }
 
@@ -82,7 +82,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
     return look_up(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
 
-/* Export tables are private agreements between a vendor's libraries; this driver has none but its own. */
+/* Export tables are private interfaces between a vendor's libraries. This driver has only its own. */
 CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     if (ppExportTable == NULL || pExportTableId == NULL)

@@ -1,4 +1,4 @@
-#include "driver/core/counter.h"
+#include "driver/code/launch_log.h"
 
 #include "driver/code/module.h"
 #include "driver/core/state.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* One write with O_APPEND: lines of several processes do not mix, and what was written survives SIGKILL. */
-void sim_count_launch(const struct sim_launch *launch)
+/* One write with O_APPEND per line: lines of several processes do not mix, and lines survive SIGKILL. */
+void sim_launch_log(const struct sim_launch *launch)
 {
     const char *path = sim_environment()->launch_log;
     if (path == NULL)

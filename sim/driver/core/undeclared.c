@@ -1,5 +1,5 @@
-/* The names are those of driver 580.159.04's export list (tests/data). */
-#include "driver/core/beyond.h"
+/* The names are from the export list of driver 580.159.04 (tests/data). */
+#include "driver/core/undeclared.h"
 
 #include "driver/core/api.h"
 #include "driver/core/state.h"
@@ -14,7 +14,7 @@ EXPORT CUresult cuProfilerInitialize(const char *configuration, const char *outp
 EXPORT CUresult cuProfilerStart(void);
 EXPORT CUresult cuProfilerStop(void);
 
-/* Deprecated since CUDA 11; a driver without profiling tools answers so. */
+/* Deprecated since CUDA 11. A driver without profiling tools returns this error. */
 CUresult cuProfilerInitialize(const char *configuration, const char *output, int mode)
 {
     (void)configuration, (void)output, (void)mode;
@@ -31,7 +31,7 @@ CUresult cuProfilerStop(void)
     return sim_check_initialized();
 }
 
-void *sim_beyond_find(const char *name)
+void *sim_undeclared_find(const char *name)
 {
     static const struct {
         const char *name;
@@ -43,7 +43,7 @@ void *sim_beyond_find(const char *name)
     return strcmp(name, "cuProfilerInitialize") == 0 ? (void *)cuProfilerInitialize : NULL;
 }
 
-/* Their arguments do not matter: every one of them refuses. */
+/* Each returns an error, whatever its arguments are. */
 #define MISSING(name)                                                                                        \
     EXPORT CUresult name(void);                                                                              \
     CUresult name(void)                                                                                      \
