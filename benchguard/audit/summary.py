@@ -66,6 +66,7 @@ class Summary:
     dropped: int
     images_dropped: int
     in_flight: list[str]
+    unobserved: list[str]
     notes: list[str]
     complete: bool
     lines: int
@@ -189,6 +190,7 @@ def summarise_lines(lines: Iterable[tuple[dict[str, Any], str]]) -> Summary:
         dropped=end.get("dropped", 0),
         images_dropped=end.get("images_dropped", 0),
         in_flight=tally.in_flight,
+        unobserved=end.get("unobserved", []),
         notes=tally.notes,
         complete=end.get("complete", False),
         lines=tally.lines,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-
 from ..audit.supervise import Run
+from ..ipc.text import describe_exit, last_line
 from .attend import Attendant
-from .events import Events, printable
+from .events import Events
 from .sandbox.keeper import STATUS_LEFT
 
 _SIGNALLED = 128
@@ -44,9 +42,5 @@ def _unfinished(run: Run, attendant: Attendant, events: Events) -> str:
 
 
 def _ended(run: Run, attendant: Attendant) -> str:
-    how = f"exit status {run.status}"
-    if run.status > _SIGNALLED:
-        with contextlib.suppress(ValueError):
-            how = f"killed by {signal.Signals(run.status - _SIGNALLED).name}"
-    lines = [line for line in map(str.strip, printable(attendant.text).splitlines()) if line]
-    return f"{how}; it said: {lines[-1][:300]}" if lines else how
+    status = _SIGNALLED - run.status if run.status > _SIGNALLED else run.status
+    return describe_exit(status, last_line(attendant.text))

@@ -44,7 +44,7 @@ class Limits(msgspec.Struct, frozen=True):
 
     host_bytes: int
     device_bytes: int
-    operations: int
+    elements: int
     decoders: int
 
 

@@ -26,10 +26,10 @@ enum { NB_REPLAY_TEXT = 512 };
 
 /* How large a capture may be. */
 struct nb_replay_limits {
-    uint64_t host_bytes;   /* of decoded blobs */
+    uint64_t host_bytes;   /* of the blobs that are decoded */
     uint64_t device_bytes; /* of allocations */
-    uint32_t operations;
-    uint32_t decoders; /* processes that decompress at once; each is under seccomp's strict mode */
+    uint32_t elements;     /* of all tables but NB_CAPTURE_DATA, BEFORE and AFTER */
+    uint32_t decoders;     /* processes that decompress at once, each under seccomp */
 };
 
 enum nb_cold {

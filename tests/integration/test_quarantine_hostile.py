@@ -76,7 +76,7 @@ def test_one_that_does_not_end(tmp_path: Path, program: str) -> None:
         ("os.kill(os.getpid(), signal.SIGSEGV)", "killed by SIGSEGV"),
         (
             "print('\\x1b[2J last words', flush=True); os._exit(3)",
-            "exit status 3; it said: \\x1b[2J last words",
+            "exit status 3; last output: \\x1b[2J last words",
         ),
         ("os._exit(0)", "exit status 0"),
     ],

@@ -10,8 +10,9 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from ...ipc.text import one_line
 from ...shim.nvrtc import NAMES, nvrtc_files, packages, toolkits
-from .reporting import SubmissionError, one_line
+from .reporting import SubmissionError
 from .source import Flags
 
 _ERROR = re.compile(r"\berror\b", re.IGNORECASE)

@@ -72,7 +72,7 @@ def test_lines_from_before_the_end_are_read() -> None:
 def test_a_child_that_is_killed() -> None:
     ended, _ = talk("print('about to go', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)")
     assert ended.status == -9 and not ended.timed_out
-    assert ended.describe() == "killed by SIGKILL; it said: about to go"
+    assert ended.describe() == "killed by SIGKILL; last output: about to go"
 
 
 def test_a_child_that_ends_without_a_word() -> None:

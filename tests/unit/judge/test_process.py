@@ -270,7 +270,7 @@ def test_its_own_verdict_raises() -> None:
 
 def test_a_dead_judge_says_why() -> None:
     text = trouble("die")
-    assert "exit status 7" in text and "it said: last words" in text
+    assert "exit status 7" in text and "last output: last words" in text
     text = trouble("crash")
     assert "SIGABRT" in text and f"problems.py:{line_of('os.abort()')}" in text
 

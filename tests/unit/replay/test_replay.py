@@ -98,7 +98,7 @@ def test_a_worker_that_is_killed(replay: Replay) -> None:
 def test_a_worker_that_crashes_while_it_samples_keeps_its_samples(replay: Replay) -> None:
     result = replay(WHOLE[:6], "print('driver: oh', file=sys.stderr); sys.stderr.flush(); os.abort()")
     assert result.verdict == "error"
-    assert "in phase 'sample': killed by SIGABRT; it said: driver: oh" in result.reason
+    assert "in phase 'sample': killed by SIGABRT; last output: driver: oh" in result.reason
     assert len(result.samples) == 20
 
 

@@ -19,7 +19,7 @@ static int refuse(char *error, const char *text)
 NB_REPLAY_EXPORT int nb_replay_open(int descriptor, const struct nb_replay_limits *limits,
                                     struct nb_replay **replay, char *error)
 {
-    if (limits->host_bytes != 1 || limits->device_bytes != 2 || limits->operations != 3 ||
+    if (limits->host_bytes != 1 || limits->device_bytes != 2 || limits->elements != 3 ||
         limits->decoders != 4)
         return refuse(error, "limits");
     if (descriptor < 0) {
