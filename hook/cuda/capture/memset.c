@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 
-#include "cuda/capture/capture.h"
+#include "cuda/capture/operation.h"
 #include "cuda/capture/place.h"
-#include "real.h"
-#include "special.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/stream.h"
 
 /* A graph's node may have more bits than its elements take. */
 static uint32_t value_of(const struct nb_set *set)

@@ -2,7 +2,7 @@
  * Regenerate: python -m benchguard.codegen shim --api hip --driver DRIVER --out FOLDER */
 #include "cuda/capture/copy.h"
 #include "cuda/capture/memset.h"
-#include "cuda/capture/capture.h"
+#include "cuda/capture/operation.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
