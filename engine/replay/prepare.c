@@ -5,11 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/rebuild/context_limits.h"
 #include "replay/base/device.h"
 #include "replay/base/engine.h"
 #include "replay/base/error.h"
+#include "replay/rebuild/code.h"
+#include "replay/rebuild/context_limits.h"
+#include "replay/rebuild/memory.h"
+#include "replay/rebuild/operations.h"
+#include "replay/rebuild/streams.h"
+#include "replay/sample/cold.h"
 #include "replay/sample/loop.h"
+#include "replay/sample/utility.h"
+#include "replay/state/inputs.h"
+#include "replay/state/staging.h"
+#include "replay/state/vault.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
 
