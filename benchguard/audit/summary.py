@@ -13,6 +13,8 @@ import msgspec
 from .calls import EXPORT_TABLES
 from .log import FIRST, checked_lines
 
+SCHEMA = "neutrino-bench/summary/1"
+
 Shape = tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -72,7 +74,7 @@ class Summary:
     lines: int
     head: str
     api: str
-    schema: str = field(default="neutrino-bench/summary/1")
+    schema: str = field(default=SCHEMA)
 
     def to_json(self) -> str:
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()

@@ -24,6 +24,7 @@ from ..toolchain.compiler import find_compiler
 from ..toolchain.errors import ShimError
 from . import kernel_features
 
+SCHEMA = "neutrino-bench/doctor/1"
 Level = Literal["ok", "warn", "fail"]
 
 
@@ -187,7 +188,8 @@ def doctor(as_json: bool) -> int:
     """
     found = list(findings())
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        document = {"schema": SCHEMA, "findings": found}
+        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=1).decode())
     else:
         for finding in found:
             then = f"; {finding.then}" if finding.then else ""

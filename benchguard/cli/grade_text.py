@@ -33,7 +33,7 @@ def render(result: GradeResult, output: TextIO) -> None:
 def closing_lines(result: GradeResult) -> Iterator[str]:
     """What is said below the tables."""
     if result.verdict != "pass" and result.output:
-        yield "the submission's last words:"
+        yield "output of the submission (end):"
         yield from (f"  {line}" for line in result.output.splitlines()[-OUTPUT_LINES:])
     if result.device is not None:
         device = result.device
