@@ -185,6 +185,8 @@ class Quarantined:
     """The end of the submission's output, shown to the user."""
     trouble: str = ""
     """Why the captures cannot be used: invalid events or damaged raw captures, for example."""
+    is_ours: bool = False
+    """Whether `trouble` is the sandbox's: it did not start, or processes of the submission survived SIGKILL."""
 
     @property
     def confined(self) -> bool:

@@ -46,12 +46,17 @@ class Watch:
         return found.f_bavail * found.f_frsize, found.f_favail if found.f_files else 1 << 40
 
 
-def resident_bytes(pid: int, proc: Path = Path("/proc")) -> int:
-    """Anonymous and shared memory of a process, without mapped files. 0 if the process has ended."""
+def resident_bytes(pid: int) -> int:
+    """Memory that a process holds, without pages of files; 0 if the process has ended."""
     try:
-        lines = (proc / str(pid) / "status").read_bytes().splitlines()
+        return resident_in(Path(f"/proc/{pid}/status").read_bytes())
     except OSError:
         return 0
+
+
+def resident_in(status: bytes) -> int:
+    """Anonymous and shared resident memory in the text of /proc/PID/status (proc(5))."""
+    lines = status.splitlines()
     fields = {name: rest for name, _, rest in (line.partition(b":") for line in lines)}
     names = (b"RssAnon", b"RssShmem") if b"RssAnon" in fields else (b"VmRSS",)  # gVisor has the sum alone
     return sum(_kib(fields[name]) for name in names if name in fields)

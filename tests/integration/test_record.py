@@ -31,6 +31,7 @@ LAUNCH, SET = OperationKind.LAUNCH, OperationKind.SET
 EVENT = OperationKind.EVENT_RECORD
 
 
+@pytest.mark.quick
 @both_apis
 def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Path) -> None:
     recorded = record([program, "twice"])
@@ -40,6 +41,22 @@ def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Pat
     assert len(recorded.said) == 2 and all(SHOWN.fullmatch(line) for line in recorded.said)
     assert list(recorded.folder.glob(".x.ncap.*")) == []
     assert (recorded.folder / "x.audit.jsonl").is_file()
+
+
+def test_failed_record_does_not_block_the_next_one(record: Record, program: Path) -> None:
+    failed = record([program, "timed"], "--launches", "100:101")
+    assert failed.status == 70 and failed.captures == []
+    assert "--launches 100:101 asks for more" in failed.stderr
+    assert record([program, "twice"]).status == 0
+    assert failed.captures == ["x.2.ncap", "x.ncap"]
+
+
+def test_capture_of_further_region_is_not_replaced(record: Record, program: Path, tmp_path: Path) -> None:
+    """The file for a second region is in the way: nothing runs."""
+    (tmp_path / "x.2.ncap").touch()
+    recorded = record([program, "twice"])
+    assert (recorded.status, recorded.stdout) == (2, "")
+    assert "x.2.ncap exists; name another file, or replace it with --force" in recorded.stderr
 
 
 @both_apis
@@ -81,6 +98,7 @@ def test_threads_that_launch_at_once_are_recorded_once(record: Record, program: 
     assert recorded.kinds() == [LAUNCH] * 20
 
 
+@pytest.mark.quick
 @both_apis
 @pytest.mark.parametrize(
     ("what", "options", "reason"),
@@ -171,6 +189,7 @@ def test_recordings_are_kept_if_asked_for(record: Record, program: Path) -> None
     assert len(list(recorded.folder.glob(".x.ncap.*/*.nrec"))) == 2
 
 
+@pytest.mark.quick
 @both_apis
 def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_path: Path) -> None:
     (tmp_path / "x.ncap").write_text("mine")
@@ -181,6 +200,7 @@ def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_pa
     assert record([program, "twice"], "--force").kinds() == [LAUNCH]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "exit_status": set(),
     "version": set(),
     "ipc": {"errors"},
-    "capture": {"errors"},
+    "capture": {"errors", "toolchain"},
     "region": {"errors"},
     "problem": {"errors", "ipc"},
     "record": {"audit", "capture", "shim"},

@@ -27,6 +27,7 @@ from benchguard.judge.contract import (
 )
 from benchguard.judge.process import JudgeProcess, command, judge_environment, last_words
 from tests.conftest import ROOT
+from tests.support.waiting import wait_until
 from tests.unit.judge.problems import Scale
 from tests.unit.judge.replaying import honest, judge, mapped, secrets_of, views
 
@@ -351,10 +352,7 @@ def test_its_workers_end_with_it() -> None:
         for each in workers:
             assert Path(f"/proc/{each}/mem").stat().st_uid == 0
         os.kill(process.pid, signal.SIGKILL)
-        deadline = time.monotonic() + 10
-        while any(Path(f"/proc/{each}").exists() for each in workers):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: not any(Path(f"/proc/{each}").exists() for each in workers))
 
 
 @several_cores
