@@ -140,7 +140,7 @@ def test_a_region_that_is_too_long_is_said_and_its_recording_kept(record: Record
 def test_a_program_killed_in_its_region(record: Record, program: Path) -> None:
     recorded = record([program, "killed"])
     assert (recorded.status, recorded.captures) == (128 + 9, [])
-    assert "the program was killed inside it" in recorded.said[-1]
+    assert "the program was killed inside the region" in recorded.said[-1]
     assert b"region" + b"killed" in recorded.unended.read_bytes()
 
 
