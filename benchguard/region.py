@@ -60,17 +60,19 @@ def region(
 
     Args:
         name: name of the region in the capture.
-        inputs: device memory that a replay can replace, by name. A value is a torch tensor, an object with
+        inputs: device memory that the region reads, by name. A value is a torch tensor, an object with
             `__cuda_array_interface__`, a pair (device address, size in bytes), or Memory.
-        outputs: device memory that a replay can return, by name.
-        state: device memory that the region reads and updates, by name.
+        outputs: device memory that the region only writes, by name. A replay fills it with a pattern before each
+            sample.
+        state: device memory that the region updates in place, by name. A replay restores it before each sample.
         required: raise RegionError if the block is not captured.
 
     Returns:
         A context manager whose value is True if the block is captured.
 
     Raises:
-        RegionError: a value is not device memory, regions are nested, or the block is required and not captured.
+        RegionError: a value is not device memory that this program allocated, regions are nested, or the block is
+            required and not captured.
     """
     shim = _shim()
     if shim is None:

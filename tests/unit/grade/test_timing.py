@@ -56,6 +56,7 @@ def reasons(rows: list[SampleRow]) -> list[str]:
     return [text for text in (found.text, least_reason(rows)) if text]
 
 
+@pytest.mark.full
 def test_an_honest_kernel_gives_no_reason() -> None:
     """In one of 400 runs, at the most, by what little is left to chance."""
     assert sum(bool(reasons(table(200, honest, seed=seed))) for seed in range(400)) <= 1
