@@ -19,12 +19,14 @@ def check(observed: Observed) -> None:
     assert observed.launches == observed.driver_launches == {SCALE: 3}
 
 
+@pytest.mark.quick
 @both_apis
 def test_linked(observe: Observe, program: Callable[[str], Path]) -> None:
     """libcuda.so.1 is a NEEDED library, found through a RUNPATH to the real driver."""
     check(observe([program("linked")]))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("how", ["soname", "deepbind", "namespace"])
 def test_opened(observe: Observe, compile_c: Compiler, how: str) -> None:
     """dlopen by soname, with RTLD_DEEPBIND, and dlmopen into a namespace of its own."""
@@ -56,6 +58,7 @@ def test_a_path_that_leads_nowhere_fails_as_before(
     assert not observed.launches
 
 
+@pytest.mark.quick
 def test_by_name(observe: Observe, compile_c: Compiler) -> None:
     """Every function from cuGetProcAddress_v2, as CUDA runtimes do."""
     check(observe([compile_c("opened", PROGRAMS / "opened.c"), "by-name", "soname"]))
@@ -68,6 +71,7 @@ def test_from_a_library_with_origin_runpath(observe: Observe, compile_c: Compile
     check(observe([compile_c("plugin_host", PROGRAMS / "plugin_host.c"), plugin]))
 
 
+@pytest.mark.quick
 def test_filtered_callers_get_the_real_driver(observe: Observe, compile_c: Compiler) -> None:
     """A library that --filter names runs as before and leaves no launch in the log."""
     compile_c("plugins/libneighbour.so", PROGRAMS / "neighbour.c")

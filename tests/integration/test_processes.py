@@ -16,6 +16,7 @@ SCALE = ("scale", (4, 1, 1), (256, 1, 1))
 Program = Callable[[str], Path]
 
 
+@pytest.mark.quick
 @both_apis
 @pytest.mark.parametrize(("threads", "launches"), [(4, 5), (64, 3)])
 def test_threads(observe: Observe, program: Program, threads: int, launches: int) -> None:
@@ -35,6 +36,7 @@ def test_fork_before_the_driver_is_used(observe: Observe, program: Program) -> N
     assert len({line["process"] for line in observed.of_kind("launch")}) == 2
 
 
+@pytest.mark.quick
 @both_apis
 def test_fork_after_the_driver_is_used(observe: Observe, program: Program) -> None:
     """The child is refused by the driver and does not write to its parent's ring."""
@@ -44,6 +46,7 @@ def test_fork_after_the_driver_is_used(observe: Observe, program: Program) -> No
     assert len({line["process"] for line in observed.of_kind("launch")}) == 1
 
 
+@pytest.mark.quick
 @both_apis
 def test_exec(observe: Observe, program: Program) -> None:
     """What a process launched before it became another program is kept; the new one is seen too."""

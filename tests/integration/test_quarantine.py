@@ -40,6 +40,7 @@ def assert_refused(folder: Path, program: str, **options: object) -> None:
     assert GOT not in found.output and "REFUSED" in found.output, found.output
 
 
+@pytest.mark.quick
 def test_every_feature_is_named(features: dict[str, str]) -> None:
     assert list(features) == [
         "identity",
@@ -264,6 +265,7 @@ def test_privileges_are_gone(tmp_path: Path, features: dict[str, str], attack: s
     assert_refused(tmp_path, program_of(attack))
 
 
+@pytest.mark.quick
 def test_the_submission_is_not_written(tmp_path: Path, features: dict[str, str]) -> None:
     need(features, "filesystem")
     attack = "open(__file__, 'a')"
@@ -291,6 +293,7 @@ def test_a_sandbox_that_is_not_full_is_refused(
     assert "environment: it has API_TOKEN" in found.trouble and "ran" not in found.output
 
 
+@pytest.mark.quick
 def test_what_honest_programs_do(tmp_path: Path) -> None:
     """Compilers, threads, child processes, caches, temporary files, a pool of processes."""
     attack = """
@@ -346,6 +349,7 @@ print("daemon", os.read(reading, 10).decode(), flush=True)
     assert process_start(daemon(found.output)) is None
 
 
+@pytest.mark.whole_machine
 def test_processes_without_end(tmp_path: Path) -> None:
     attack = """
 for each in range(400):
@@ -361,6 +365,7 @@ time.sleep(1)
     assert set(with_descendants(os.getpid())) <= before
 
 
+@pytest.mark.whole_machine
 @pytest.mark.parametrize("allowed", [64, 4000])
 def test_a_fork_bomb_is_ended(tmp_path: Path, allowed: int) -> None:
     """Each process starts another and goes: there is none that a list of processes is sure to have."""
@@ -383,6 +388,7 @@ while time.monotonic() < until:
     assert set(with_descendants(os.getpid())) <= before  # none that is left, none that nobody waits for
 
 
+@pytest.mark.whole_machine
 def test_more_memory_than_allowed(tmp_path: Path) -> None:
     attack = (
         "hold = bytearray(400 << 20)\nfor each in range(0, len(hold), 4096): hold[each] = 1\ntime.sleep(5)"
@@ -395,6 +401,7 @@ def test_more_memory_than_allowed(tmp_path: Path) -> None:
     assert "are allowed" in found.trouble
 
 
+@pytest.mark.whole_machine
 def test_a_giant_file(tmp_path: Path) -> None:
     attack = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -31,6 +31,7 @@ LAUNCH, SET = OperationKind.LAUNCH, OperationKind.SET
 EVENT = OperationKind.EVENT_RECORD
 
 
+@pytest.mark.quick
 @both_apis
 def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Path) -> None:
     recorded = record([program, "twice"])
@@ -97,6 +98,7 @@ def test_threads_that_launch_at_once_are_recorded_once(record: Record, program: 
     assert recorded.kinds() == [LAUNCH] * 20
 
 
+@pytest.mark.quick
 @both_apis
 @pytest.mark.parametrize(
     ("what", "options", "reason"),
@@ -140,7 +142,7 @@ def test_a_region_that_is_too_long_is_said_and_its_recording_kept(record: Record
 def test_a_program_killed_in_its_region(record: Record, program: Path) -> None:
     recorded = record([program, "killed"])
     assert (recorded.status, recorded.captures) == (128 + 9, [])
-    assert "the program was killed inside it" in recorded.said[-1]
+    assert "the program was killed inside the region" in recorded.said[-1]
     assert b"region" + b"killed" in recorded.unended.read_bytes()
 
 
@@ -187,6 +189,7 @@ def test_recordings_are_kept_if_asked_for(record: Record, program: Path) -> None
     assert len(list(recorded.folder.glob(".x.ncap.*/*.nrec"))) == 2
 
 
+@pytest.mark.quick
 @both_apis
 def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_path: Path) -> None:
     (tmp_path / "x.ncap").write_text("mine")
@@ -197,6 +200,7 @@ def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_pa
     assert record([program, "twice"], "--force").kinds() == [LAUNCH]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -51,7 +51,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_memory_is_as_recorded(name: str, tmp_path: Path) -> None:
     done = run(CAPTURES[name](tmp_path / "x.ncap"), *DONE, "--verify")
     assert done.returncode == 0, done.stderr
-    assert "memory is as recorded, byte for byte" in done.stdout
+    assert "memory equals the captured memory, byte for byte" in done.stdout
     assert "time of region 1, us" in done.stdout
 
 
@@ -68,6 +68,7 @@ def test_every_way_to_replay_leaves_the_same(option: str, saxpy: Path, tmp_path:
     assert (tmp_path / "y").read_bytes() == floats(saxpy_values(N)[2])
 
 
+@pytest.mark.quick
 def test_the_document_is_of_its_schema(saxpy: Path, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     assert run(saxpy, *DONE, "--verify", "--json", path, "--quiet").returncode == 0
@@ -149,6 +150,7 @@ def test_inputs_replace_what_was_recorded(saxpy: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == floats([7.0] * N)
 
 
+@pytest.mark.quick
 def test_a_wrong_memory_is_named(tmp_path: Path) -> None:
     """A capture that says the kernel left something else."""
     wrong = tmp_path / "wrong.ncap"
@@ -187,6 +189,7 @@ def test_memory_it_was_never_given(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("neutrino-bench: error: ")
 
 
+@pytest.mark.quick
 def test_a_refused_capture_names_the_call(tmp_path: Path) -> None:
     path = CAPTURES["refused"](tmp_path / "x.ncap")
     done = run(path, *DONE, "--quiet")
@@ -198,11 +201,13 @@ def test_a_refused_capture_names_the_call(tmp_path: Path) -> None:
     assert found["settings"]["ignored_refusals"] and "cuMemcpyDtoH_v2" in found["notes"][0]
 
 
+@pytest.mark.quick
 def test_a_time_out(saxpy: Path) -> None:
     done = run(saxpy, "--driver", "sim", "--samples", "100000", "--timeout", "0.2", "--quiet")
     assert done.returncode == 124 and "raise the time-out" in done.stderr
 
 
+@pytest.mark.quick
 def test_what_does_not_converge_says_so(saxpy: Path) -> None:
     done = run(saxpy, "--driver", "sim", "--until", "cv=0.000001", "--timeout", "120", "--quiet")
     assert done.returncode == 5 and "coefficient of variation" in done.stderr
@@ -217,6 +222,7 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
     assert (done.returncode == 0) == (result["verdict"] == "pass")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -251,6 +257,7 @@ def test_a_file_that_is_no_capture(tmp_path: Path) -> None:
 # ---- the library -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_from_a_notebook(saxpy: Path) -> None:
     """In a thread that is not the first, as an object; every set's outputs come back."""
     found: list[benchguard.ReplayResult] = []
