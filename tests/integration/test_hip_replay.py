@@ -89,7 +89,7 @@ def outcome(x: list[float]) -> bytes:
 def test_memory_after_a_replay_is_as_recorded(recorded: Recorded) -> None:
     done = replayed(recorded, "--driver", "hip-sim", "--verify")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "verified: memory is as recorded, byte for byte" in done.stdout
+    assert "verified: memory equals the captured memory, byte for byte" in done.stdout
     assert "libamdhip64.so.5, HIP 50221153" in done.stdout
     assert "clocks not available: NVML reads no devices of HIP" in done.stdout
 

@@ -142,7 +142,7 @@ def test_too_long_region_is_reported_and_kept(record: Record, program: Path) -> 
 def test_program_killed_in_its_region_is_reported(record: Record, program: Path) -> None:
     recorded = record([program, "killed"])
     assert (recorded.status, recorded.captures) == (128 + 9, [])
-    assert "the program was killed inside it" in recorded.said[-1]
+    assert "the program was killed inside the region" in recorded.said[-1]
     assert b"region" + b"killed" in recorded.unended.read_bytes()
 
 

@@ -270,7 +270,7 @@ def test_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, nam
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "memory is as recorded, byte for byte" in done.stdout
+    assert "memory equals the captured memory, byte for byte" in done.stdout
 
 
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])

@@ -51,7 +51,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_memory_after_a_replay_is_as_recorded(name: str, tmp_path: Path) -> None:
     done = run(CAPTURES[name](tmp_path / "x.ncap"), *DONE, "--verify")
     assert done.returncode == 0, done.stderr
-    assert "memory is as recorded, byte for byte" in done.stdout
+    assert "memory equals the captured memory, byte for byte" in done.stdout
     assert "time of region 1, us" in done.stdout
 
 
