@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""The one task entry: python build.py TASK [--here] [ARGUMENTS]
+"""Run a task: python build.py TASK [--here] [ARGUMENTS]
 
-A clean clone needs Python >= 3.10 with venv, and a C compiler. The first task makes .venv and fetches what the
-project needs; afterwards no task needs the network.
+A clean clone needs Python >= 3.10 with venv, and a C compiler. A task creates .venv and installs the packages that it
+needs; it downloads nothing when it runs again.
 
---here uses the Python that runs this script, as it is, and installs nothing: for a machine without a network
-that has the dependencies already.
+--here: use the Python that runs this script and install nothing. That Python must have the packages already.
 """
 
 from __future__ import annotations
@@ -27,10 +26,20 @@ VENV = ROOT / ".venv"
 MARKER = VENV / "neutrino-setup"
 OUT = ROOT / "build"
 OLDEST = (3, 10)
-EXTRAS = ("examples", "test")
-"""What a task may ask for; each includes the ones before it (pyproject.toml)."""
+EXTRAS = {
+    "examples": {"examples"},
+    "test": {"test"},
+    "test-full": {"examples", "test", "test-full"},
+    "check": {"check"},
+}
+"""The extras of pyproject.toml that a task may need, and what each of them includes."""
+
+TIERS = {"--all": "quick or full", "--nightly": "nightly"}
+"""Options of `test`, and the pytest markers that they select (tests/conftest.py)."""
 
 SANITIZERS = ("address,undefined", "thread")
+FUZZ_TARGETS = ("ptx", "run", "link", "fatbin", "hip", "globals", "kernels", "capture")
+FUZZ_COUNT = "20000"
 DEMO = "examples/grayscale/submission.py"
 REPLAY_DEMO = "examples/replay/program.py"
 GRADE_DEMO = (
@@ -40,7 +49,7 @@ GRADE_DEMO = (
 
 
 class TaskError(Exception):
-    """One line: what went wrong and what to do about it."""
+    """A task failed. One line: what happened, where, what to do."""
 
 
 @dataclass(frozen=True)
@@ -70,40 +79,43 @@ def execute(command: Sequence[str], then: str, environment: dict[str, str] | Non
         raise TaskError(f"{shown[:120]} ended with {status}; {then}")
 
 
-# ---- setting up ------------------------------------------------------------------------------------------------
+# ---- set-up ----------------------------------------------------------------------------------------------------
 
 
-def workshop(extra: str, here: bool) -> Workshop:
-    """The Python to run a task in: .venv with `extra` installed, or with `here` the one that runs us."""
-    need_compiler()
+def workshop(extra: str | None, here: bool) -> Workshop:
+    """The Python for a task: .venv with `extra` installed, or with `here` the Python that runs this script."""
+    require_compiler()
     if here:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         return Workshop(Path(sys.executable), {**os.environ, "PYTHONPATH": path})
-    if not is_set_up(extra):
-        set_up(extra)
+    installed = installed_extras()
+    if installed is None or (extra is not None and extra not in installed):
+        set_up(extra, installed or set())
     path = os.pathsep.join([str(VENV / "bin"), os.environ.get("PATH", os.defpath)])
     return Workshop(VENV / "bin" / "python", {**os.environ, "PATH": path, "VIRTUAL_ENV": str(VENV)})
 
 
 def fingerprint() -> str:
-    """Changes when .venv has to be made again: other requirements, another Python, another place."""
+    """Changes when .venv must be created again: other requirements, another Python, another folder."""
     digest = hashlib.sha256((ROOT / "pyproject.toml").read_bytes())
     for text in (sys.version, str(Path(sys.executable).resolve()), str(ROOT)):
         digest.update(b"\0" + text.encode())
     return digest.hexdigest()
 
 
-def is_set_up(extra: str) -> bool:
+def installed_extras() -> set[str] | None:
+    """The extras that .venv has; None if .venv has to be set up."""
     try:
-        found, _, installed = MARKER.read_text().partition(" ")
-    except OSError:
-        return False
-    enough = installed in EXTRAS and EXTRAS.index(installed) >= EXTRAS.index(extra)
-    return enough and found == fingerprint() and (VENV / "bin" / "python").exists()
+        found, *installed = MARKER.read_text().split()
+    except (OSError, ValueError):
+        return None
+    if found != fingerprint() or not (VENV / "bin" / "python").exists():
+        return None
+    return {included for extra in installed for included in EXTRAS.get(extra, ())}
 
 
-def set_up(extra: str) -> None:
-    """Make .venv and install the project into it, editable."""
+def set_up(extra: str | None, installed: set[str]) -> None:
+    """Create .venv if needed, and install the project into it, editable."""
     for module in ("venv", "ensurepip"):
         if importlib.util.find_spec(module) is None:
             raise TaskError(
@@ -113,22 +125,26 @@ def set_up(extra: str) -> None:
     python = VENV / "bin" / "python"
     MARKER.unlink(missing_ok=True)
     if not is_of_this_python(python):
-        print(f"making {VENV}", flush=True)
+        print(f"creating {VENV}", flush=True)
         execute([sys.executable, "-m", "venv", "--clear", str(VENV)], "free the disk, or use --here")
-    print(f"installing the project and what its {extra} extra names; this happens once", flush=True)
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+        installed = set()
+    extras = sorted({*installed, *filter(None, [extra])})
+    target = f".[{','.join(extras)}]" if extras else "."
+    print(f"installing {target} (once)", flush=True)
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile"]
     execute(
-        [*pip, "--editable", f".[{extra}]"],
-        "the lines above say why; without a network use --here with a Python that has the dependencies",
+        [*pip, "--editable", target],
+        "pip's message is above; without a network use --here with a Python that has the dependencies",
+        {**os.environ, "NEUTRINO_BENCH_WITHOUT_NATIVE": "1"},  # build_native keeps its objects
     )
-    if extra == "test":
+    if extra == "test-full":
         fetch = [str(python), "tests/support/fetch_hip.py", str(VENV / "hip")]
-        execute(fetch, "the line above says why; without CI=true the tests of HIP are left out")
-    MARKER.write_text(f"{fingerprint()} {extra}")
+        execute(fetch, "the line above says why; without CI=true the tests of HIP are skipped")
+    MARKER.write_text(" ".join([fingerprint(), *extras]))
 
 
 def is_of_this_python(python: Path) -> bool:
-    """Whether the environment of `python` works and was made from the Python that runs us."""
+    """Whether `python` works and its environment was created from the Python that runs this script."""
     ask = "import pip, sys; print(sys.version, sys.base_prefix)"
     try:
         done = subprocess.run([str(python), "-c", ask], capture_output=True, text=True, check=False)
@@ -137,48 +153,43 @@ def is_of_this_python(python: Path) -> bool:
     return done.returncode == 0 and done.stdout.strip() == f"{sys.version} {sys.base_prefix}"
 
 
-def need_compiler() -> None:
+def require_compiler() -> None:
     named = shlex.split(os.environ.get("CC", ""))
     candidates = named[:1] or ["cc", "gcc", "clang"]
     if not any(shutil.which(name) for name in candidates):
-        where = f"CC={named[0]}: no such program" if named else "no C compiler found"
-        raise TaskError(f"{where}; install gcc or clang, or set CC to one")
+        problem = f"CC={named[0]}: no such program" if named else "no C compiler found"
+        raise TaskError(f"{problem}; install gcc or clang, or set CC to one")
 
 
 def build_native(place: Workshop, *options: str | Path) -> None:
-    place.run(
-        "-m",
-        "benchguard.toolchain.native",
-        *options,
-        then="the line above says which source and why",
-        quiet=True,
-    )
+    keep = ("--keep", OUT / "objects", "--compile-commands", ROOT / "compile_commands.json")
+    then = "the compiler's message is above"
+    place.run("-m", "benchguard.toolchain.native", *keep, *options, then=then, quiet=True)
 
 
 # ---- tasks -----------------------------------------------------------------------------------------------------
 
 
 def setup(here: bool, arguments: list[str]) -> None:
-    """make .venv with everything the tests need"""
+    """create .venv with the packages that every task needs"""
     no_arguments("setup", arguments)
-    place = workshop("test", here)
-    print(f"ready: {place.python}")
+    workshop("test-full", here)
+    print(f"ready: {workshop('check', here).python}")
 
 
 def gen(here: bool, arguments: list[str]) -> None:
-    """write the generated C to build/generated, to be read"""
+    """write the generated C to build/generated"""
     no_arguments("gen", arguments)
-    generate(workshop("examples", here), OUT / "generated")
+    generate(workshop(None, here), OUT / "generated")
 
 
 def build(here: bool, arguments: list[str]) -> None:
-    """compile the shim, the dlopen redirection, the CPU driver and the replay engine"""
-    no_arguments("build", arguments)
-    build_native(workshop("examples", here))
+    """compile the native libraries: build [shim] [preload] [sim] [engine] [hip], by default all of them"""
+    build_native(workshop(None, here), *arguments)
 
 
 def demo(here: bool, arguments: list[str]) -> None:
-    """observe an example and check its log, record and replay another, grade a third; options go to the first"""
+    """observe an example and verify its log, record and replay a second, grade a third; options go to the first"""
     place = workshop("examples", here)
     build_native(place)
     folder = OUT / "demo"
@@ -189,7 +200,13 @@ def demo(here: bool, arguments: list[str]) -> None:
     place.run(
         *bench, *example, then="its last line says why; `python -m benchguard doctor` checks the machine"
     )
-    place.run("-m", "benchguard", "verify-log", log.relative_to(ROOT), then="the log was altered; run again")
+    place.run(
+        "-m",
+        "benchguard",
+        "verify-log",
+        log.relative_to(ROOT),
+        then="the log was changed after the run; run the demo again",
+    )
     capture = (folder / "equalise.ncap").relative_to(ROOT)
     record = ("-m", "benchguard", "record", "-o", capture, "--force", "--")
     place.run(*record, place.python, REPLAY_DEMO, then="its last line says why")
@@ -200,16 +217,24 @@ def demo(here: bool, arguments: list[str]) -> None:
 
 
 def test(here: bool, arguments: list[str]) -> None:
-    """run the tests; options go to pytest"""
-    place = workshop("test", here)
+    """run the quick tests, with --all every test but the nightly ones, with --nightly these; options go to pytest"""
+    tier = next((option for option in TIERS if option in arguments), None)
+    rest = [word for word in arguments if word != tier]
+    place = workshop("test-full" if tier else "test", here)
     build_native(place)
-    place.run("-m", "pytest", *arguments, then="the summary above names the tests that failed")
+    selected = ["-m", TIERS[tier] if tier else "quick", "--dist", "loadgroup", "-n", str(processors())]
+    failed = "the summary above names the failed tests"
+    place.run("-m", "pytest", *selected, *rest, then=failed)
+    if tier == "--nightly":
+        sanitize(here, [])
+        for target in FUZZ_TARGETS:
+            fuzz(here, [target, "--count", FUZZ_COUNT])
 
 
 def check(here: bool, arguments: list[str]) -> None:
-    """ruff, mypy, clang-format, and that the same input gives the same C"""
+    """run ruff, mypy and clang-format, and check that the generator is deterministic"""
     no_arguments("check", arguments)
-    place = workshop("test", here)
+    place = workshop("check", here)
     place.run("-m", "ruff", "check", ".", then="fix the lines it names")
     place.run("-m", "ruff", "format", "--check", ".", then="run `ruff format .`")
     place.run("-m", "mypy", then="fix the lines it names")
@@ -219,7 +244,7 @@ def check(here: bool, arguments: list[str]) -> None:
 
 
 def bench(here: bool, arguments: list[str]) -> None:
-    """measure what a call costs under the shim, or `bench engine`: how fast PTX runs; options go on"""
+    """measure the cost of a call under the shim; with `engine` first, the speed of the CPU driver's PTX interpreter"""
     place = workshop("examples", here)
     build_native(place)
     folder = "sim" if arguments[:1] == ["engine"] else "overhead"
@@ -228,33 +253,42 @@ def bench(here: bool, arguments: list[str]) -> None:
 
 
 def fuzz(here: bool, arguments: list[str]) -> None:
-    """feed mutated input to a reader: ptx, run, link, fatbin, globals, kernels, capture; options: tests/fuzz/run.py"""
+    """feed mutated input to a reader: fuzz ptx|run|link|fatbin|globals|kernels|capture [--count N]"""
     place = workshop("test", here)
-    place.run("tests/fuzz/run.py", *arguments, then="the lines above say what was found and how to repeat it")
+    place.run(
+        "tests/fuzz/run.py", *arguments, then="the lines above name the findings and how to repeat them"
+    )
 
 
 def device(here: bool, arguments: list[str]) -> None:
-    """run real GPU programs without and with the shim and compare; skips without a GPU"""
+    """run real GPU programs without and with the shim and compare them; needs a GPU"""
     place = workshop("test", here)
     build_native(place)
     place.run("tests/device/run.py", *arguments, then="the table above names the programs that failed")
 
 
 def sanitize(here: bool, arguments: list[str]) -> None:
-    """run the C code under the address, undefined-behaviour and thread sanitizers; options go to pytest"""
+    """run the C code under gcc's address, undefined-behaviour and thread sanitizers; options go to pytest"""
     place = workshop("test", here)
     folder = OUT / "sanitize"
     for name in SANITIZERS:
         build_native(place, "--sanitize", name, "--out", folder / name.replace(",", "-"))
     place = Workshop(place.python, {**place.environment, "NEUTRINO_SANITIZED": str(folder)})
-    place.run("-m", "pytest", "tests/sanitize", "tests/unit/hook", *arguments, then="the report is above")
+    place.run(
+        "-m",
+        "pytest",
+        "tests/sanitize",
+        "tests/unit/hook",
+        *arguments,
+        then="the sanitizer's report is above",
+    )
 
 
 def clean(here: bool, arguments: list[str]) -> None:
-    """remove what was built; --all removes .venv too"""
+    """remove build outputs; with --all also .venv"""
     del here
     if arguments not in ([], ["--all"]):
-        raise TaskError("clean takes --all or nothing")
+        raise TaskError("clean takes no argument but --all")
     names = [
         "build",
         "dist",
@@ -269,31 +303,32 @@ def clean(here: bool, arguments: list[str]) -> None:
         if folder.is_dir():
             shutil.rmtree(folder)
             print(f"removed {folder.relative_to(ROOT)}")
+    (ROOT / "compile_commands.json").unlink(missing_ok=True)
 
 
 def show_help(here: bool, arguments: list[str]) -> None:
-    """this text"""
+    """show this text"""
     del here, arguments
     print((__doc__ or "").strip() + "\n\nTasks:")
     for name, task in TASKS.items():
         print(f"  {name:9} {task.__doc__}")
 
 
-# ---- their parts -----------------------------------------------------------------------------------------------
+# ---- parts of tasks --------------------------------------------------------------------------------------------
 
 
 def generate(place: Workshop, folder: Path, seed: str = "0") -> None:
-    """The shim's and the CPU driver's generated sources. The hash seed must make no difference."""
+    """Write the generated sources of the shim and the CPU driver. They must not depend on the hash seed."""
     seeded = Workshop(place.python, {**place.environment, "PYTHONHASHSEED": seed})
     for api in ("cuda", "hip") if has_hip(place) else ("cuda",):
-        for what in (["shim", "--all-header-functions"], ["sim"]):
-            out = folder / (what[0] if api == "cuda" else f"{api}-{what[0]}")
-            command = ["-m", "benchguard.codegen", *what, "--api", api, "--out", str(out)]
+        for target in (["shim", "--all-header-functions"], ["sim"]):
+            out = folder / (target[0] if api == "cuda" else f"{api}-{target[0]}")
+            command = ["-m", "benchguard.codegen", *target, "--api", api, "--out", str(out)]
             seeded.run(*command, then="the line above says why", quiet=True)
 
 
 def has_hip(place: Workshop) -> bool:
-    """Whether HIP's headers are where the generator looks for them."""
+    """Whether the generator finds HIP's headers."""
     ask = [str(place.python), "-c", "from benchguard.codegen.hip import find_hip_headers; find_hip_headers()"]
     done = subprocess.run(ask, cwd=ROOT, env=place.environment, capture_output=True, check=False)
     return done.returncode == 0
@@ -310,9 +345,9 @@ def check_determinism(place: Workshop) -> None:
         ]
     if differing:
         raise TaskError(
-            f"codegen wrote {', '.join(differing)} differently the second time; sort what it iterates"
+            f"codegen wrote {', '.join(differing)} differently the second time; sort the sets it iterates over"
         )
-    print(f"codegen: {len(files)} files, the same bytes twice")
+    print(f"codegen: {len(files)} files, identical when generated twice")
 
 
 def check_c_format(place: Workshop) -> None:
@@ -320,18 +355,25 @@ def check_c_format(place: Workshop) -> None:
     program = shutil.which("clang-format", path=place.environment.get("PATH")) or "clang-format"
     command = [program, "--dry-run", "-Werror", *map(str, sources)]
     execute(
-        command, "run clang-format -i on the files it names (it comes with the extra test)", place.environment
+        command,
+        "run clang-format -i on the files it names (the extra `check` installs it)",
+        place.environment,
     )
     print(f"clang-format: {len(sources)} files")
 
 
 def hand_written_c() -> list[Path]:
-    """Every C and CUDA source and header but those that are generated or stand for a vendor's."""
+    """C and CUDA sources and headers, except generated ones and stand-ins for a vendor's."""
     folders = ("hook", "preload", "engine", "sim", "examples", "tests")
     found = [
         path for name in folders for path in (ROOT / name).rglob("*") if path.suffix in {".c", ".h", ".cu"}
     ]
     return sorted(path.relative_to(ROOT) for path in found if "golden" not in path.parts)
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def no_arguments(task: str, arguments: list[str]) -> None:
@@ -367,7 +409,7 @@ def main(words: list[str]) -> int:
     if name in ("-h", "--help"):
         name = "help"
     if name not in TASKS:
-        print(f"build: no task {name}; the tasks are {', '.join(TASKS)}", file=sys.stderr)
+        print(f"build: unknown task {name}; the tasks are {', '.join(TASKS)}", file=sys.stderr)
         return 2
     try:
         TASKS[name](here, words[1:])

@@ -1,6 +1,6 @@
 """Commands that make setuptools build the native libraries with the package (docs/adr/0005).
 
-pyproject.toml names these classes. setuptools loads this file alone, by its path, so it imports nothing of ours.
+pyproject.toml names these classes. setuptools loads this file by its path, so it cannot import the package.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ class BuildNative(Command):
         self.set_undefined_options("build_py", ("build_lib", "build_lib"))
 
     def run(self) -> None:
+        if self.editable_mode and os.environ.get("NEUTRINO_BENCH_WITHOUT_NATIVE"):
+            return  # build.py builds in place afterwards, and keeps the objects for the next change
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         command = [sys.executable, "-m", "benchguard.toolchain.native", "--out", str(self._folder())]
         done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
         if done.returncode != 0:
-            raise ExecError("the native libraries were not built; the line above says why")
+            raise ExecError("the native libraries were not built; the compiler's message is above")
 
     def _folder(self) -> Path:
         base = ROOT if self.editable_mode or self.build_lib is None else Path(self.build_lib).resolve()

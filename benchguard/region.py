@@ -55,9 +55,19 @@ def region(
 ) -> Iterator[bool]:
     """Record what the device does in this block, as `name`; true in the block if it is recorded.
 
-    The values are device memory that a replay may speak of by name: torch tensors, anything with
-    `__cuda_array_interface__`, (address, bytes), or Memory. Outside `neutrino-bench record`, or where that chooses
-    the region itself, this does nothing; with `required` it raises RegionError.
+    Args:
+        name: the region's name in the capture.
+        inputs: device memory that the region reads, by name.
+        outputs: device memory that the region only writes, by name. A replay fills it with a pattern before each
+            sample.
+        state: device memory that the region updates in place, by name. A replay restores it before each sample.
+        required: raise RegionError if nothing is recorded.
+
+    A value is a torch tensor, an object with `__cuda_array_interface__`, a pair (device address, bytes), or Memory.
+    Outside `neutrino-bench record`, or if its options choose the region, this does nothing.
+
+    Raises:
+        RegionError: the region cannot be recorded, or a value is not device memory that this program allocated.
     """
     shim = _shim()
     if shim is None:

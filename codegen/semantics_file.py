@@ -44,9 +44,9 @@ class SemanticsFile(msgspec.Struct, forbid_unknown_fields=True):
     replace: dict[str, Names]
     through: dict[str, Names]
     refused: dict[str, list[str]]
+    operations: dict[str, list[str]] = {}
+    """The C call that records an operation, and the hooks in `through` that are generated to make it."""
     roles: dict[str, str] = {}
-    read_only: list[str] = []
-    """Pointers, "function.parameter", that hooks get as const whether or not the header has it so."""
     header: _Header | None = None
     """Whose names these are; None: every release's. Headers of another release may lack some."""
     translated: _Translated | None = None

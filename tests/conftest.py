@@ -1,4 +1,4 @@
-"""What every test may use: where the built libraries are, and a compiler for small C programs."""
+"""Fixtures for every test: the built libraries, and a compiler for small C programs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+pytest_plugins = ["tests.tiers"]
 
 ROOT = Path(__file__).parents[1]
 NATIVE = ROOT / "benchguard" / "native"

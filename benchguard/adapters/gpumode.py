@@ -18,8 +18,9 @@ from typing import Any
 import yaml
 
 from ..errors import UsageError
+from ..ipc.text import one_line
 from ..problem import distributions
-from ..problem.errors import ProblemError, blaming, one_line
+from ..problem.errors import ProblemError, blaming
 from ..problem.suite import Suite
 from .detect import TASK_FILE
 from .gpumode_case import GpuModeCase, Task

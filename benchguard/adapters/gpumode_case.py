@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..ipc.text import one_line
 from ..problem import distributions as variants
 from ..problem.arrays import NUMPY_DTYPES, Array, is_torch, to_numpy, to_torch
-from ..problem.errors import ProblemError, blaming, one_line
+from ..problem.errors import ProblemError, blaming
 from ..problem.seeding import generator, seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Role, Tolerance
 from .host import running_on, torch_module
@@ -256,4 +257,4 @@ def _reason(said: Any) -> str | None:
     if bool(good):
         return None
     text = "\n".join(map(str, words)) if isinstance(words, list) else str(words)
-    return f"check_implementation: {one_line(text)}"
+    return f"check_implementation: {one_line(text) or 'no reason given'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .errors import CaptureError
 from .pack import PackSummary, pack
 from .reader import Capture
-from .sections import Limits
+from .validate import Limits
 from .writer import CaptureWriter
 
 __all__ = ["Capture", "CaptureError", "CaptureWriter", "Limits", "PackSummary", "pack"]

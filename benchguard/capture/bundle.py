@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import struct
-import zlib
 
-import zstandard
+from .unpack import CodeError, Method, unpack
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED_MAGIC = b"CCOB"
 ENTRIES_MAX = 4096
 ID_MAX = 4096
-RAW_MAX = 1 << 30
 
 _COUNT, _ENTRY = struct.Struct("<Q"), struct.Struct("<QQQ")
 _START = struct.Struct("<4sHH")
 _HEADERS = {1: struct.Struct("<IQ"), 2: struct.Struct("<IIQ"), 3: struct.Struct("<QQQ")}
 """By version: the size of everything (not in version 1), the raw size, a hash."""
-_ZLIB, _ZSTD = 0, 1
-
-
-class CodeError(Exception):
-    """Code that cannot be read; the message says what is wrong with it."""
+_METHODS = {0: Method.ZLIB, 1: Method.ZSTD}
 
 
 def codes_of(image: bytes) -> list[tuple[str, bytes]]:
-    """The device code in an image, with the ids of a bundle's entries; of no bundle, the image itself with none."""
+    """The device code in an image, with the ids of a bundle's entries. An image that is no bundle is its own code."""
     bundle = _unpacked(image) if image.startswith(COMPRESSED_MAGIC) else image
     if not bundle.startswith(MAGIC):
         if bundle is not image:
-            raise CodeError("what is compressed in it is no offload bundle")
+            raise CodeError("the compressed bundle does not hold an offload bundle")
         return [("", image)]
     return [
         (name, bundle[begin : begin + size])
@@ -41,7 +35,7 @@ def codes_of(image: bytes) -> list[tuple[str, bytes]]:
 def _entries(bundle: bytes) -> list[tuple[str, int, int]]:
     at = len(MAGIC) + _COUNT.size
     if len(bundle) < at or (count := _COUNT.unpack_from(bundle, len(MAGIC))[0]) > ENTRIES_MAX:
-        raise CodeError("the offload bundle has no sane count of entries")
+        raise CodeError("the offload bundle has an impossible number of entries")
     entries = []
     for _ in range(count):
         if at + _ENTRY.size > len(bundle):
@@ -63,33 +57,14 @@ def _unpacked(image: bytes) -> bytes:
     _, version, method = _START.unpack_from(image)
     header = _HEADERS.get(version)
     if header is None or len(image) < _START.size + header.size:
-        raise CodeError(f"the compressed bundle is cut short or of no known version ({version})")
+        raise CodeError(f"the compressed bundle is cut short or has the unknown version {version}")
     *total, raw_bytes, _ = header.unpack_from(image, _START.size)
     begin, end = _START.size + header.size, total[0] if total else len(image)
     if not begin <= end <= len(image):
         raise CodeError("the compressed bundle declares an impossible size")
-    if raw_bytes > RAW_MAX:
-        raise CodeError(
-            f"the compressed bundle unpacks to {raw_bytes} bytes; more than {RAW_MAX} are not read"
-        )
-    data = image[begin:end]
+    if method not in _METHODS:
+        raise CodeError(f"the compressed bundle is packed by an unknown method ({method})")
     try:
-        raw = _unzip(data, raw_bytes) if method == _ZLIB else _unzstd(data, raw_bytes, method)
-    except (zlib.error, zstandard.ZstdError, MemoryError) as error:
-        raise CodeError(f"the compressed bundle does not decompress: {error}") from error
-    if len(raw) != raw_bytes:
-        raise CodeError("the compressed bundle does not decompress to the size that it declares")
-    return raw
-
-
-def _unzip(data: bytes, raw_bytes: int) -> bytes:
-    return zlib.decompressobj().decompress(data, raw_bytes) if raw_bytes else b""
-
-
-def _unzstd(data: bytes, raw_bytes: int, method: int) -> bytes:
-    if method != _ZSTD:
-        raise CodeError(f"the compressed bundle is packed in no known way ({method})")
-    said = zstandard.get_frame_parameters(data).content_size
-    if said not in (raw_bytes, zstandard.CONTENTSIZE_UNKNOWN):  # what it says would be allocated
-        raise CodeError("the compressed bundle does not decompress to the size that it declares")
-    return zstandard.ZstdDecompressor().decompress(data, max_output_size=raw_bytes)
+        return unpack(image[begin:end], _METHODS[method], raw_bytes)
+    except CodeError as error:
+        raise CodeError(f"the compressed bundle {error}") from error

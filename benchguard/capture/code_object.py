@@ -12,7 +12,8 @@ import msgspec
 from elftools.common.utils import struct_parse
 from elftools.elf.elffile import ELFFile
 
-from .bundle import CodeError, codes_of
+from .bundle import codes_of
+from .unpack import CodeError
 
 NOTE_OWNER, NOTE_METADATA = b"AMDGPU\0", 32
 METADATA_MAX = 16 << 20

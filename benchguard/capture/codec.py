@@ -9,11 +9,11 @@ from struct import Struct
 from typing import Any, Protocol
 
 from . import model
+from .errors import CaptureError
 from .fields import Field, Holds, Layout
 from .layout import ELEMENTS, OPERATIONS, Kind, OperationKind
 
 TEXT_MAX = 16384
-ARRAY_MAX = 4096
 
 MODELS: dict[Layout, type] = {}
 for _kind, _layout in ELEMENTS.items():
@@ -32,13 +32,8 @@ PARTS: dict[str, type] = {
 }
 
 
-class MalformedError(ValueError):
-    """An element that cannot be; the message says why. Whoever knows the file makes a CaptureError of it."""
-
-
-def check_index(value: int, count: int, what: str) -> None:
-    if value >= count:
-        raise MalformedError(f"{what} {value}, but there are {count}")
+class MalformedError(CaptureError):
+    """A fault in a capture's bytes. Callers that know the file name it in another CaptureError."""
 
 
 class Data(Protocol):
@@ -127,18 +122,14 @@ def _reader(field: Field, at: int, end: int) -> Reader:
 
 def _from_span(field: Field, offset: int, size: int, data: Data | None) -> Any:
     assert data is not None
-    if field.span is Holds.TEXT:
-        if size > TEXT_MAX:
-            raise MalformedError(f"{field.attribute} of {size} bytes, where at most {TEXT_MAX} are allowed")
-        return data.span(offset, size).decode(errors="replace")
-    if field.span is Holds.BYTES:
-        return data.span(offset, size)
-    element = 8 if field.span is Holds.WORDS else field.span.size  # type: ignore[union-attr]
-    if size % element or size // element > ARRAY_MAX:
-        raise MalformedError(
-            f"{field.attribute} of {size} bytes; at most {ARRAY_MAX} whole elements of {element} are allowed"
-        )
     raw = data.span(offset, size)
+    if field.span is Holds.TEXT:
+        return raw.decode(errors="replace")
+    if field.span is Holds.BYTES:
+        return raw
+    element = 8 if field.span is Holds.WORDS else field.span.size  # type: ignore[union-attr]
+    if size % element:
+        raise MalformedError(f"{field.attribute} of {size} bytes; whole elements have {element}")
     if isinstance(field.span, Layout):
         made = PARTS[field.span.name]
         return tuple(_decode(field.span, made, raw, at, None) for at in range(0, size, element))

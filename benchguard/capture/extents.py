@@ -1,14 +1,13 @@
-"""Is a range of addresses inside memory that the capture has?"""
+"""Ranges of addresses, joined."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from itertools import accumulate
 
 
 class Joined:
-    """Ranges (begin, end); those that meet or overlap are one."""
+    """Ranges (begin, end). Adjacent and overlapping ranges are joined."""
 
     def __init__(self, ranges: Iterable[tuple[int, int]] = ()) -> None:
         self.ranges: list[tuple[int, int]] = []
@@ -22,16 +21,3 @@ class Joined:
     def hold(self, address: int, size: int) -> bool:
         at = bisect_right(self._begins, address) - 1
         return at >= 0 and address + size <= self.ranges[at][1]
-
-
-class Separate:
-    """Ranges that may overlap; something is inside if one alone holds it."""
-
-    def __init__(self, ranges: Iterable[tuple[int, int]] = ()) -> None:
-        in_order = sorted(ranges)
-        self._begins = [begin for begin, _ in in_order]
-        self._furthest = list(accumulate((end for _, end in in_order), max))
-
-    def hold(self, address: int, size: int) -> bool:
-        at = bisect_right(self._begins, address) - 1
-        return at >= 0 and address + size <= self._furthest[at]

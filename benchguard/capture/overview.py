@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from .bundle import CodeError
 from .code_object import CodeObject, code_objects
 from .errors import CaptureError
 from .layout import AllocationFlag, ImageFormat, OperationFlag
 from .model import Device, Dim3, GraphLaunch, Kernel, Launch, Limit, Option, Refusal, Run, Setting
 from .reader import Capture
 from .table import Table
+from .unpack import CodeError
 
 SCHEMA = "neutrino-bench/inspect/1"
 AMD_FORMATS = (ImageFormat.OFFLOAD_BUNDLE, ImageFormat.COMPRESSED_BUNDLE, ImageFormat.CODE_OBJECT)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..version import __version__
 from .codec import MalformedError
@@ -60,7 +61,8 @@ def pack(
     try:
         opened = Recording(descriptor, deadline)
         gathered = gather(opened)
-        with CaptureWriter(target, check=lambda written: _check(written, recording)) as writer:
+        summary: dict[str, Any] = {}
+        with CaptureWriter(target, lambda written: summary.update(_summary(written, recording))) as writer:
             ElementPacker(gathered, writer, calls).pack()
             kept, changed = _pack_memory(gathered, writer)
             _finish(gathered, writer)
@@ -70,19 +72,15 @@ def pack(
         raise CaptureError(f"cannot read the recording {recording}: {error.strerror}; try again") from error
     finally:
         os.close(descriptor)
-    with Capture.open(target) as capture:
-        return PackSummary(
-            target,
-            capture.name,
-            len(capture.operations),
-            tuple(capture.refusals),
-            opened.bytes,
-            capture.file_bytes,
-            kept,
-            changed,
-            opened.unknown,
-            time.monotonic() - began,
-        )
+    return PackSummary(
+        path=target,
+        recording_bytes=opened.bytes,
+        memory_bytes=kept,
+        changed_bytes=changed,
+        unknown=opened.unknown,
+        seconds=time.monotonic() - began,
+        **summary,
+    )
 
 
 def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:
@@ -132,10 +130,16 @@ def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
     writer.add(end)
 
 
-def _check(written: Path, recording: Path) -> None:
-    """A capture that its reader refuses is none."""
+def _summary(written: Path, recording: Path) -> dict[str, Any]:
+    """Check the finished file, and describe it."""
     try:
-        Capture.open(written).close()
+        with Capture.open(written) as capture:
+            return {
+                "name": capture.name,
+                "operations": len(capture.operations),
+                "refusals": tuple(capture.refusals),
+                "file_bytes": capture.file_bytes,
+            }
     except CaptureError as error:
         raise _failed(recording, str(error.__cause__ or error)) from None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .codec import TEXT_MAX, MalformedError, check_index
+from .codec import TEXT_MAX, MalformedError
 from .fields import Holds, Layout
 from .layout import BLOB_MAX, ELEMENTS, Kind, OperationKind, RefusalFlag
 from .model import NO_CONTENT, Content
@@ -152,7 +152,7 @@ class ElementPacker:
         for each, value in zip(element.layout.fields, _raw_values(element.layout, element.raw), strict=True):
             change = changes.get(each.attribute, value)
             if each.reserved:
-                values += [b"" if isinstance(value, bytes) else 0]
+                values += [b"" if isinstance(value, bytes) else 0] * each.values
             elif isinstance(change, Content):
                 values += [change.first, change.bytes]
             elif each.span is not None:
@@ -166,7 +166,10 @@ class ElementPacker:
 
     def _index(self, indexes: list[int], element: Element, name: str) -> int:
         value: int = self._gathered.values(element)[name]
-        check_index(value, len(indexes), f"{element.kind.name.lower()} at {element.at}: {name}")
+        if value >= len(indexes):
+            raise MalformedError(
+                f"{element.kind.name.lower()} at {element.at}: {name} {value}, but there are {len(indexes)}"
+            )
         return indexes[value]
 
     def _content(self, place: Place) -> Content:

@@ -1,4 +1,4 @@
-"""Opens a capture file: hostile bytes until they have been checked, which is before anyone sees them."""
+"""Opens a capture file, which is hostile until the validator has checked it."""
 
 from __future__ import annotations
 
@@ -6,71 +6,57 @@ import hashlib
 import os
 import stat
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
-from .check import check
+from .blobs import Blobs
 from .codec import MalformedError
 from .errors import CaptureError
-from .layout import Kind
-from .model import (
-    Allocation,
-    Content,
-    Device,
-    Edge,
-    End,
-    Global,
-    Image,
-    Kernel,
-    Limit,
-    Meta,
-    Module,
-    Operation,
-    Range,
-    Refusal,
-    Relocation,
-    Run,
-    Stream,
-)
-from .sections import Limits, read_sections
-from .table import SpanData, Table
+from .extents import Joined
+from .model import Content, Global, Run
+from .table import Table
+from .tables import Tables
+from .validate import Limits, validate
 
 
-class Capture:
-    """What a region did, read from a file and checked. Use one in one thread at a time, and close it.
+class Capture(Tables):
+    """A region's work, read from a file and checked. Use a Capture in one thread at a time, and close it.
 
     with benchguard.Capture.open("x.ncap") as capture:
         for operation in capture.operations: ...
     """
 
     def __init__(self, path: Path, descriptor: int, limits: Limits) -> None:
-        sections = read_sections(descriptor, limits)
+        sections = validate(descriptor, limits)
+        super().__init__(sections)
         self.path = path
         self.limits = limits
-        self.name = sections.name
-        self.blobs = sections.blobs
+        self.blobs = Blobs(descriptor, sections.blob_table)
         self.file_bytes = os.fstat(descriptor).st_size
         self._descriptor = descriptor
-        self._tables = sections.tables
-        self._data = SpanData(self._tables.get(Kind.DATA, b""))
-        self._memory = check(self)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], limits: Limits = Limits()) -> Capture:  # noqa: B008 - frozen
-        """Open and check a capture. Raises CaptureError."""
+        """Open and check a capture file.
+
+        Args:
+            path: the file.
+            limits: limits on what reading it may cost.
+
+        Raises:
+            CaptureError: the file is missing, damaged, hostile, larger than `limits`, or cannot be checked here.
+        """
         path = Path(path)
         try:
-            # O_NONBLOCK: whoever gives the path of a pipe is not made to wait.
+            # O_NONBLOCK: opening a named pipe does not wait for its writer.
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
             raise CaptureError(f"cannot read the capture {path}: {error.strerror}; check the path") from error
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise CaptureError(f"{path}: not a file; give the path of a capture")
+                raise CaptureError(f"{path} is not a file; give the path of a capture")
             return cls(path, descriptor, limits)
         except BaseException as error:
             os.close(descriptor)
@@ -86,7 +72,7 @@ class Capture:
             self._descriptor = -1
 
     def fileno(self) -> int:
-        """The open file, for a process that is to read the same one."""
+        """The open file's descriptor, for a process that reads the same file."""
         return self._descriptor
 
     def __enter__(self) -> Capture:
@@ -97,92 +83,9 @@ class Capture:
     ) -> None:
         self.close()
 
-    def table(self, kind: Kind) -> Table[Any]:
-        return Table(kind, self._tables.get(kind, b""), self._data)
-
-    @cached_property
-    def device(self) -> Device:
-        device: Device = self.table(Kind.DEVICE)[0]
-        return device
-
-    @cached_property
-    def end(self) -> End:
-        end: End = self.table(Kind.END)[0]
-        return end
-
-    @cached_property
-    def context_limits(self) -> Table[Limit]:
-        return self.table(Kind.LIMIT)
-
-    @cached_property
-    def images(self) -> Table[Image]:
-        return self.table(Kind.IMAGE)
-
-    @cached_property
-    def modules(self) -> Table[Module]:
-        return self.table(Kind.MODULE)
-
-    @cached_property
-    def kernels(self) -> Table[Kernel]:
-        return self.table(Kind.KERNEL)
-
-    @cached_property
-    def globals(self) -> Table[Global]:
-        return self.table(Kind.GLOBAL)
-
-    @cached_property
-    def allocations(self) -> Table[Allocation]:
-        return self.table(Kind.ALLOCATION)
-
-    @cached_property
-    def before(self) -> Table[Run]:
-        return self.table(Kind.BEFORE)
-
-    @cached_property
-    def after(self) -> Table[Run]:
-        return self.table(Kind.AFTER)
-
-    @cached_property
-    def streams(self) -> Table[Stream]:
-        return self.table(Kind.STREAM)
-
-    @cached_property
-    def operations(self) -> Table[Operation]:
-        return self.table(Kind.OPERATION)
-
-    @cached_property
-    def edges(self) -> Table[Edge]:
-        return self.table(Kind.EDGE)
-
-    @cached_property
-    def relocations(self) -> Table[Relocation]:
-        return self.table(Kind.RELOCATION)
-
-    @cached_property
-    def refusals(self) -> Table[Refusal]:
-        return self.table(Kind.REFUSAL)
-
-    @cached_property
-    def ranges(self) -> Table[Range]:
-        return self.table(Kind.RANGE)
-
-    @cached_property
-    def meta(self) -> dict[str, str]:
-        entries: Table[Meta] = self.table(Kind.META)
-        return {entry.key: entry.value for entry in entries}
-
-    @cached_property
-    def graphs(self) -> dict[int, list[int]]:
-        """The nodes of every graph, as indexes of operations."""
-        graphs: defaultdict[int, list[int]] = defaultdict(list)
-        for index, operation in enumerate(self.operations):
-            if operation.graph:
-                graphs[operation.graph].append(index)
-        return dict(graphs)
-
     @property
     def raw_bytes(self) -> int:
-        """What the blobs are when they are not compressed; one that serves twice counts twice."""
+        """Decompressed bytes of all blobs; a blob that is stored once and used twice counts twice."""
         return self.blobs.raw_bytes
 
     @property
@@ -192,7 +95,6 @@ class Capture:
     def chunks(self, content: Content) -> Iterator[bytes]:
         """Bulk data, a blob at a time. Raises CaptureError."""
         try:
-            self.blobs.check(content)
             yield from self.blobs.chunks(content)
         except MalformedError as error:
             raise _refused(self.path, error) from error
@@ -203,32 +105,40 @@ class Capture:
         return b"".join(self.chunks(content))
 
     def image(self, index: int) -> bytes:
-        """The bytes of an image, which are what its SHA-256 says. Raises CaptureError."""
+        """The bytes of an image, compared with its SHA-256. Raises CaptureError."""
         image = self.images[index]
         raw = self.content(image.content)
         if hashlib.sha256(raw).hexdigest() != image.sha256:
-            raise _refused(
-                self.path, MalformedError(f"image {index}: its bytes are not those of its SHA-256")
-            )
+            raise _refused(self.path, MalformedError(f"image {index}: its bytes do not match its SHA-256"))
         return raw
 
     def memory(self, address: int, size: int, after: bool = False) -> bytes:
-        """Device memory as the region found it, or as it left it. What was never written is zero.
+        """Device memory before the region ran, or after it. Memory that was never written is zero.
 
-        Raises CaptureError if no allocation or variable holds it all.
+        Raises CaptureError if neither the allocations nor one global hold all of it.
         """
         self._check_size(size)
-        try:
-            variable = self._memory.holder(address, size, "memory")
-        except MalformedError as error:
-            raise CaptureError(f"{self.path}: {error}; `neutrino-bench inspect` lists them") from None
-        if variable is not None:
-            content = variable.after if after and variable.after.bytes else variable.before
-            return self.content(content)[address - variable.address :][:size] or bytes(size)
+        if size and not self._allocated.hold(address, size):
+            holder = self._global_at(address, size)
+            content = holder.after if after and holder.after.bytes else holder.before
+            return self.content(content)[address - holder.address :][:size] or bytes(size)
         into = bytearray(size)
         for table in (self.before, self.after) if after else (self.before,):
             self._overlay(into, address, table)
         return bytes(into)
+
+    @cached_property
+    def _allocated(self) -> Joined:
+        return Joined((each.address, each.address + each.bytes) for each in self.allocations)
+
+    def _global_at(self, address: int, size: int) -> Global:
+        for each in self.globals:
+            if each.address <= address and address + size <= each.address + each.bytes:
+                return each
+        raise CaptureError(
+            f"{self.path}: no allocation or global holds {size} bytes at {address:#x}; `neutrino-bench inspect` "
+            "lists them"
+        )
 
     def check_blobs(self) -> int:
         """Read every blob and compare its SHA-256; returns how many there are. Raises CaptureError."""
@@ -242,7 +152,7 @@ class Capture:
         return self.blobs.count
 
     def _overlay(self, into: bytearray, address: int, table: Table[Run]) -> None:
-        """Write the runs that meet [address, address + len(into)) into it."""
+        """Write the runs that overlap [address, address + len(into)) into `into`."""
         end = address + len(into)
         at = max(0, bisect_right(table, address, key=_run_address) - 1)
         while at < len(table) and (run := table[at]).address < end:
@@ -256,7 +166,7 @@ class Capture:
         if size > self.limits.content_bytes:
             raise CaptureError(
                 f"{self.path}: {size} bytes at once are more than {self.limits.content_bytes}; "
-                "read it in parts, or give larger limits"
+                "read them in parts, or give larger limits"
             )
 
 
@@ -265,4 +175,6 @@ def _run_address(run: Run) -> int:
 
 
 def _refused(path: Path, error: MalformedError) -> CaptureError:
-    return CaptureError(f"{path}: {error}; it is damaged or no capture of ours: record it again")
+    return CaptureError(
+        f"{path}: {error}; the file is damaged or was not written by neutrino-bench: record it again"
+    )

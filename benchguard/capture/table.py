@@ -1,4 +1,4 @@
-"""A table of a capture, decoded an element at a time: a small file cannot make many objects of it."""
+"""A table of a capture, decoded an element at a time, so that a small file cannot fill memory with objects."""
 
 from __future__ import annotations
 
@@ -12,23 +12,20 @@ Element = TypeVar("Element")
 
 
 class SpanData:
-    """The bytes of the section NB_CAPTURE_DATA."""
+    """The bytes that spans refer to: the section NB_CAPTURE_DATA."""
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
 
     def span(self, offset: int, size: int) -> bytes:
-        if not size:
-            return b""
-        if offset % 8 or offset + size > len(self._raw):
-            raise MalformedError(
-                f"{size} bytes at {offset} of the data; it has {len(self._raw)}, and spans begin at 8s"
-            )
-        return self._raw[offset : offset + size]
+        found = self._raw[offset : offset + size]
+        if len(found) != size:
+            raise MalformedError(f"{size} bytes at {offset} of the data, which has {len(self._raw)}")
+        return found
 
 
 class Table(Sequence[Element], Generic[Element]):
-    """The elements of one kind. Those of a capture that was opened are known to be well-formed."""
+    """The elements of one kind. Elements of an opened capture are well-formed."""
 
     def __init__(self, kind: Kind, raw: bytes, data: Data) -> None:
         self.kind = kind

@@ -7,8 +7,9 @@ from typing import TextIO
 from rich.text import Text
 
 from ..grade.compare import CompareResult
+from ..ipc.text import printable
 from .replay_text import us
-from .table import Column, console_for, printable, table
+from .table import Column, console_for, table
 
 _COLUMNS = (
     Column("case", rest=True),

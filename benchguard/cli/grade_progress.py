@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..grade.progress import GradeProgress
-from .table import printable
+from ..ipc.text import printable
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from rich.text import Text
 from ..capture.layout import NOTHING, OperationFlag, Vendor
 from ..capture.model import Copy, Device, EventRecord, EventWait, GraphLaunch, Launch, Operation, Set, Upload
 from ..capture.overview import Overview
-from .table import Column, console_for, printable, table
+from ..ipc.text import printable
+from .table import Column, console_for, table
 
 ROWS_MAX = 20
 TARGETS_MAX = 4

@@ -11,7 +11,9 @@ import statistics
 from collections.abc import Iterator, Mapping
 
 from ..grade.result import GradedCase, GradeResult
+from ..ipc.text import one_line
 
+TEXT_MAX = 1 << 16
 PASSED = 0
 FAILED_TO_RUN = 110
 NO_PIPE = 111
@@ -19,7 +21,7 @@ WRONG = 112
 NO_SUCH_TEST = 113
 TIMED_OUT = 114
 
-_STATUS = {"pass": PASSED, "error": FAILED_TO_RUN, "timeout": TIMED_OUT}
+_STATUS = {"pass": PASSED, "failed": FAILED_TO_RUN, "error": FAILED_TO_RUN, "timeout": TIMED_OUT}
 _NS_PER_US = 1e3
 
 
@@ -41,7 +43,7 @@ def popcorn_lines(result: GradeResult) -> Iterator[str]:
         for number, case in enumerate(benchmarks):
             yield from _benchmark(f"benchmark.{number}", case)
     if not result.cases:
-        yield f"error: {_one_line(result.reason)}"
+        yield f"error: {one_line(result.reason, TEXT_MAX)}"
     yield f"check: {'pass' if result.verdict == 'pass' else 'fail'}"
 
 
@@ -60,16 +62,16 @@ def _test(key: str, case: GradedCase) -> Iterator[str]:
     yield f"{key}.spec: {_spec(case)}"
     yield f"{key}.status: {'pass' if case.verdict == 'pass' else 'fail'}"
     if case.verdict != "pass":
-        yield f"{key}.error: {_one_line(case.reason)}"
+        yield f"{key}.error: {one_line(case.reason, TEXT_MAX)}"
     elif case.notes:
-        yield f"{key}.message: {_one_line('; '.join(case.notes))}"
+        yield f"{key}.message: {one_line('; '.join(case.notes), TEXT_MAX)}"
 
 
 def _benchmark(key: str, case: GradedCase) -> Iterator[str]:
     yield f"{key}.spec: {_spec(case)}"
     if case.verdict != "pass":
         yield f"{key}.status: fail"
-        yield f"{key}.error: {_one_line(case.reason)}"
+        yield f"{key}.error: {one_line(case.reason, TEXT_MAX)}"
         return
     times = [each * _NS_PER_US for each in case.samples]
     std = statistics.stdev(times) if len(times) > 1 else 0.0
@@ -86,9 +88,6 @@ def _is_test(case: GradedCase) -> bool:
 
 
 def _spec(case: GradedCase) -> str:
-    return _one_line("; ".join(f"{name}: {value}" for name, value in case.params.items()) or case.name)
-
-
-def _one_line(text: str) -> str:
-    """Whatever a submission printed, it adds no line of its own."""
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return one_line(
+        "; ".join(f"{name}: {value}" for name, value in case.params.items()) or case.name, TEXT_MAX
+    )

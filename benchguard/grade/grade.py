@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..judge.contract import AskSecrets, Secrets
-from ..judge.process import JudgeProcess
+from ..judge.contract import Secrets
 from ..problem.spec import CaseSpec
 from ..quarantine.submission import submission_of
 from .case import CaseWork, grade_case
 from .inline import InlineRun
+from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
 from .quarantined import finding_of
@@ -87,20 +87,17 @@ class ReplayedRun(GradeRun):
 
     def run(self) -> GradeResult:
         judge, opening = self.start()
-        usual = self.is_usual()
-        given = opening.find if usual else opening.find()
-        submission = self.submission(None if usual else opening)
-        found = self.quarantine(submission, given, opening)
+        submission = self.submission(opening)
+        found = self.quarantine(submission, opening)
         opened, ahead = opening.opened, opening.ahead
         finding = finding_of(found)
         if finding is not None:
             return self.result(opened, submission, found, (), finding)
-        prepared = [self._secrets(judge, spec) for spec in opened.cases[:ahead]]
+        prepared = [self._secrets(opening, index) for index in range(ahead)]
         cases: list[TimedCase] = []
         for index, spec in enumerate(opened.cases):
             if index >= ahead:
-                judge.ask(AskSecrets(index))
-                prepared.append(self._secrets(judge, spec))
+                prepared.append(self._secrets(opening, index))
             work = CaseWork(index, spec, found, *prepared[index], self.left())
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
@@ -110,12 +107,12 @@ class ReplayedRun(GradeRun):
                 break
         return self.result(opened, submission, found, cases, None)
 
-    def _secrets(self, judge: JudgeProcess, spec: CaseSpec) -> tuple[Secrets, tuple[int, int, int, int]]:
-        """Asked for before; nothing is timed while they are made."""
+    def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, tuple[int, int, int, int]]:
+        """Wait for secret inputs and references. No replay is timed while the judge makes them."""
         with self.timed("references"):
-            self.report("computing references", spec.name)
-            secrets, ends = judge.answer(Secrets)
-        return secrets, _four(self.own(ends))
+            self.report("computing references", opening.name_of(index))
+            secrets, (pool, outputs, announce, release) = opening.secrets(index)
+        return secrets, (pool, outputs, announce, release)
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:
@@ -123,8 +120,3 @@ class ReplayedRun(GradeRun):
                 self.progress(GradeProgress(phase, spec.name, samples, median_us))
 
         return report
-
-
-def _four(ends: list[int]) -> tuple[int, int, int, int]:
-    pool, outputs, announce, release = ends
-    return pool, outputs, announce, release

@@ -8,12 +8,13 @@ from ..inline.contract import SAMPLES_MAX, InlineCase
 from ..inline.result import InlineResult
 from ..inline.supervise import Inline
 from ..judge.ceilings import rates_of
-from ..judge.contract import Ask, AskExpected, AskSecrets, Expected, Opened, Secrets
+from ..judge.contract import Ask, AskExpected, Expected, Opened, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
 from ..replay.protocol import Overhead
 from ..replay.result import time_block
 from ..replay.statistics import summarise
+from .opening import Opening
 from .outcome import Outcome
 from .quarantined import finding_of
 from .result import Checks, GradedCase, GradeResult, Inputs
@@ -29,21 +30,19 @@ class InlineRun(GradeRun):
 
     def run(self) -> GradeResult:
         judge, opening = self.start()
-        given = opening.find()
+        opening.find()
         opened = opening.opened
         submission = self.submission(opening)
         with self.timed("references"):
-            cases = [
-                self._case(judge, opened, index, asked=index < opening.ahead)
-                for index in range(len(opened.cases))
-            ]
-        with Inline([case for case, _ in cases], self._samples(), device=self.options.device) as inline:
-            found = self.quarantine(submission, given, opening, inline)
+            secrets = [self._secrets(opening, index) for index in range(len(opened.cases))]
+            cases = [self._case(judge, opened, index, *each) for index, each in enumerate(secrets)]
+        with Inline(cases, self._samples(), device=self.options.device) as inline:
+            found = self.quarantine(submission, opening, inline)
             results = inline.results()
         finding = finding_of(found)
         timed = [
-            TimedCase(_graded(spec, secrets, result))
-            for spec, (_, secrets), result in zip(opened.cases, cases, results, strict=True)
+            TimedCase(_graded(spec, known, result))
+            for spec, (known, _), result in zip(opened.cases, secrets, results, strict=True)
             if finding is None or not isinstance(result, str)
         ]
         return self.result(opened, submission, found, timed, finding)
@@ -55,18 +54,17 @@ class InlineRun(GradeRun):
     def _samples(self) -> int:
         return min(self.options.samples or SAMPLES, SAMPLES_MAX)
 
+    def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:
+        self.report("computing references", opening.name_of(index))
+        return opening.secrets(index)
+
     def _case(
-        self, judge: JudgeProcess, opened: Opened, index: int, asked: bool
-    ) -> tuple[InlineCase, Secrets]:
-        self.report("computing references", opened.cases[index].name)
-        if not asked:
-            judge.ask(AskSecrets(index))
-        secrets, ends = judge.answer(Secrets)
-        self.own(ends)
+        self, judge: JudgeProcess, opened: Opened, index: int, secrets: Secrets, ends: list[int]
+    ) -> InlineCase:
         judge.ask(AskExpected(index))
         expected, descriptors = judge.answer(Expected)
         self.own(descriptors)
-        case = InlineCase(
+        return InlineCase(
             inputs=ends[0],
             expected=descriptors[0],
             inputs_layout=secrets.inputs,
@@ -74,7 +72,6 @@ class InlineRun(GradeRun):
             sets=secrets.sets,
             tolerances=opened.tolerances[index],
         )
-        return case, secrets
 
 
 def _graded(spec: CaseSpec, secrets: Secrets, result: InlineResult | str) -> GradedCase:
@@ -111,8 +108,8 @@ def _outcome(result: InlineResult) -> Outcome:
             f"{wrong} of {len(result.errors)} outputs are wrong, {max(result.errors)} elements of one",
         )
     if result.done < min(result.wanted, result.sets - 1):  # a set each, and one to begin with
-        why = result.stopped or "nobody knows why"
-        return Outcome("error", f"{result.done} of {result.wanted} samples were taken: {why}")
+        why = result.stopped or "the reason is unknown"
+        return Outcome("failed", f"{result.done} of {result.wanted} samples were taken: {why}")
     return Outcome("pass", "")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..judge.contract import AskSecrets, Opened, Throwaway
+from ..judge.contract import AskSecrets, Opened, Secrets, Throwaway
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
-from ..quarantine.late import Given
+from ..quarantine.contract import Cases
 from .options import GradeOptions
 
 AHEAD_BYTES = 4 << 30
@@ -18,14 +18,14 @@ POOL_BYTES = 1 << 30
 
 
 class Opening:
-    """The problem, from when it is asked for. `find` waits until it is open, in whatever thread; `own` is given what
-    is to be closed at the end."""
+    """A problem that the judge opens. `find` waits for it, in any thread; `own` closes descriptors at the end."""
 
     def __init__(
         self, judge: JudgeProcess, options: GradeOptions, own: Callable[[Sequence[int]], list[int]]
     ) -> None:
         self._judge, self._options, self._own = judge, options, own
         self._opened: Opened | None = None
+        self._cases: Cases | None = None
         self.ahead = 0
 
     @property
@@ -33,15 +33,29 @@ class Opening:
         assert self._opened is not None
         return self._opened
 
-    def find(self) -> Given:
-        """The throw-away inputs. Secret ones are asked for, so that they are made while the submission is recorded."""
+    def find(self) -> Cases:
+        """The cases and their throw-away inputs.
+
+        Asks for the secret inputs of the first cases, so that they are made while the submission is recorded.
+        """
+        if self._cases is not None:
+            return self._cases
         opened, _ = self._judge.answer(Opened)
         throwaway, descriptors = self._judge.answer(Throwaway)
         self.ahead = ahead_of(opened.cases, self._options)
         for index in range(self.ahead):
             self._judge.ask(AskSecrets(index))
         self._opened = opened
-        return Given(opened.cases, throwaway, self._own(descriptors)[0])
+        (inputs,) = self._own(descriptors)
+        self._cases = Cases(opened.cases, throwaway.layouts, throwaway.offsets, inputs, opened.init)
+        return self._cases
+
+    def secrets(self, index: int) -> tuple[Secrets, list[int]]:
+        """The secret inputs of a case. Cases are asked for in their order."""
+        if index >= self.ahead:
+            self._judge.ask(AskSecrets(index))
+        secrets, ends = self._judge.answer(Secrets)
+        return secrets, self._own(ends)
 
     def name_of(self, case: int) -> str:
         return self._opened.cases[case].name if self._opened and 0 <= case < len(self._opened.cases) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,6 @@ from ..inline.supervise import Inline
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.contract import Convention, Quarantined
-from ..quarantine.late import Given
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
@@ -71,7 +70,6 @@ class GradeRun:
     def quarantine(
         self,
         submission: Submission,
-        given: Given | Callable[[], Given],
         opening: Opening,
         inline: Inline | None = None,
     ) -> Quarantined:
@@ -80,7 +78,7 @@ class GradeRun:
         with self.timed("quarantine"):
             return quarantine(
                 submission,
-                given,
+                opening.find,
                 interposer=interposer,
                 folder=self.folder(),
                 timeout=max(1.0, self.left()),
@@ -90,15 +88,15 @@ class GradeRun:
                 progress=lambda phase, case: self.report(phase, opening.name_of(case)),
                 hidden=(_folder_of(self.problem),),
                 warm_up=options.warm_up,
-                init=() if callable(given) else opening.opened.init,
                 inline=inline,
             )
 
-    def submission(self, opening: Opening | None) -> Submission:
-        """As the problem says that it is called, unless an option does; without `opening`, as most are."""
+    def submission(self, opening: Opening) -> Submission:
+        """The submission. An adapter's problem says how it is called, so this waits until that is open."""
         options = self.options
         entry, convention = "solution", "arguments"
-        if opening is not None:
+        if not self._is_own_format():
+            opening.find()
             entry, convention = opening.opened.entry, opening.opened.convention
         return submission_of(
             self._path,
@@ -107,8 +105,7 @@ class GradeRun:
             cast(Convention, options.convention or convention),
         )
 
-    def is_usual(self) -> bool:
-        """Whether it is known how a submission is called before the problem is open."""
+    def _is_own_format(self) -> bool:
         options = self.options
         kind = adapter_of(self.problem) if options.adapter == "auto" else options.adapter
         return kind == "problem"
@@ -188,8 +185,8 @@ class GradeRun:
             sandbox=Sandbox(found.confined, dict(found.confinement)),
             audit=self._audit(found),
             settings=next((each.settings for each in timed if each.settings is not None), None),
-            notes=_notes(opened, cases, found),
-            output=found.output,
+            notes=notes_of(opened, cases, found),
+            output=output_of(found),
             seconds={
                 **self.seconds,
                 **{f"submission: {word}": took for word, took in found.seconds.items()},
@@ -205,7 +202,7 @@ class GradeRun:
         return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
 
 
-def _notes(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> tuple[str, ...]:
+def notes_of(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> tuple[str, ...]:
     """What a reader of the verdict should know beside it."""
     notes = []
     missing = [f"{name} ({why})" for name, why in found.confinement.items() if why != "on"]
@@ -220,11 +217,17 @@ def _notes(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> t
         if case.checks is not None and case.checks.precision:
             notes.append(f"case {case.name}: {case.checks.precision}")
         if case.checks is not None and case.checks.nondeterministic:
+            within = "" if case.checks.wrong else ", within the tolerances"
             notes.append(
-                f"case {case.name}: outputs differ in their bits from sample to sample, within the tolerances "
-                "(atomics, races)"
+                f"case {case.name}: outputs for equal inputs differ from sample to sample{within} (atomics, races)"
             )
     return tuple(notes)
+
+
+def output_of(found: Quarantined) -> str:
+    """What the submission printed, then what a compiler or Python said about its failure."""
+    detail = found.broke.detail if found.broke is not None else ""
+    return "\n".join(filter(None, (found.output.rstrip("\n"), detail)))
 
 
 def _folder_of(problem: str) -> str:

@@ -28,7 +28,7 @@ def one_line(text: str, limit: int = LINE_MAX) -> str:
     if len(line) <= limit:
         return line
     half = (limit - 3) // 2
-    return f"{line[:half]} … {line[-half:]}"
+    return f"{line[: limit - 3 - half]} … {line[-half:]}"
 
 
 def place_of(error: BaseException, is_own: Callable[[str], bool]) -> str:
@@ -45,7 +45,7 @@ def place_of(error: BaseException, is_own: Callable[[str], bool]) -> str:
 def describe_exit(status: int, last_words: str = "") -> str:
     """How a process ended. `status` is Popen's: negative for a signal."""
     ended = f"exit status {status}" if status >= 0 else f"killed by {_signal_name(-status)}"
-    return f"{ended}; it said: {last_words}" if last_words else ended
+    return f"{ended}; last output: {last_words}" if last_words else ended
 
 
 def last_line(output: str) -> str:

@@ -24,6 +24,8 @@ import msgspec
 
 from ..errors import BenchguardError, UsageError
 from ..ipc.messages import ClosedError, MessageError, receive, send
+from ..ipc.processes import kill_group
+from ..ipc.text import describe_exit, last_line
 from ..problem.errors import ProblemError
 from .contract import Answer, Question, Trouble, decode_answer, encode
 
@@ -102,7 +104,7 @@ class JudgeProcess:
         if kind is None and self._failure is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._child.wait(GRACE_SECONDS)
-        self._kill()
+        kill_group(self._child)
         self._errors.close()
 
     @property
@@ -150,21 +152,16 @@ class JudgeProcess:
     def _died(self) -> BenchguardError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(GRACE_SECONDS)
-        self._kill()
-        status = self._child.returncode
-        ended = f"exit status {status}" if status >= 0 else f"killed by {_signal_name(-status)}"
-        words = last_words(self._errors.text())
-        said = f"; it said: {words}" if words else ""
-        return self._fail(
-            f"the judge's process ended ({ended}){said}; the problem's code runs in it: look there first"
-        )
+        kill_group(self._child)
+        ended = describe_exit(self._child.returncode, last_words(self._errors.text()))
+        return self._fail(f"the judge's process ended: {ended}. It runs the problem's code: look there first")
 
     def _hangs(self, seconds: float, awaited: str) -> BenchguardError:
         with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
             os.kill(self._child.pid, signal.SIGABRT)  # faulthandler then says where it was
             self._child.wait(GRACE_SECONDS)
-        self._kill()
-        place = place_of(self._errors.text())
+        kill_group(self._child)
+        place = place_of_crash(self._errors.text())
         where = f"; it was at {place}" if place else ""
         return self._fail(
             f"the judge did not answer within {seconds:g} s (waiting for {awaited}){where}; "
@@ -174,15 +171,8 @@ class JudgeProcess:
     def _fail(self, text: str) -> BenchguardError:
         """From now on every call fails so."""
         self._failure = BenchguardError(text)
-        self._kill()
+        kill_group(self._child)
         return self._failure
-
-    def _kill(self) -> None:
-        """Its group, then itself: until it is reaped its number is nobody else's."""
-        if self._child.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._child.pid, signal.SIGKILL)
-            self._child.wait()
 
 
 class _Tail:
@@ -214,12 +204,12 @@ def last_words(stderr: str) -> str:
     lines = [text for text in map(str.strip, stderr.splitlines()) if text]
     fatal = next((each for each in reversed(lines) if each.startswith("Fatal Python error")), None)
     if fatal is not None:
-        place = place_of(stderr)
+        place = place_of_crash(stderr)
         return f"{fatal} at {place}" if place else fatal
-    return lines[-1][:300] if lines else ""
+    return last_line(stderr)
 
 
-def place_of(stderr: str) -> str:
+def place_of_crash(stderr: str) -> str:
     """Where faulthandler saw the problem's code: the innermost line that is not ours and no library's."""
     dump = stderr[max(stderr.rfind("Fatal Python error"), 0) :]
     for path, number in _PLACE.findall(dump):
@@ -241,10 +231,3 @@ def is_library(path: str) -> bool:
 def _close(descriptors: Sequence[int]) -> None:
     for each in descriptors:
         os.close(each)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

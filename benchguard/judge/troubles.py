@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
-
 from ..errors import BenchguardError, UsageError
+from ..ipc.text import one_line, place_of
 from .contract import Trouble
 from .process import is_library
-
-TEXT_MAX = 600
 
 
 class FaultError(BenchguardError):
@@ -28,24 +25,5 @@ def told(error: BaseException) -> str:
     what = "it called exit()" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
     if isinstance(error, MemoryError):
         what = f"not enough memory ({error})" if str(error) else "not enough memory"
-    where = place_of(error)
+    where = place_of(error, lambda file: not is_library(file)) or place_of(error, lambda _: True)
     return f"{what}{f' at {where}' if where else ''}; mend the problem's code there"
-
-
-def place_of(error: BaseException) -> str:
-    """The innermost line of the problem's own files, else of any file; a syntax error's is its own."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}:{error.lineno}"
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not is_library(frame.filename)]
-    chosen = (own or frames)[-1:]
-    return f"{chosen[0].filename}:{chosen[0].lineno}" if chosen else ""
-
-
-def one_line(text: str) -> str:
-    """Cut in its middle where it is too long: what was done is at its start, where it happened at its end."""
-    line = " ".join(text.split())
-    if len(line) <= TEXT_MAX:
-        return line
-    half = TEXT_MAX // 2
-    return f"{line[:half]} … {line[-half:]}"

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..ipc.text import one_line
 from .arrays import Array, copied, dtype_of, is_array, to_numpy, to_torch
-from .errors import ProblemError, blaming, one_line
+from .errors import ProblemError, blaming
 from .on_cpu import on_cpu
 from .problem import Problem, TestCaseDict
 from .seeding import seeded
@@ -73,7 +74,7 @@ class Author:
         dtype = [self.problem.library_dtype(self.dtype)] if takes > 2 else []
         with blaming(self.path, "verify_result"), self._in_torch():
             right, said = self.problem.verify_result(self._theirs(expected), self._theirs(actual), *dtype)
-            return None if bool(right) else f"verify_result: {one_line(str(said))}"
+            return None if bool(right) else f"verify_result: {one_line(str(said)) or 'no reason given'}"
 
     def _theirs(self, arrays: Sequence[Array]) -> Any:
         """One output as it is, several as a tuple; of the library that the problem is written in."""
@@ -104,7 +105,7 @@ class Author:
         for each in cases:
             if not isinstance(each, Mapping) or not callable(each.get("create_inputs")) or "name" not in each:
                 raise ProblemError(
-                    f"{self.path}: {maker.__name__} gave {one_line(str(each))[:80]}; a test case is "
+                    f"{self.path}: {maker.__name__} gave {one_line(str(each), 80)}; a test case is "
                     "{'name': ..., 'create_inputs': a callable, ...}"
                 )
         return [dict(each) for each in cases]

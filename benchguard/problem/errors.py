@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import BenchguardError
-
-TEXT_MAX = 500
+from ..ipc.text import one_line, place_of
 
 
 class ProblemError(BenchguardError):
@@ -26,17 +24,7 @@ def blaming(path: Path, doing: str) -> Iterator[None]:
     except BenchguardError:
         raise
     except (Exception, SystemExit) as error:  # it may raise anything, and this process goes on
-        text = f"{place_of(error, path)}: {doing} failed: {type(error).__name__}: {one_line(str(error))}"
+        place = place_of(error, lambda file: file == str(path)) or str(path)
+        reason = one_line(str(error)) or "no message"
+        text = f"{place}: {doing} failed: {type(error).__name__}: {reason}"
         raise ProblemError(text) from error
-
-
-def place_of(error: BaseException, path: Path) -> str:
-    """PATH:LINE of the innermost frame in `path`; PATH alone if none is."""
-    if isinstance(error, SyntaxError) and error.filename == str(path) and error.lineno:
-        return f"{path}:{error.lineno}"
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-    return f"{path}:{frames[-1].lineno}" if frames else str(path)
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())[:TEXT_MAX] or "no reason given"

@@ -49,51 +49,44 @@ class Confine(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """`inputs` is a memfd that may only be read: two throw-away sets for each case, by `layouts`.
+    """What the runner is asked to do, except for the cases, which follow on `channel` (cases.py).
 
     For each case the runner warms up, then records two regions, "CASE/0" and "CASE/1" (CASE is its index), on
-    throw-away set 0 and 1 in the same buffers. Ranges are named as the case's buffers.
+    throw-away set 0 and 1 in the same buffers. Ranges have the names of the case's buffers.
     """
 
     submission: str
     language: Language
     entry: str
     convention: Convention
-    cases: tuple[CaseSpec, ...]
-    layouts: tuple[Layout, ...]
-    offsets: tuple[int, ...]
-    """Where each case's set 0 begins in `inputs`."""
-    inputs: int
     confine: Confine
+    channel: int = -1
+    """The stream socket on which the Cases come."""
     warm_up: int = 2
-    init: tuple[Any, ...] = ()
-    """Arguments of a module's constructor."""
-    inline: bool = False
-    """Time within this process, after benchguard/inline's protocol."""
-    late: int = -1
-    """A stream socket by which a Late comes, whole in one line, and beside it the descriptor that `inputs` is to be.
-    Until then `cases`, `layouts` and `offsets` are empty."""
     arch: str = ""
     """Of nvcc's or NVRTC's output, as "sm_90"; empty: ask the device."""
     inline_order: InlineOrder | None = None
-    """What that takes; there if `inline` is."""
+    """Time in this process, by benchguard/inline's protocol, and record nothing."""
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """All that the process is given, beside where its events go."""
+        """All descriptors that the runner inherits, besides the one for its events."""
         inline = self.inline_order.descriptors if self.inline_order is not None else ()
-        return tuple(each for each in (self.inputs, self.late, *inline) if each >= 0)
+        return tuple(each for each in (self.channel, *inline) if each >= 0)
 
 
-class Late(msgspec.Struct, frozen=True):
-    """What an order with `late` goes without: the problem is opened while the submission is imported or compiled."""
+class Cases(msgspec.Struct, frozen=True):
+    """A problem's cases. `inputs` is a memfd with two throw-away input sets for each case, laid out by `layouts`.
+
+    Set 0 of case n begins at `offsets[n]`. The runner gets `inputs` as another descriptor, beside this message.
+    """
 
     cases: tuple[CaseSpec, ...]
     layouts: tuple[Layout, ...]
     offsets: tuple[int, ...]
-
-
-LATE_MAX = 16 << 20
+    inputs: int
+    init: tuple[Any, ...] = ()
+    """Arguments of a module's constructor."""
 
 
 # Events, from the runner.
@@ -177,7 +170,9 @@ class Quarantined:
     output: str
     """The last of what it printed; for people."""
     trouble: str = ""
-    """Why nothing of it can be used: no line of it could be read, its recordings are broken."""
+    """Why its captures cannot be used. Empty if they can."""
+    is_ours: bool = False
+    """Whether `trouble` is the sandbox's: it did not start, or processes of the submission are left."""
 
     @property
     def confined(self) -> bool:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 import msgspec
 
 from ..ipc.lines import LineError
+from ..ipc.text import one_line, printable
 from .contract import Began, Broke, Confined, Event, Finished
 
 Progress = Callable[[str, int], None]
 SECONDS_MAX = 4096
 WORD_MAX = 32
+TEXT_MAX = 4096
 
 
 class Events:
@@ -29,7 +31,7 @@ class Events:
         try:
             event = self._decoder.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise LineError(f"a line is no event: {printable(str(error))[:200]}") from None
+            raise LineError(f"a line is no event: {one_line(str(error), 200)}") from None
         if isinstance(event, Confined) != (self.confined is None):
             raise LineError(f"event {type(event).__name__.lower()!r} is out of turn")
         if isinstance(event, Confined):
@@ -41,8 +43,8 @@ class Events:
             self.broke = self.broke or msgspec.structs.replace(
                 event,
                 phase=printable(event.phase),
-                text=printable(event.text).replace("\n", " "),
-                detail=printable(event.detail),
+                text=one_line(event.text, TEXT_MAX),
+                detail=printable(event.detail, "\n\t"),
             )
         else:
             self.finished = self.finished or event
@@ -54,11 +56,3 @@ class Events:
         said = self.finished.seconds if self.finished is not None else {}
         kept = list(said.items())[:SECONDS_MAX]
         return {printable(word): value for word, value in kept if len(word) <= WORD_MAX}
-
-
-def printable(text: str) -> str:
-    """Without what could move a terminal's cursor or hide text."""
-    return "".join(
-        each if each.isprintable() or each in "\n\t" else each.encode("unicode_escape").decode()
-        for each in text
-    )

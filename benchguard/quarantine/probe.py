@@ -31,10 +31,6 @@ def features() -> dict[str, str]:
             language="python",
             entry="solution",
             convention="arguments",
-            cases=(),
-            layouts=(),
-            offsets=(),
-            inputs=-1,
             confine=Confine(str(scratch), (), user=user),
         )
         return _confined(order, scratch, group)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -17,18 +17,19 @@ from ..audit.selection import ByProgram
 from ..audit.supervise import ChildOptions, Recorded, Run, supervise
 from ..errors import BenchguardError
 from ..inline.supervise import Inline
+from ..ipc.text import printable
 from ..shim.interposer import Interposer
 from ..version import __version__
 from .attend import Attendant
-from .contract import Audit, Confine, Order, Quarantined
-from .events import Events, Progress, printable
+from .cases import CaseSender
+from .contract import Audit, Cases, Confine, Order, Quarantined
+from .events import Events, Progress
 from .group import Group
-from .late import NOTHING, Given, Sender, reading
 from .private import Private, private, readable_interposer
 from .recordings import pack_all
 from .sandbox import environment, identity
 from .submission import Submission, is_altered
-from .trouble import confinement_of, trouble_of
+from .trouble import confinement_of, is_confined, trouble_of
 from .watch import Watch
 
 AUDIT_LOG = "audit.jsonl"
@@ -58,7 +59,7 @@ def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
 
 def quarantine(
     submission: Submission,
-    given: Given | Callable[[], Given],
+    find_cases: Callable[[], Cases],
     *,
     interposer: Interposer,
     folder: Path,
@@ -69,34 +70,28 @@ def quarantine(
     progress: Progress | None = None,
     hidden: Sequence[str] = (),
     warm_up: int = 2,
-    init: Sequence[Any] = (),
     inline: Inline | None = None,
     arch: str = "",
     processes: int = 4096,
 ) -> Quarantined:
-    """Run `submission`, and leave captures and the audit log in `folder`; it may take `timeout` seconds.
+    """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
-    `given` may be a function: it is called in a thread of its own, and waited for, while the submission is imported or
-    compiled. `progress` is called with the phase and the case. With `inline` nothing is recorded; its results are the
-    caller's to open. Raises what `given` raises, and BenchguardError, UsageError for what is not the submission's
-    doing; all that it does is in the answer.
+    `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
+    phase and the case. With `inline` nothing is recorded, and the caller opens its results. Raises what `find_cases`
+    raises, and BenchguardError or UsageError for failures that the submission did not cause; the result describes
+    what the submission did.
     """
     user = identity.free_user()
     with ExitStack() as stack:
         where = stack.enter_context(private(submission, folder, user is not None))
         interposer = readable_interposer(interposer, where) if user is not None else interposer
-        sender = None if isinstance(given, Given) else stack.enter_context(Sender(given))
-        known = given if isinstance(given, Given) else NOTHING
+        sender = stack.enter_context(CaseSender(find_cases))
         order = Order(
             submission=str(where.submission / submission.main),
             language=submission.language,
             entry=submission.entry,
             convention=submission.convention,
-            cases=tuple(known.cases),
-            layouts=tuple(known.throwaway.layouts),
-            offsets=tuple(known.throwaway.offsets),
-            inputs=stack.enter_context(reading(known.inputs)),
-            late=-1 if sender is None else sender.theirs,
+            channel=sender.theirs,
             confine=Confine(
                 scratch=str(where.scratch),
                 readable=_readable(where, interposer),
@@ -107,8 +102,6 @@ def quarantine(
                 network=network,
             ),
             warm_up=warm_up,
-            init=tuple(init),
-            inline=inline is not None,
             arch=arch,
             inline_order=inline.order if inline is not None else None,
         )
@@ -120,7 +113,7 @@ class _Run:
     def __init__(
         self,
         order: Order,
-        sender: Sender | None,
+        sender: CaseSender,
         submission: Submission,
         interposer: Interposer,
         folder: Path,
@@ -141,8 +134,7 @@ class _Run:
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
         attendant = Attendant(events_end, output_end, began + timeout, events.handle, watch, group)
         log = LogWriter(self._folder / AUDIT_LOG, replace=True)
-        if self._sender is not None:
-            self._sender.start()
+        self._sender.start()
         run = supervise(
             command(events_theirs, "full" if require_full else "any", group),
             self._interposer,
@@ -164,7 +156,7 @@ class _Run:
         if run.log_error is not None:
             raise BenchguardError(run.log_error)
         wall = time.monotonic() - began
-        cases = len(self._order.cases if self._sender is None else self._sender.result().cases)
+        cases = len(self._sender.result().cases)
         trouble = trouble_of(run, attendant, events)
         broke = None if trouble else events.broke
         captures: tuple[tuple[Path, Path], ...] = ()
@@ -183,8 +175,9 @@ class _Run:
             seconds=events.seconds,
             wall_s=wall,
             audit=_audit(log, run),
-            output=printable(attendant.text),
+            output=printable(attendant.text, "\n\t"),
             trouble=trouble,
+            is_ours=bool(trouble) and not is_confined(run, events),
         )
 
     def _pipe(self) -> tuple[int, int]:

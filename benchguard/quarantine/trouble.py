@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-
 from ..audit.supervise import Run
+from ..ipc.text import describe_exit, last_line
 from .attend import Attendant
-from .events import Events, printable
+from .events import Events
 from .sandbox.keeper import STATUS_LEFT
 
 _SIGNALLED = 128
@@ -27,6 +25,12 @@ def trouble_of(run: Run, attendant: Attendant, events: Events) -> str:
     return _unfinished(run, attendant, events)
 
 
+def is_confined(run: Run, events: Events) -> bool:
+    """Whether the sandbox was complete when the submission's code began, and all its processes have ended."""
+    broke_in_sandbox = events.broke is not None and events.broke.phase == "confine"
+    return events.confined is not None and not (broke_in_sandbox or run.outlived or run.status == STATUS_LEFT)
+
+
 def confinement_of(events: Events, run: Run) -> dict[str, str]:
     """By feature: "on", or why not."""
     found = dict(events.confined.features) if events.confined is not None else {}
@@ -44,9 +48,5 @@ def _unfinished(run: Run, attendant: Attendant, events: Events) -> str:
 
 
 def _ended(run: Run, attendant: Attendant) -> str:
-    how = f"exit status {run.status}"
-    if run.status > _SIGNALLED:
-        with contextlib.suppress(ValueError):
-            how = f"killed by {signal.Signals(run.status - _SIGNALLED).name}"
-    lines = [line for line in map(str.strip, printable(attendant.text).splitlines()) if line]
-    return f"{how}; it said: {lines[-1][:300]}" if lines else how
+    status = _SIGNALLED - run.status if run.status > _SIGNALLED else run.status
+    return describe_exit(status, last_line(attendant.text))

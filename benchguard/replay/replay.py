@@ -34,7 +34,7 @@ SAMPLING_SECONDS = 30.0
 SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
 DEVICE_BYTES_MAX = 1 << 40
-OPERATIONS_MAX = 1 << 22
+ELEMENTS_MAX = 1 << 22
 DEVICE_ALIGNMENT = 256
 """Of each input in the engine's memory."""
 
@@ -310,4 +310,4 @@ def _noise_of(seed: int) -> int:
 def _limits() -> Limits:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     decoders = max(1, min(DECODERS_MAX, len(os.sched_getaffinity(0))))
-    return Limits(memory // 2, DEVICE_BYTES_MAX, OPERATIONS_MAX, decoders)
+    return Limits(memory // 2, DEVICE_BYTES_MAX, ELEMENTS_MAX, decoders)

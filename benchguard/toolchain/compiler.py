@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.preprocess import compiler_command
 
 from .errors import ShimError
+from .objects import CompileError, Objects, Unit, run_compiler
 
 COMPILE_FLAGS = (
     "-std=gnu11", "-O2", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-D_GNU_SOURCE",
@@ -29,6 +31,7 @@ LINK_FLAGS = (
     "-Wl,--as-needed",
 )
 SANITIZERS = ("address,undefined", "thread")
+WORKERS = min(len(os.sched_getaffinity(0)), 8)
 _DIAGNOSTIC = re.compile(r"^.*\b(?:fatal error|error|undefined reference)\b.*$", re.MULTILINE)
 
 
@@ -40,7 +43,7 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Library:
-    """What to compile into one shared library."""
+    """Sources of one shared library, and how to compile and link them."""
 
     sources: tuple[Path, ...]
     soname: str
@@ -55,7 +58,7 @@ class Library:
 
 
 def find_compiler() -> Compiler:
-    """$CC, cc, gcc or clang. Raises ShimError if there is none, or it does not run."""
+    """$CC, cc, gcc or clang. Raises ShimError if no compiler is found, or it does not run."""
     try:
         command = compiler_command()
     except CodegenError as error:
@@ -74,29 +77,51 @@ def find_compiler() -> Compiler:
 def compile_library(
     compiler: Compiler, library: Library, output: Path, root: Path, sanitize: str | None = None
 ) -> None:
-    """Compile and link. Debug information names files relative to `root`, objects stay beside `output`.
+    """Compile and link. Debug information names files relative to `root`.
 
-    Raises ShimError with the compiler's first diagnostic.
+    Raises ShimError with the compiler's first diagnostic; its `output` holds the rest.
     """
-    common = [*COMPILE_FLAGS, f"-ffile-prefix-map={root}=.", *_sanitizer(sanitize)]
-    units = [(part, source) for part in (library, *library.linked) for source in part.sources]
-    objects = [output.parent / f"{number}-{source.name}.o" for number, (_, source) in enumerate(units)]
+    with tempfile.TemporaryDirectory(prefix=".objects-", dir=output.parent) as folder:
+        objects = Objects(Path(folder))
+        with ThreadPoolExecutor(max_workers=WORKERS) as pool:
+            compiling = start_compiling(pool, objects, units_of(compiler, library, root, sanitize))
+        link_library(compiler, library, compiling, output, sanitize)
 
-    def compile_one(unit: tuple[Library, Path], target: Path) -> None:
-        part, source = unit
-        _run([*compiler.command, *common, *_flags(part), "-c", str(source), "-o", str(target)], source)
 
+def units_of(compiler: Compiler, library: Library, root: Path, sanitize: str | None = None) -> list[Unit]:
+    """The sources of a library and of those linked into it, with their commands. Raises ShimError."""
+    common = (*compiler.command, *COMPILE_FLAGS, f"-ffile-prefix-map={root}=.", *_sanitizer(sanitize))
+    return [
+        Unit(source, (*common, *_flags(part), "-c", str(source)))
+        for part in (library, *library.linked)
+        for source in part.sources
+    ]
+
+
+def start_compiling(pool: Executor, objects: Objects, units: Iterable[Unit]) -> list[Future[Path]]:
+    return [pool.submit(objects.compile, unit) for unit in units]
+
+
+def link_library(
+    compiler: Compiler,
+    library: Library,
+    compiling: Sequence[Future[Path]],
+    output: Path,
+    sanitize: str | None = None,
+) -> None:
+    """Wait for the objects, then link them. Raises ShimError that names every source that does not compile."""
+    errors = [error for job in compiling if (error := job.exception())]
+    if errors:
+        raise _failure(library, errors)
+    link = [*LINK_FLAGS, *_sanitizer(sanitize)]
+    if sanitize is None:  # a sanitizer's run-time library comes with the program
+        link.append("-Wl,-z,defs")
+    link += [f"-Wl,-soname,{library.soname}", f"-Wl,--version-script={library.version_script}"]
+    files = [str(job.result()) for job in compiling]
     try:
-        with ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, 8)) as pool:
-            list(pool.map(compile_one, units, objects))
-        link = [*LINK_FLAGS, *_sanitizer(sanitize)]
-        if sanitize is None:  # a sanitizer's run-time library comes with the program
-            link.append("-Wl,-z,defs")
-        link += [f"-Wl,-soname,{library.soname}", f"-Wl,--version-script={library.version_script}"]
-        _run([*compiler.command, *map(str, objects), *link, *library.libraries, "-o", str(output)], output)
-    finally:
-        for file in objects:
-            file.unlink(missing_ok=True)
+        run_compiler([*compiler.command, *files, *link, *library.libraries, "-o", str(output)])
+    except CompileError as error:
+        raise _failure(library, [error]) from error
 
 
 def _flags(library: Library) -> Sequence[str]:
@@ -115,11 +140,11 @@ def _sanitizer(name: str | None) -> Sequence[str]:
     return (f"-fsanitize={name}",)
 
 
-def _run(command: Sequence[str], subject: Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        match = _DIAGNOSTIC.search(done.stderr)
-        first = (
-            match[0].strip() if match else (done.stderr.strip().splitlines() or ["the compiler failed"])[0]
-        )
-        raise ShimError(f"{subject.name}: does not compile: {first}")
+def _failure(library: Library, errors: Sequence[BaseException]) -> ShimError:
+    for error in errors:
+        if not isinstance(error, CompileError):
+            raise error
+    output = "\n".join(dict.fromkeys(str(error) for error in errors))
+    match = _DIAGNOSTIC.search(output)
+    first = match[0].strip() if match else output.partition("\n")[0]
+    return ShimError(f"{library.soname}: does not compile: {first}", output)

@@ -7,24 +7,39 @@ into it has changed.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
+import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.emit.sim import emit_sim
 from benchguard.codegen.errors import CodegenError
-from benchguard.codegen.generate import generic_surface, hip_sim_files, write_files
+from benchguard.codegen.generate import generic_surface, hip_driver_files, hip_sim_files, write_files
 from benchguard.codegen.headers import Headers, newest_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers
 from benchguard.codegen.parse import parse_headers
 from benchguard.codegen.vendor import HIP
 
 from .abi import write_abi
-from .compiler import SANITIZERS, Compiler, Library, compile_library, find_compiler
+from .compiler import (
+    SANITIZERS,
+    WORKERS,
+    Compiler,
+    Library,
+    find_compiler,
+    link_library,
+    start_compiling,
+    units_of,
+)
 from .errors import ShimError
+from .objects import Objects, Unit
 from .paths import (
     ENGINE,
     HIP_BRIDGE_SONAME,
@@ -32,6 +47,7 @@ from .paths import (
     INLINE_ENGINE,
     INLINE_SONAME,
     NATIVE,
+    PACKAGE,
     PRELOAD_SONAME,
     REPLAY_ABI,
     REPLAY_SONAME,
@@ -41,6 +57,7 @@ from .paths import (
 )
 from .sources import (
     fingerprint,
+    generator_fingerprint,
     hip_bridge_library,
     hip_sim_library,
     inline_library,
@@ -54,37 +71,33 @@ from .sources import (
 _STAMP = ".fingerprint"
 
 
-def _shim(headers: Headers, scratch: Path) -> tuple[Library, ...]:
-    write_files(emit_shim(generic_surface(headers)), scratch)
-    return (shim_library(scratch, headers, SONAME),)
+def _generate_shim(headers: Headers, folder: Path) -> None:
+    write_files(emit_shim(generic_surface(headers)), folder)
 
 
-def _preload(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: ARG001 - one signature for all
-    return (preload_library(),)
+def _generate_sim(headers: Headers, folder: Path) -> None:
+    write_files(emit_sim(parse_headers(headers)), folder)
 
 
-def _sim(headers: Headers, scratch: Path) -> tuple[Library, ...]:
-    write_files(emit_sim(parse_headers(headers)), scratch)
-    return sim_library(scratch, headers), runtime_library(headers)
-
-
-def _replay(headers: Headers, scratch: Path) -> tuple[Library, ...]:
-    write_abi(ENGINE / "replay.h", scratch / REPLAY_ABI)
-    return (replay_library(headers),)
-
-
-def _inline(headers: Headers, scratch: Path) -> tuple[Library, ...]:  # noqa: ARG001 - one signature for all parts
-    return (inline_library(headers),)
-
-
-def _hip(headers: Headers, scratch: Path) -> tuple[Library, ...]:
+def _generate_hip(headers: Headers, folder: Path) -> None:
     hip_headers = find_hip_headers()
-    write_files(hip_sim_files(hip_headers, headers, SOURCE / "sim" / "hip"), scratch)
-    return hip_sim_library(scratch, headers, hip_headers), hip_bridge_library(headers, hip_headers)
+    write_files(hip_sim_files(hip_headers, headers, SOURCE / "sim" / "hip" / "exports.txt"), folder)
+    write_files(hip_driver_files(hip_headers, headers), folder)
+
+
+def _generate_abi(headers: Headers, folder: Path) -> None:  # noqa: ARG001 - one signature for all
+    write_abi(ENGINE / "replay.h", folder / REPLAY_ABI)
+
+
+def _hip_libraries(headers: Headers, generated: Path) -> tuple[Library, ...]:
+    hip_headers = find_hip_headers()
+    return hip_sim_library(generated, headers, hip_headers), hip_bridge_library(
+        generated, headers, hip_headers
+    )
 
 
 def _hip_headers() -> HipHeaders:
-    """Raises CodegenError where there are none that sim/hip is written for."""
+    """Raises CodegenError if HIP's headers are missing or of a release that sim/hip does not serve."""
     headers = find_hip_headers()
     release = HIP.release(headers.version)
     if not release.startswith("5."):
@@ -95,90 +108,217 @@ def _hip_headers() -> HipHeaders:
     return headers
 
 
+@dataclass(frozen=True)
 class _Part:
-    """Libraries of one folder: which sources they depend on, and which files of their build are kept."""
+    """Libraries that are built into one folder."""
 
-    def __init__(
-        self,
-        prepare: Callable[[Headers, Path], tuple[Library, ...]],
-        folders: tuple[Path, ...],
-        products: tuple[str, ...],
-        more_headers: Callable[[], Headers] | None = None,
-    ) -> None:
-        self.prepare = prepare
-        self.folders = folders
-        self.products = products
-        self.more_headers = more_headers
-        """Where it raises CodegenError, the part is left out."""
+    folders: tuple[Path, ...]
+    """The C sources that the libraries are made of, headers included."""
+    products: tuple[str, ...]
+    libraries: Callable[[Headers, Path], tuple[Library, ...]]
+    """The libraries, given CUDA's headers and the folder of the generated sources."""
+    generate: Callable[[Headers, Path], None] | None = None
+    generated_from: tuple[Path, ...] = ()
+    """Files that the generator reads beside the headers and its own code."""
+    more_headers: Callable[[], HipHeaders] | None = None
+    """Raises CodegenError where they are missing; the part is then left out."""
 
 
 PARTS = {
-    "shim": _Part(_shim, (SOURCE / "hook",), (SONAME, "surface.json")),
-    "preload": _Part(_preload, (SOURCE / "preload", SOURCE / "hook" / "core"), (PRELOAD_SONAME,)),
-    "sim": _Part(
-        _sim, tuple(SOURCE / "sim" / part for part in ("driver", "ptx", "runtime")), (SONAME, RUNTIME_SONAME)
+    "shim": _Part(
+        (SOURCE / "hook",),
+        (SONAME, "surface.json"),
+        lambda headers, generated: (shim_library(generated, headers, SONAME),),
+        _generate_shim,
     ),
-    "replay": _Part(_replay, (ENGINE, SOURCE / "hook" / "core"), (REPLAY_SONAME, REPLAY_ABI)),
-    "inline": _Part(_inline, (INLINE_ENGINE,), (INLINE_SONAME,)),
+    "preload": _Part(
+        (SOURCE / "preload", SOURCE / "hook" / "core"), (PRELOAD_SONAME,), lambda *_: (preload_library(),)
+    ),
+    "sim": _Part(
+        tuple(SOURCE / "sim" / part for part in ("driver", "ptx", "runtime")),
+        (SONAME, RUNTIME_SONAME),
+        lambda headers, generated: (sim_library(generated, headers), runtime_library(headers)),
+        _generate_sim,
+    ),
+    "replay": _Part(
+        (ENGINE, SOURCE / "hook" / "core"),
+        (REPLAY_SONAME, REPLAY_ABI),
+        lambda headers, _: (replay_library(headers),),
+        _generate_abi,
+        (ENGINE / "replay.h", PACKAGE / "toolchain" / "abi.py"),
+    ),
+    "inline": _Part((INLINE_ENGINE,), (INLINE_SONAME,), lambda headers, _: (inline_library(headers),)),
     "hip": _Part(
-        _hip, (SOURCE / "sim", SOURCE / "hook" / "hip"), (HIP_SONAME, HIP_BRIDGE_SONAME), _hip_headers
+        (SOURCE / "sim", SOURCE / "hook" / "hip"),
+        (HIP_SONAME, HIP_BRIDGE_SONAME),
+        _hip_libraries,
+        _generate_hip,
+        (SOURCE / "sim" / "hip" / "exports.txt",),
+        _hip_headers,
     ),
 }
+GROUPS = {"engine": ("replay", "inline")}
+"""Names for several parts."""
+
+
+@dataclass(frozen=True)
+class _Build:
+    """One run: its tools, and where it reads and writes."""
+
+    compiler: Compiler
+    headers: Headers
+    folder: Path
+    """The products of a part lie in a folder here that has the part's name."""
+    kept: Path
+    """Objects and generated sources."""
+    sanitize: str | None
+
+    def generated(self, name: str) -> Path:
+        return self.kept / "generated" / name
+
+    def libraries(self, name: str) -> tuple[Library, ...]:
+        return PARTS[name].libraries(self.headers, self.generated(name))
+
+    def units(self, name: str, library: Library) -> list[Unit]:
+        return units_of(self.compiler, library, self.generated(name), self.sanitize)
 
 
 def build_native(
-    names: Sequence[str] = tuple(PARTS), folder: Path = NATIVE, sanitize: str | None = None
+    names: Sequence[str] = tuple(PARTS),
+    folder: Path = NATIVE,
+    sanitize: str | None = None,
+    kept: Path | None = None,
+    compile_commands: Path | None = None,
 ) -> dict[str, bool]:
     """Build the named parts into `folder`/<name>/; for each, whether it had to be compiled.
 
-    A part whose vendor's headers are not there is left out, with a line that says so. Raises ShimError where there is
-    no compiler or other header, or a source does not compile.
+    Objects and generated sources stay in `kept`, and the next build uses them again; without `kept` they are removed.
+    The commands of every unit are written to `compile_commands`. A part whose vendor's headers are missing is left
+    out, with a line on stderr. Raises ShimError if the compiler or another header is missing, or a source does not
+    compile.
     """
+    names = [part for name in names for part in GROUPS.get(name, (name,))]
     unknown = [name for name in names if name not in PARTS]
     if unknown:
-        raise ShimError(f"no part {unknown[0]}; the parts are {', '.join(PARTS)}")
-    compiler = find_compiler()
-    try:
-        headers = newest_headers()
-        possible = [name for name in names if _is_possible(name)]
-        return {name: _build(name, compiler, headers, folder / name, sanitize) for name in possible}
-    except CodegenError as error:
-        raise ShimError(str(error)) from error
+        raise ShimError(f"no part {unknown[0]}; the parts are {', '.join([*PARTS, *GROUPS])}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(kept) if kept else tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as work:
+        try:
+            build = _Build(find_compiler(), newest_headers(), folder, Path(work).resolve(), sanitize)
+            built = _build_parts(build, [name for name in names if _is_possible(name)])
+            if compile_commands:
+                _write_compile_commands(build, compile_commands)
+        except CodegenError as error:
+            raise ShimError(str(error)) from error
+    return built
 
 
-def _is_possible(name: str) -> bool:
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+def _is_possible(name: str, quiet: bool = False) -> bool:
     try:
         _more_headers(PARTS[name])
     except CodegenError as error:
-        print(f"native: {name}: left out: {error}", file=sys.stderr)
+        if not quiet:
+            print(f"native: {name}: left out: {error}", file=sys.stderr)
         return False
     return True
 
 
 def _more_headers(part: _Part) -> list[str]:
-    """What of them goes into a fingerprint."""
+    """The origin and version of the part's further headers, for the fingerprint."""
     if part.more_headers is None:
         return []
     headers = part.more_headers()
     return [headers.origin, str(headers.version)]
 
 
-def _build(name: str, compiler: Compiler, headers: Headers, folder: Path, sanitize: str | None) -> bool:
+def _build_parts(build: _Build, names: Sequence[str]) -> dict[str, bool]:
+    """Sources of the next part are generated while those of the last one compile."""
+    objects = Objects(build.kept, build.compiler.version)
+    started: dict[str, list[tuple[Library, list[Future[Path]]]]] = {}
+    stamps = {name: _stamp(build, name) for name in names}
+    with ThreadPoolExecutor(max_workers=WORKERS) as pool:
+        try:
+            for name in names:
+                if _is_up_to_date(build, name, stamps[name]):
+                    continue
+                _generate(build, name)
+                started[name] = [
+                    (library, start_compiling(pool, objects, build.units(name, library)))
+                    for library in build.libraries(name)
+                ]
+            for name, libraries in started.items():
+                for library, compiling in libraries:
+                    output = build.generated(name) / library.soname
+                    link_library(build.compiler, library, compiling, output, build.sanitize)
+                _publish(build, name, stamps[name])
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return {name: name in started for name in names}
+
+
+def _stamp(build: _Build, name: str) -> str:
     part = PARTS[name]
-    stamp = fingerprint(compiler, headers, part.folders, [sanitize or "", *_more_headers(part)])
-    if all((folder / product).is_file() for product in part.products) and _read(folder / _STAMP) == stamp:
-        return False
+    return fingerprint(
+        build.compiler, build.headers, part.folders, [build.sanitize or "", *_more_headers(part)]
+    )
+
+
+def _is_up_to_date(build: _Build, name: str, stamp: str) -> bool:
+    folder = build.folder / name
+    return all((folder / product).is_file() for product in PARTS[name].products) and (
+        _read(folder / _STAMP) == stamp
+    )
+
+
+def _generate(build: _Build, name: str) -> None:
+    """Write the generated sources of a part, unless the generator and its inputs are those of the last time."""
+    part, folder = PARTS[name], build.generated(name)
     folder.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=folder.parent))
-    try:
-        for library in part.prepare(headers, scratch):
-            compile_library(compiler, library, scratch / library.soname, scratch, sanitize)
-        for product in part.products:  # renamed one by one: a program that has the old one mapped keeps it
-            (scratch / product).rename(folder / product)
-        (folder / _STAMP).write_text(stamp)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    return True
+    if part.generate is None:
+        return
+    hip_headers = part.more_headers() if part.more_headers else None
+    stamp = generator_fingerprint(build.headers, part.generated_from, hip_headers)
+    made_by = folder / ".generator"
+    if _read(made_by) != stamp:
+        made_by.unlink(missing_ok=True)
+        part.generate(build.headers, folder)
+        made_by.write_text(stamp)
+
+
+def _publish(build: _Build, name: str, stamp: str) -> None:
+    """Give the products their names. A program that has the former library mapped keeps it."""
+    folder = build.folder / name
+    folder.mkdir(exist_ok=True)
+    (folder / _STAMP).unlink(missing_ok=True)
+    for product in PARTS[name].products:
+        shutil.copy(build.generated(name) / product, folder / f".{product}.new")
+        (folder / f".{product}.new").rename(folder / product)
+    (folder / _STAMP).write_text(stamp)
+
+
+def _write_compile_commands(build: _Build, output: Path) -> None:
+    """For editors: how the sources of every part are compiled."""
+    possible = [name for name in PARTS if _is_possible(name, quiet=True)]
+    units = {
+        unit.source.resolve(): unit
+        for name in reversed(possible)  # a source of several parts is listed as part of the first
+        for library in build.libraries(name)
+        for unit in build.units(name, library)
+    }
+    entries = [
+        {"directory": str(build.kept), "file": str(file), "arguments": [*unit.command[:-1], str(file)]}
+        for file, unit in sorted(units.items())
+    ]
+    output.write_text(json.dumps(entries, indent=1) + "\n")
 
 
 def _read(path: Path) -> str | None:
@@ -188,9 +328,15 @@ def _read(path: Path) -> str | None:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        built = build_native(options.parts or tuple(PARTS), options.out, options.sanitize)
+        built = build_native(
+            options.parts or tuple(PARTS),
+            options.out,
+            options.sanitize,
+            options.keep,
+            options.compile_commands,
+        )
     except ShimError as error:
-        print(f"native: {error}", file=sys.stderr)
+        print(*filter(None, [error.output]), f"native: {error}", sep="\n", file=sys.stderr)
         return 1
     for name, compiled in built.items():
         print(f"{options.out / name}: {'built' if compiled else 'up to date'}")
@@ -202,10 +348,14 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchguard.toolchain.native",
         description="Compile the libraries that the package ships; those that are up to date are left alone.",
     )
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{', '.join([*PARTS, *GROUPS])} (default: all)"
+    )
     parser.add_argument(
         "--out", type=Path, default=NATIVE, metavar="FOLDER", help="default: the package's own folder"
     )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep objects and generated sources here")
+    parser.add_argument("--compile-commands", type=Path, metavar="FILE", help="write a compilation database")
     parser.add_argument("--sanitize", metavar="NAME", help=" or ".join(SANITIZERS))
     return parser
 

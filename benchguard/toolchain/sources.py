@@ -37,7 +37,10 @@ def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
     hook = SOURCE / "hook"
     written = [*_sources(hook / "core"), *_sources(hook / "cuda")]
     return Library(
-        sources=(*written, generated / "hooks.c", generated / "surface.c", generated / "surface.S"),
+        sources=(
+            *written,
+            *(generated / name for name in ("hooks.c", "operations.c", "surface.c", "surface.S")),
+        ),
         soname=soname,
         version_script=generated / "shim.map",
         includes=(hook, generated),
@@ -48,7 +51,7 @@ def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
 
 
 OF_CUDA_ALONE = frozenset({"vendor.c"})
-"""What of hook/cuda is not in HIP's shim: which driver it is."""
+"""Sources of hook/cuda that HIP's shim replaces: they identify the driver."""
 
 
 def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders, soname: str) -> Library:
@@ -61,7 +64,10 @@ def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders,
             *_sources(hook / "core"),
             *shared,
             *own,
-            *(generated / name for name in ("hooks.c", "surface.c", "surface.S")),
+            *(
+                generated / name
+                for name in ("hooks.c", "operations.c", "hip_driver.c", "surface.c", "surface.S")
+            ),
         ),
         soname=soname,
         version_script=generated / "shim.map",
@@ -138,12 +144,12 @@ def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) 
     )
 
 
-def hip_bridge_library(headers: Headers, hip_headers: HipHeaders) -> Library:
+def hip_bridge_library(generated: Path, headers: Headers, hip_headers: HipHeaders) -> Library:
     """CUDA's driver, as far as a replay calls it, over HIP's."""
     hook = SOURCE / "hook"
     bridge = hook / "hip" / "bridge"
     return Library(
-        sources=(*_sources(hook / "hip" / "driver"), *_sources(bridge)),
+        sources=(*_sources(hook / "hip" / "driver"), *_sources(bridge), generated / "hip_driver.c"),
         soname=HIP_BRIDGE_SONAME,
         version_script=bridge / "bridge.map",
         includes=(hook,),
@@ -154,7 +160,7 @@ def hip_bridge_library(headers: Headers, hip_headers: HipHeaders) -> Library:
 
 
 def replay_library(headers: Headers) -> Library:
-    """What rebuilds and times a capture, with the shim's headers of the formats."""
+    """The replay engine: rebuilds and times a capture. It shares the shim's headers of the formats."""
     return Library(
         sources=(*_sources(ENGINE), *_sources(ENGINE, "*.S")),
         soname=REPLAY_SONAME,
@@ -166,7 +172,7 @@ def replay_library(headers: Headers) -> Library:
 
 
 def inline_library(headers: Headers) -> Library:
-    """What times a submission within its own process."""
+    """The inline engine: times a submission within the submission's process."""
     return Library(
         sources=(*_sources(INLINE_ENGINE), *_sources(INLINE_ENGINE, "*.S")),
         soname=INLINE_SONAME,
@@ -185,15 +191,28 @@ def fingerprint(
     hip_headers: HipHeaders | None = None,
 ) -> str:
     """Changes with the sources below `folders`, the generator, the headers, the compiler and its flags."""
-    digest = hashlib.sha256()
-    for text in (*compiler.command, compiler.version, *COMPILE_FLAGS, *LINK_FLAGS, headers.origin, *extra):
-        digest.update(text.encode() + b"\0")
+    tools = (*compiler.command, compiler.version, *COMPILE_FLAGS, *LINK_FLAGS)
+    files = [path for folder in folders for path in _tree(folder)]
+    made_by = generator_fingerprint(headers, _tree(PACKAGE / "toolchain"), hip_headers)
+    return _digest((*tools, *extra, made_by), files)
+
+
+def generator_fingerprint(
+    headers: Headers, inputs: Iterable[Path] = (), hip_headers: HipHeaders | None = None
+) -> str:
+    """Changes with the generator, the headers, and the other files that the generator reads."""
+    origins = [headers.origin]
     files = [headers.folder / "cuda.h", headers.folder / "cudaTypedefs.h"]
     if hip_headers is not None:
-        digest.update(hip_headers.origin.encode() + b"\0")
+        origins.append(hip_headers.origin)
         files += _tree(hip_headers.folder / "hip")
-    files += [path for folder in folders for path in _tree(folder)]
-    files += [*_tree(PACKAGE / "codegen"), *_tree(PACKAGE / "shim")]
+    return _digest(origins, [*files, *_tree(PACKAGE / "codegen"), *inputs])
+
+
+def _digest(texts: Iterable[str], files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
     for file in files:
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]

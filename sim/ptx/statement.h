@@ -1,4 +1,4 @@
-/* One instruction while it is decoded: its words and operands, each to be accounted for. */
+/* An instruction while it is decoded: its modifiers and operands. */
 #ifndef NEUTRINO_SIM_PTX_STATEMENT_H
 #define NEUTRINO_SIM_PTX_STATEMENT_H
 
@@ -11,65 +11,81 @@ struct statement {
     const struct token *base;
     const struct token *modifiers[MODIFIERS_MAX];
     unsigned modifier_count;
-    uint32_t taken; /* bit i: modifier i is understood */
+    uint32_t taken; /* bit i: a decoder has taken modifier i */
     struct written operands[OPERANDS_MAX];
     unsigned operand_count;
     struct operand guard;
 };
 
-struct row; /* of the table of instructions */
+struct row; /* a row of the instruction table */
 
-bool refuse(const struct statement *statement, const char *why);
+bool ptx_refuse(const struct statement *statement, const char *why);
+bool ptx_unsupported(const struct statement *statement);
 
-/* Is the modifier there? It is then understood; what nobody takes is refused in the end. */
-bool take(struct statement *statement, const char *modifier);
+/* Takes the modifier if it is present. An instruction is refused if a modifier is left that no decoder took.
+ */
+bool ptx_take(struct statement *statement, const char *modifier);
 
-/* The first of these words (ended by NULL) that is there, by position; -1 if none is. */
-int take_one(struct statement *statement, const char *const *words);
+/* Takes the first of these words, separated by spaces, that is present. Returns its position, or -1. */
+int ptx_take_one(struct statement *statement, const char *words);
 
-/* The next type that was not taken; T_NONE if there are no more. Those of matrices and packed numbers are
- * for the few instructions that know them. */
-enum type take_type(struct statement *statement);
-enum type take_any_type(struct statement *statement);
-enum rounding take_rounding(struct statement *statement);
-enum space take_space(struct statement *statement);
+/* Takes all of these words that are present. */
+void ptx_take_all(struct statement *statement, const char *words);
 
-/* Words that change nothing here: caching, ordering (each access is sequentially consistent), scope. */
-void take_hints(struct statement *statement);
+/* Takes these words and returns the flags of those that are present. The flag of an empty word is always set.
+ * A NULL word ends the list. */
+struct flag_word {
+    const char *word;
+    uint16_t flag;
+};
+uint16_t ptx_take_flags(struct statement *statement, const struct flag_word *words);
 
-bool take_cache_hint(struct statement *statement);
+/* Takes the next type; T_NONE if none is left. take_any_type also accepts the packed and matrix types, which
+ * few instructions support. */
+enum type ptx_take_type(struct statement *statement);
+enum type ptx_take_any_type(struct statement *statement);
+enum rounding ptx_take_rounding(struct statement *statement);
+enum space ptx_take_space(struct statement *statement);
 
-/* The instruction, its guard set; NULL without memory. */
-struct instruction *begin(struct statement *statement, enum operation operation, enum type type);
+/* Takes words without effect here: caching, scope and ordering (each access is sequentially consistent). */
+void ptx_take_hints(struct statement *statement);
 
-/* Operand `index`, plain, as a source of that type. To be called before begin(), as it may emit too. */
-bool source(struct statement *statement, unsigned index, enum type type, struct operand *operand);
-bool destination(struct statement *statement, unsigned index, bool predicate, struct operand *operand);
+bool ptx_take_cache_hint(struct statement *statement);
 
-/* A result and `count` sources, all of one type but perhaps the last. NULL if they do not fit. */
-struct instruction *simple(struct statement *statement, enum operation operation, enum type type,
-                           unsigned count, enum type last);
+/* Emits the instruction with its guard; NULL if out of memory. */
+struct instruction *ptx_begin_instruction(struct statement *statement, enum operation operation,
+                                          enum type type);
 
-/* Each decodes one family; instruction.c's table says which. */
-#define DECODER(name) bool decode_##name(struct statement *statement, const struct row *row)
+/* Reads operand `index` as a source of that type, or as a result. Call them before ptx_begin_instruction():
+ * they may emit instructions. */
+bool ptx_read_source(struct statement *statement, unsigned index, enum type type, struct operand *operand);
+bool ptx_read_result(struct statement *statement, unsigned index, bool predicate, struct operand *operand);
+
+/* Emits an instruction with all its operands, described by one letter each; NULL if they do not fit.
+ *   d  result register                D  result register, with an optional predicate: d|p
+ *   p  result predicate               P  result predicate, with an optional second one: p|q
+ *   t  source of `type`               s  source of `second`
+ *   u  32-bit source                  l  64-bit source
+ *   b  source predicate               i  integer literal, stored as the variant
+ *   -  ignored operand */
+struct instruction *ptx_build_instruction(struct statement *statement, enum operation operation,
+                                          const char *operands, enum type type, enum type second);
+
+/* Each function decodes one family of instructions (see the table in instruction.c). */
+#define DECODER(name) bool ptx_decode_##name(struct statement *statement, const struct row *row)
 DECODER(address);
 DECODER(arithmetic);
 DECODER(atomic);
 DECODER(barrier);
-DECODER(bits);
 DECODER(branch);
 DECODER(call);
-DECODER(carry);
 DECODER(cluster_address);
 DECODER(collective);
 DECODER(compare);
 DECODER(convert);
 DECODER(copy_async);
-DECODER(dot);
 DECODER(elect);
-DECODER(funnel);
 DECODER(logic);
-DECODER(lop3);
 DECODER(ldmatrix);
 DECODER(mask);
 DECODER(mbarrier);
@@ -77,24 +93,26 @@ DECODER(memory);
 DECODER(mma);
 DECODER(move);
 DECODER(multiply);
-DECODER(multiply24);
 DECODER(plain);
 DECODER(policy);
-DECODER(prmt);
-DECODER(select);
-DECODER(shift);
+DECODER(row);
 DECODER(shuffle);
 DECODER(stack);
-DECODER(testp);
 DECODER(video);
 DECODER(wmma);
 #undef DECODER
 
+/* A row of the instruction table. ptx_decode_row needs only the row; other decoders use parts of it. */
 struct row {
     const char *name;
     bool (*decode)(struct statement *statement, const struct row *row);
     enum operation operation;
-    unsigned sources;
+    const char *operands; /* letters, see ptx_build_instruction() */
+    const char *words; /* one of these is required, unless the first is empty; its position is the variant */
+    const char *ignored; /* words without effect */
+    const struct flag_word *flags;
+    bool words_are_operations; /* the position is added to the operation instead of the variant */
+    bool two_types;            /* a second type, of the source, follows */
 };
 
 #endif

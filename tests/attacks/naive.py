@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from benchguard.problem.load import load
-from benchguard.problem.spec import Buffer, CaseSpec
+from benchguard.problem.spec import Buffer
 from benchguard.quarantine.contract import Confine, Order
 from benchguard.quarantine.runner.arrays import DeviceArray, torch_in_use
 from benchguard.quarantine.runner.cuda_entry import load_cuda
@@ -72,7 +72,7 @@ class Naive:
     def __init__(self, problem: str, submission: Path, wanted: str | None) -> None:
         suite = load(problem)
         self.case = next(each for each in suite.cases if wanted in (None, each.spec.name))
-        order = order_of(submission, suite.entry, self.case.spec)
+        order = order_of(submission, suite.entry)
         self.driver = Driver()
         self.entry = load_cuda(order, self.driver) if submission.suffix == ".cu" else load_python(order)
         self.torch = torch_in_use()
@@ -151,17 +151,13 @@ def on_host(address: int, buffer: Buffer) -> Any:
     return host
 
 
-def order_of(submission: Path, entry: str, spec: CaseSpec) -> Order:
+def order_of(submission: Path, entry: str) -> Order:
     """As the runner of a quarantine is asked; nothing is confined here."""
     return Order(
         submission=str(submission.resolve()),
         language="cuda" if submission.suffix == ".cu" else "python",
         entry=entry,
         convention="arguments",
-        cases=(spec,),
-        layouts=(),
-        offsets=(),
-        inputs=-1,
         confine=Confine(scratch=tempfile.mkdtemp(prefix="naive-"), readable=()),
     )
 

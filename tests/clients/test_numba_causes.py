@@ -10,10 +10,10 @@ from types import ModuleType
 import pytest
 
 LINK = "E   cuda.core._utils.cuda_utils.CUDAError: CUDA_ERROR_INVALID_PTX: This indicates that a PTX JIT compilation"
-REFUSED = f"{LINK} failed.\nE   Linker error log: ptx: line 8; error: line 8: 'frob.b32' is not executed"
+REFUSED = f"{LINK} failed.\nE   Linker error log: ptx: line 8; error: line 8: unsupported PTX instruction 'frob.b32'"
 CALL = "E   CUDAError: CUDA_ERROR_NOT_SUPPORTED: This error\n\nCPU driver: cuIpcGetMemHandle is not supported"
 CASES = {
-    REFUSED: ("PTX that is not executed", "'frob.b32' is not executed"),
+    REFUSED: ("unsupported PTX", "unsupported PTX instruction 'frob.b32'"),
     CALL: ("an unsupported call", "cuIpcGetMemHandle"),
     "E   cuda.bindings: function cuProfilerStart is not found": ("a call it has not got", "cuProfilerStart"),
     "E   CudaAPIError: [700] Call to x results in CUDA_ERROR_ILLEGAL_ADDRESS": (

@@ -18,20 +18,24 @@ from benchguard.audit.selection import parse_selection
 from benchguard.audit.supervise import Recorded, supervise
 from benchguard.capture import Capture, pack
 from benchguard.problem.spec import Buffer, CaseSpec, Layout, Scalar, layout_of
-from benchguard.quarantine.contract import Began, Broke, Confine, Event, Finished, Order
+from benchguard.quarantine.contract import Began, Broke, Cases, Confine, Event, Finished, Order
 from benchguard.replay.replay import replay
 from benchguard.shim.interposer import interposer_for
 from tests.conftest import ROOT
 
 PROGRAM = """
 import os, sys, msgspec
-from benchguard.quarantine.contract import Order
+from benchguard.quarantine.cases import CaseSender
+from benchguard.quarantine.contract import Cases, Order
 from benchguard.quarantine.runner import cuda_entry, main
 if "WITHOUT_NVCC" in os.environ:
     cuda_entry.find_nvcc = lambda: None
-order, inputs, events = sys.argv[1:]
+order, cases, inputs, events = sys.argv[1:]
 order = msgspec.json.decode(open(order, "rb").read(), type=Order)
-order = msgspec.structs.replace(order, inputs=os.open(inputs, os.O_RDONLY))
+cases = msgspec.json.decode(open(cases, "rb").read(), type=Cases)
+sender = CaseSender(lambda: msgspec.structs.replace(cases, inputs=os.open(inputs, os.O_RDONLY)))
+sender.start()
+order = msgspec.structs.replace(order, channel=os.dup(sender.theirs))
 main(order, os.open(events, os.O_WRONLY | os.O_CREAT, 0o600))
 """
 SUFFIXES = {"python": "py", "cuda": "cu", "ptx": "ptx"}
@@ -113,18 +117,22 @@ def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: 
     for each in cases:
         offsets.append(len(inputs))
         inputs += each.bytes
-    order = Order(
-        submission=str(path),
-        entry=options.pop("entry", "solution"),
-        convention=options.pop("convention", "arguments"),
+    given = Cases(
         cases=tuple(each.spec for each in cases),
         layouts=tuple(each.layout for each in cases),
         offsets=tuple(offsets),
         inputs=-1,
+        init=options.pop("init", ()),
+    )
+    order = Order(
+        submission=str(path),
+        entry=options.pop("entry", "solution"),
+        convention=options.pop("convention", "arguments"),
         confine=Confine(str(scratch), ()),
         **options,
     )
     (folder / "order").write_bytes(msgspec.json.encode(order))
+    (folder / "cases").write_bytes(msgspec.json.encode(given))
     (folder / "inputs").write_bytes(inputs)
     (folder / "events").unlink(missing_ok=True)
     return _supervised(folder, recordings, environment)
@@ -132,7 +140,12 @@ def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: 
 
 def _supervised(folder: Path, recordings: Path, environment: Mapping[str, str]) -> Ran:
     interposer, _, _ = interposer_for("sim")
-    words = [sys.executable, "-c", PROGRAM, *(str(folder / each) for each in ("order", "inputs", "events"))]
+    words = [
+        sys.executable,
+        "-c",
+        PROGRAM,
+        *(str(folder / each) for each in ("order", "cases", "inputs", "events")),
+    ]
     before = dict(os.environ)
     os.environ.update(PYTHONPATH=str(ROOT), **environment)
     try:

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchguard.problem.spec import Layout
-from benchguard.quarantine.contract import Quarantined
-from benchguard.quarantine.late import Given
+from benchguard.quarantine.contract import Cases, Quarantined
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
 from benchguard.shim.interposer import interposer_for
@@ -38,12 +36,6 @@ except (OSError, ValueError) as error:
 """
 
 
-@dataclass(frozen=True)
-class NoInputs:
-    layouts: tuple[Layout, ...] = ()
-    offsets: tuple[int, ...] = ()
-
-
 def program_of(attack: str, **values: object) -> str:
     """The body of attack(), with its values as names; it fails by an OSError."""
     given = "".join(f"{name} = {value!r}\n" for name, value in values.items())
@@ -62,7 +54,7 @@ def confined(folder: Path, program: str, **options: Any) -> Quarantined:
     try:
         return quarantine(
             submission_of(path, None, None, "arguments"),
-            Given((), NoInputs(), inputs),
+            lambda: Cases((), (), (), inputs),
             interposer=interposer,
             folder=folder,
             **options,

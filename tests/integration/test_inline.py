@@ -23,8 +23,7 @@ from benchguard.judge.contract import (
     Throwaway,
 )
 from benchguard.judge.process import JudgeProcess
-from benchguard.quarantine.contract import Quarantined
-from benchguard.quarantine.late import Given
+from benchguard.quarantine.contract import Cases, Quarantined
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
 from benchguard.shim.interposer import interposer_for
@@ -57,7 +56,7 @@ def graded(
         inline = stack.enter_context(Inline([case], SAMPLES))
         found = quarantine(
             submission_of(submission, None, opened.entry, opened.convention),  # type: ignore[arg-type]
-            Given(opened.cases[:1], Throwaway(throwaway.layouts[:1], throwaway.offsets[:1]), inputs),
+            lambda: Cases(opened.cases[:1], throwaway.layouts[:1], throwaway.offsets[:1], inputs),
             interposer=interposer_for("sim")[0],
             folder=folder,
             timeout=100,

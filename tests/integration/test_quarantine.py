@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -355,11 +354,11 @@ for each in range(400):
         os._exit(0)
 time.sleep(1)
 """
-    began = time.monotonic()
+    before = set(with_descendants(os.getpid()))
     found = confined(tmp_path, program_of(attack), processes=64)
     assert GOT not in found.output
     assert "more than 64 processes" in found.trouble or "REFUSED BlockingIOError" in found.output
-    assert time.monotonic() - began < 20
+    assert set(with_descendants(os.getpid())) <= before
 
 
 @pytest.mark.parametrize("allowed", [64, 4000])
@@ -376,11 +375,9 @@ while time.monotonic() < until:
     time.sleep(0.001 if os.getpid() == first else 0.01)
 """
     before = set(with_descendants(os.getpid()))
-    began = time.monotonic()
     found = confined(
         tmp_path, program_of("global first\nfirst = os.getpid()\n" + attack), processes=allowed, timeout=3
     )
-    assert time.monotonic() - began < 40
     assert found.timed_out or "processes" in found.trouble
     assert "could be ended" not in found.trouble
     assert set(with_descendants(os.getpid())) <= before  # none that is left, none that nobody waits for

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchguard.capture import Capture
-from benchguard.judge.contract import Throwaway
 from benchguard.problem.spec import CaseSpec
-from benchguard.quarantine.contract import Quarantined
-from benchguard.quarantine.late import Given
+from benchguard.quarantine.contract import Cases, Quarantined
 from benchguard.quarantine.probe import features
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
@@ -56,9 +54,7 @@ def case(native: Path) -> Case:
     return saxpy_case()
 
 
-def call(
-    folder: Path, text: str, case: Case, cases: int = 1, at_once: bool = True
-) -> tuple[Quarantined, list[tuple[str, int]]]:
+def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantined, list[tuple[str, int]]]:
     path = folder / "submission.py"
     path.write_text(text)
     interposer, _, _ = interposer_for("sim")
@@ -67,10 +63,10 @@ def call(
     try:
         os.write(inputs, case.bytes)
         specs: tuple[CaseSpec, ...] = (case.spec,) * cases
-        given = Given(specs, Throwaway((case.layout,) * cases, (0,) * cases), inputs)
+        given = Cases(specs, (case.layout,) * cases, (0,) * cases, inputs)
         found = quarantine(
             submission_of(path, None, None, "arguments"),
-            given if at_once else lambda: given,
+            lambda: given,
             interposer=interposer,
             folder=folder,
             timeout=100,
@@ -82,10 +78,9 @@ def call(
     return found, heard
 
 
-@pytest.mark.parametrize("at_once", [True, False], ids=["inputs at once", "inputs late"])
-def test_two_regions_a_case(tmp_path: Path, case: Case, at_once: bool) -> None:
+def test_two_regions_a_case(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("numba_cuda", reason="comes with the extra examples")
-    found, heard = call(tmp_path, NUMBA, case, cases=2, at_once=at_once)
+    found, heard = call(tmp_path, NUMBA, case, cases=2)
     assert (found.trouble, found.broke, found.status) == ("", None, 0), found
     assert [entry for entry in heard if entry[0] == "record"] == [("record", 0), ("record", 1)]
     assert set(found.seconds) >= {"import", "warm-up", "record", "call 0", "call 1"}

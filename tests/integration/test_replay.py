@@ -106,7 +106,7 @@ def test_what_was_done_to_the_caches_is_in_the_result(saxpy: Path) -> None:
         (["--json", "/nowhere/x.json"], 2, "/nowhere is not a folder"),
         (["--output", "y=/nowhere/y"], 2, "/nowhere is not a folder"),
         (["--raw", "/"], 2, "is a directory"),
-        (["--driver", "hip-sim"], 70, "is a driver of HIP, one of CUDA is needed"),
+        (["--driver", "hip-sim"], 70, "is a HIP driver, but a driver of CUDA"),
     ],
 )
 def test_invalid_option_message_is_one_line(
@@ -134,7 +134,7 @@ def test_every_sample_is_a_row(saxpy: Path, tmp_path: Path) -> None:
     assert run(saxpy, *DONE, "--raw", path).returncode == 0
     rows = list(csv.DictReader(path.open()))
     assert [row["n"] for row in rows] == [str(n) for n in range(8)]
-    assert all(0 < float(row["device_us"]) < float(row["host_us"]) * 2 for row in rows)
+    assert all(float(row["device_us"]) > 0 and float(row["host_us"]) > 0 for row in rows)
 
 
 def test_inputs_replace_what_was_recorded(saxpy: Path, tmp_path: Path) -> None:
@@ -204,14 +204,17 @@ def test_a_time_out(saxpy: Path) -> None:
 
 
 def test_what_does_not_converge_says_so(saxpy: Path) -> None:
-    done = run(saxpy, "--driver", "sim", "--until", "cv=0.000001", "--timeout", "12", "--quiet")
+    done = run(saxpy, "--driver", "sim", "--until", "cv=0.000001", "--timeout", "120", "--quiet")
     assert done.returncode == 5 and "coefficient of variation" in done.stderr
 
 
-def test_a_wide_rule_converges(saxpy: Path) -> None:
-    done = run(saxpy, "--driver", "sim", "--until", "cv=1")
+def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
+    """Whether times converge depends on the machine: tests/unit/replay/test_convergence.py has fixed times."""
+    done = run(saxpy, "--driver", "sim", "--until", "cv=1", "--json", "-")
     assert done.returncode in {0, 5}, done.stderr
-    assert "until cv=1" in done.stdout
+    result = json.loads(done.stdout)
+    assert "until cv=1" in done.stderr and result["settings"]["until"] == "cv=1"
+    assert (done.returncode == 0) == (result["verdict"] == "pass")
 
 
 @pytest.mark.parametrize(
@@ -296,9 +299,10 @@ def test_the_same_seed_draws_the_same_sets(saxpy: Path) -> None:
         result = benchguard.replay(saxpy, driver="sim", inputs=inputs, samples=20, seed=seed)
         return [row.input_set for row in result.table]
 
-    one = drawn(1)
-    assert len(set(one)) > 1
-    assert sorted(one, key=str) != one or drawn(2) != one
+    first = drawn(1)
+    assert len(set(first)) > 1
+    assert drawn(1) == first
+    assert any(drawn(seed) != first for seed in (2, 3, 4))
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+
+from tests.support.waiting import wait_until
 
 from .conftest import Driver
 
@@ -39,9 +40,7 @@ def mark(driver: Driver, stream: ctypes.c_void_p | None) -> ctypes.c_void_p:
 
 def soon(driver: Driver, event: ctypes.c_void_p) -> int:
     """Return the event's state, waiting for a while for it to happen."""
-    deadline = time.monotonic() + 5
-    while driver.result("cuEventQuery", event) == NOT_READY and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: driver.result("cuEventQuery", event) != NOT_READY)
     return driver.result("cuEventQuery", event)
 
 

@@ -1,4 +1,4 @@
-"""build.py: needs nothing but the standard library, sets up once, and fails with one line that says what to do."""
+"""build.py: it imports the standard library only, sets up once, and reports a failure in one line."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "build.py"
@@ -35,7 +40,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def commands(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Every command that build.py would run; none of them is run."""
+    """The commands that build.py would run, which this replaces."""
     ran: list[list[str]] = []
     monkeypatch.setattr(
         script, "execute", lambda command, _then, _environment=None: ran.append(list(command))
@@ -50,7 +55,7 @@ def pretend_installed(script: ModuleType, extra: str) -> None:
     script.MARKER.write_text(f"{script.fingerprint()} {extra}")
 
 
-def test_imports_the_standard_library_alone() -> None:
+def test_script_imports_only_the_standard_library() -> None:
     imported = set()
     for node in ast.walk(ast.parse(SCRIPT.read_text())):
         if isinstance(node, ast.Import):
@@ -60,7 +65,7 @@ def test_imports_the_standard_library_alone() -> None:
     assert imported <= set(sys.stdlib_module_names)
 
 
-def test_help_names_every_task_and_what_it_does(
+def test_help_lists_every_task_with_its_summary(
     script: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert script.main([]) == 0
@@ -68,17 +73,15 @@ def test_help_names_every_task_and_what_it_does(
     assert listed == {name: task.__doc__ for name, task in script.TASKS.items()}
 
 
-def test_an_unknown_task_is_named_beside_those_there_are(
-    script: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_task_error_lists_the_tasks(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert script.main(["tset"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "tset" in error and "test" in error.split("tasks are")[1]
 
 
-@pytest.mark.parametrize("task", ["setup", "gen", "build", "check", "clean"])
-def test_a_task_that_takes_no_arguments_says_so(
+@pytest.mark.parametrize("task", ["setup", "gen", "check", "clean"])
+def test_surplus_argument_is_refused(
     script: ModuleType, commands: list[list[str]], capsys: pytest.CaptureFixture[str], task: str
 ) -> None:
     assert script.main([task, "--here", "surplus"]) == 1
@@ -86,49 +89,72 @@ def test_a_task_that_takes_no_arguments_says_so(
     assert re.fullmatch(rf"build: {task}: {task} takes .*\n", capsys.readouterr().err)
 
 
-def test_set_up_makes_an_environment_and_installs_into_it(
-    script: ModuleType, commands: list[list[str]]
+def test_first_task_creates_an_environment(script: ModuleType, commands: list[list[str]]) -> None:
+    script.VENV.mkdir()
+    script.workshop("examples", here=False)
+    create, install = commands
+    assert create[:4] == [sys.executable, "-m", "venv", "--clear"]
+    assert install[-2:] == ["--editable", ".[examples]"]
+
+
+def test_setup_installs_every_extra(
+    script: ModuleType, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (script.VENV / "bin").mkdir(parents=True)
+    pretend_installed(script, "")
+    script.MARKER.unlink()
+    monkeypatch.setattr(script, "is_of_this_python", lambda _python: True)
     assert script.main(["setup"]) == 0
-    make, install, fetch = commands
-    assert make[:4] == [sys.executable, "-m", "venv", "--clear"]
-    assert install[-2:] == ["--editable", ".[test]"]
+    tests, fetch, tools = commands
+    assert tests[-2:] == ["--editable", ".[test-full]"]
     assert fetch[1:] == ["tests/support/fetch_hip.py", str(script.VENV / "hip")]
+    assert tools[-2:] == ["--editable", ".[check,examples,test,test-full]"]
 
 
-def test_only_the_tests_need_hip(script: ModuleType, commands: list[list[str]]) -> None:
-    (script.VENV / "bin").mkdir(parents=True)
-    script.set_up("examples")
+@pytest.mark.parametrize("extra", ["examples", "test", "check"])
+def test_only_the_full_tests_install_hip(script: ModuleType, commands: list[list[str]], extra: str) -> None:
+    pretend_installed(script, "")
+    script.set_up(extra, set())
     assert not [command for command in commands if "tests/support/fetch_hip.py" in command]
 
 
-def test_set_up_once_is_enough(script: ModuleType, commands: list[list[str]]) -> None:
-    pretend_installed(script, "test")
+def test_second_setup_installs_nothing(script: ModuleType, commands: list[list[str]]) -> None:
+    pretend_installed(script, "test-full check")
     assert script.main(["setup"]) == 0
     assert commands == []
 
 
-def test_more_is_installed_when_a_task_needs_more(script: ModuleType, commands: list[list[str]]) -> None:
-    """What the tests need includes what the examples need, not the other way round."""
+def test_extra_includes_others_of_its_own_only(script: ModuleType) -> None:
     pretend_installed(script, "examples")
-    assert script.is_set_up("examples")
-    assert not script.is_set_up("test")
-    pretend_installed(script, "test")
-    assert script.is_set_up("examples")
-    assert commands == []
+    assert script.installed_extras() == {"examples"}
+    pretend_installed(script, "test-full")
+    assert script.installed_extras() == {"examples", "test", "test-full"}
 
 
-def test_changed_requirements_are_installed(script: ModuleType) -> None:
+def test_installing_an_extra_keeps_the_others(
+    script: ModuleType, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(script, "is_of_this_python", lambda _python: True)
+    pretend_installed(script, "examples")
+    script.workshop("test", here=False)
+    assert commands[0][-1] == ".[examples,test]"
+    assert script.installed_extras() == {"examples", "test"}
+
+
+def test_quick_tests_install_no_torch_numba_mypy_or_hip() -> None:
+    """Their set-up is part of the five minutes."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = " ".join([*project["dependencies"], *project["optional-dependencies"]["test"]])
+    assert not re.search(r"torch|numba|mypy|neutrino-bench\[|cuda-core|cuda-bindings", named)
+
+
+def test_changed_requirements_are_installed_again(script: ModuleType) -> None:
     pretend_installed(script, "test")
     with (script.ROOT / "pyproject.toml").open("a") as file:
         file.write("# changed\n")
-    assert not script.is_set_up("test")
+    assert script.installed_extras() is None
 
 
-def test_an_environment_of_this_python_is_kept_and_another_made_again(
-    script: ModuleType, tmp_path: Path
-) -> None:
+def test_environment_of_another_python_is_not_used(script: ModuleType, tmp_path: Path) -> None:
     assert script.is_of_this_python(Path(sys.executable)) == (importlib.util.find_spec("pip") is not None)
     assert not script.is_of_this_python(tmp_path / "nothing")
     other = tmp_path / "other"
@@ -137,9 +163,7 @@ def test_an_environment_of_this_python_is_kept_and_another_made_again(
     assert not script.is_of_this_python(other)
 
 
-def test_an_interrupted_set_up_is_not_taken_for_done(
-    script: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_setup_is_repeated(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(command: list[str], _then: str, _environment: object = None) -> None:
         if "pip" in command:
             raise script.TaskError("no network")
@@ -147,21 +171,45 @@ def test_an_interrupted_set_up_is_not_taken_for_done(
     monkeypatch.setattr(script, "execute", fails)
     pretend_installed(script, "examples")
     with pytest.raises(script.TaskError):
-        script.set_up("test")
-    assert not script.is_set_up("examples")
+        script.set_up("test", set())
+    assert script.installed_extras() is None
 
 
-def test_here_installs_nothing_and_uses_this_python(script: ModuleType, commands: list[list[str]]) -> None:
-    assert script.main(["test", "--here", "-k", "ring"]) == 0
-    assert commands == [
-        [sys.executable, "-m", "benchguard.toolchain.native"],
-        [sys.executable, "-m", "pytest", "-k", "ring"],
-    ]
+@pytest.mark.parametrize(
+    ("options", "selected"),
+    [([], "quick"), (["--all"], "quick or full"), (["--all", "-m", "full"], "full")],
+)
+def test_test_task_runs_one_tier_with_this_python(
+    script: ModuleType, commands: list[list[str]], options: list[str], selected: str
+) -> None:
+    assert script.main(["test", "--here", *options, "-k", "ring"]) == 0
+    build, pytest_ = commands
+    assert build[:3] == [sys.executable, "-m", "benchguard.toolchain.native"]
+    assert pytest_[:3] == [sys.executable, "-m", "pytest"]
+    assert pytest_[-2:] == ["-k", "ring"]
+    assert [pytest_[n + 1] for n, word in enumerate(pytest_) if word == "-m"][-1] == selected
     environment = script.workshop("test", here=True).environment
     assert environment["PYTHONPATH"].split(":")[0] == str(script.ROOT)
 
 
-def test_the_demo_observes_an_example_and_checks_its_log_then_replays_another_and_grades_a_third(
+def test_nightly_tests_are_followed_by_sanitizers_and_fuzzing(
+    script: ModuleType, commands: list[list[str]]
+) -> None:
+    assert script.main(["test", "--here", "--nightly"]) == 0
+    tests = [command for command in commands if "pytest" in command]
+    assert tests[0][tests[0].index("-m", 3) + 1] == "nightly"
+    assert "tests/sanitize" in tests[1]
+    fuzzed = [command[2] for command in commands if command[1] == "tests/fuzz/run.py"]
+    assert fuzzed == list(script.FUZZ_TARGETS)
+
+
+def test_build_task_passes_on_the_parts(script: ModuleType, commands: list[list[str]]) -> None:
+    assert script.main(["build", "--here", "shim", "engine"]) == 0
+    assert commands[0][-2:] == ["shim", "engine"]
+    assert commands[0][commands[0].index("--keep") + 1] == str(script.OUT / "objects")
+
+
+def test_demo_observes_verifies_records_replays_and_grades(
     script: ModuleType, commands: list[list[str]]
 ) -> None:
     assert script.main(["demo", "--here", "--version", "numba"]) == 0
@@ -176,7 +224,7 @@ def test_the_demo_observes_an_example_and_checks_its_log_then_replays_another_an
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
-def test_without_venv_it_says_what_to_install(
+def test_missing_venv_module_error_names_the_package(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], module: str
 ) -> None:
     found = importlib.util.find_spec
@@ -190,7 +238,7 @@ def test_without_venv_it_says_what_to_install(
 @pytest.mark.parametrize(
     ("compiler", "said"), [("", "no C compiler found"), ("no-such-cc -m64", "no-such-cc")]
 )
-def test_without_a_compiler_it_says_what_to_install(
+def test_missing_compiler_error_names_the_packages(
     script: ModuleType,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -205,7 +253,7 @@ def test_without_a_compiler_it_says_what_to_install(
     assert said in error and "install gcc or clang" in error
 
 
-def test_an_old_python_is_refused_with_one_line(
+def test_old_python_is_refused_in_one_line(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(script, "OLDEST", (99, 0))
@@ -213,7 +261,7 @@ def test_an_old_python_is_refused_with_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_failing_command_fails_the_task(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_command_fails_the_task(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(script.TaskError, match=r"python.* ended with 3; look above"):
         script.execute([sys.executable, "-c", "raise SystemExit(3)"], "look above")
     with pytest.raises(script.TaskError, match="No such file"):
@@ -221,9 +269,7 @@ def test_a_failing_command_fails_the_task(script: ModuleType, capsys: pytest.Cap
     assert capsys.readouterr().out == ""
 
 
-def test_code_that_differs_the_second_time_is_named(
-    script: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_generated_differently_is_named(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def unsteady(_place: object, folder: Path, seed: str) -> None:
         folder.mkdir()
         (folder / "same.c").write_text("int x;")
@@ -234,7 +280,7 @@ def test_code_that_differs_the_second_time_is_named(
         script.check_determinism(script.Workshop(Path(sys.executable), {}))
 
 
-def test_clean_removes_what_was_built_and_keeps_the_environment(script: ModuleType) -> None:
+def test_clean_removes_build_outputs_and_keeps_the_environment(script: ModuleType) -> None:
     for name in ("build/demo", "benchguard/native/sim", "neutrino_bench.egg-info", ".venv/bin", "hook"):
         (script.ROOT / name).mkdir(parents=True)
     assert script.main(["clean"]) == 0
@@ -249,7 +295,7 @@ def test_clean_removes_what_was_built_and_keeps_the_environment(script: ModuleTy
     assert not script.VENV.exists()
 
 
-def test_generated_c_is_not_held_to_the_format(script: ModuleType) -> None:
+def test_generated_c_is_not_format_checked(script: ModuleType) -> None:
     for name in ("hook/core/a.c", "tests/unit/codegen/golden/b.c", "examples/c.cu", "hook/readme.md"):
         path = script.ROOT / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -257,7 +303,7 @@ def test_generated_c_is_not_held_to_the_format(script: ModuleType) -> None:
     assert list(map(str, script.hand_written_c())) == ["examples/c.cu", "hook/core/a.c"]
 
 
-def test_it_runs_as_a_script_from_anywhere(tmp_path: Path) -> None:
+def test_script_runs_from_any_folder(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "help"], cwd=tmp_path, capture_output=True, text=True, check=False
     )

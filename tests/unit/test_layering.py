@@ -1,23 +1,29 @@
-"""The folder tree is the architecture: who may use whom (docs/architecture.md)."""
+"""The folder tree is the architecture (docs/architecture.md): which part uses which, and no circles."""
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.dependencies import (
+    c_files,
+    circle_in,
+    import_graph,
+    imports_of,
+    include_graph,
+    includes_of,
+    resolve_include,
+)
 
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 PACKAGE = ROOT / "benchguard"
 
 LEAVES = {"callable_package", "errors", "exit_status", "version"}
 """Modules without imports of ours, or only of one another: every package may import them."""
 
-# Which packages of ours each package may import, itself aside.
+# The packages of ours that each package may import, besides itself.
 MAY_IMPORT = {
     "codegen": set(),
     "callable_package": set(),
@@ -25,14 +31,14 @@ MAY_IMPORT = {
     "exit_status": set(),
     "version": set(),
     "ipc": {"errors"},
-    "capture": {"errors"},
+    "capture": {"errors", "toolchain"},
     "region": {"errors"},
+    "problem": {"errors", "ipc"},
     "record": {"audit", "capture", "shim"},
-    "problem": {"errors"},
     "shim": {"codegen", "errors", "toolchain"},
     "toolchain": {"codegen"},
     "audit": {"errors", "ipc", "shim", "toolchain"},
-    "adapters": {"errors", "problem"},
+    "adapters": {"errors", "ipc", "problem"},
     "inline": {"errors", "problem", "shim", "toolchain"},
     "judge": {"adapters", "errors", "ipc", "problem"},
     "replay": {"capture", "errors", "ipc", "shim", "toolchain"},
@@ -49,7 +55,7 @@ MAY_IMPORT = {
         "shim",
         "toolchain",
     },
-    "compat": {"capture", "errors", "grade", "judge", "problem", "replay", "shim", "toolchain"},
+    "compat": {"capture", "errors", "grade", "ipc", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
         "audit",
         "capture",
@@ -69,20 +75,44 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 
+C_FOLDERS = ("hook", "preload", "engine", "sim")
+INCLUDE_ROOTS = ("hook", "engine", "sim", "codegen/semantics")
+GENERATED = {"real.h", "special.h", "surface.h", "names.h", "hip_names.h", "hip_extra.h"}
 
-def imports_of(source: str, package: tuple[str, ...]) -> Iterator[str]:
-    """Absolute names of everything a module of `package` imports."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) + 1 - node.level] if node.level else ()
-            start = ".".join([*base, *([node.module] if node.module else [])])
-            yield from (f"{start}.{alias.name}" for alias in node.names)
+# The folders whose headers each folder may include, besides its own.
+MAY_INCLUDE: dict[str, set[str]] = {
+    "hook/core": set(),
+    "hook/cuda": {"hook/core"},
+    "hook/hip/driver": {"hook/core/driver"},
+    "hook/hip/bridge": {"hook/hip/driver"},
+    "hook/hip/hooks": {"hook/core", "hook/cuda", "hook/hip/driver"},
+    "preload": {"hook/core/base"},
+    "engine/replay": {"hook/core/wire"},
+    "engine/inline": set(),
+    "sim/ptx": set(),
+    "sim/driver": {"sim/ptx"},
+    "sim/runtime": set(),
+    "sim/hip": {"sim/driver", "sim/ptx", "sim/runtime", "codegen/semantics"},
+}
 
 
-def forbidden(part: str, names: Iterator[str]) -> list[str]:
-    """Imports of ours that `part` may not have."""
+def python_modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name."""
+    found = {}
+    for folder, parent in ((PACKAGE, ROOT), (ROOT / "codegen", ROOT)):
+        for path in sorted(folder.rglob("*.py")):
+            words = path.relative_to(parent).with_suffix("").parts
+            words = ("benchguard", *words) if words[0] == "codegen" else words
+            if "source" not in words:
+                found[".".join(words[:-1] if words[-1] == "__init__" else words)] = path
+    return found
+
+
+MODULES = python_modules()
+
+
+def forbidden_imports(part: str, names: Iterable[str]) -> list[str]:
+    """The imports that the package `part` must not have."""
     found = []
     for name in names:
         words = name.split(".")
@@ -94,57 +124,77 @@ def forbidden(part: str, names: Iterator[str]) -> list[str]:
     return found
 
 
-def python_files() -> list[Path]:
-    folders = [PACKAGE, ROOT / "codegen"]
-    return sorted(p for f in folders for p in f.rglob("*.py") if "source" not in p.relative_to(ROOT).parts)
+def package_of(module: str) -> tuple[str, ...]:
+    words = tuple(module.split("."))
+    return words if MODULES[module].name == "__init__.py" else words[:-1]
 
 
-def part_of(path: Path) -> tuple[str, tuple[str, ...]]:
-    words = path.relative_to(ROOT).parts
-    words = ("benchguard", *words) if words[0] == "codegen" else words
-    part = words[1].removesuffix(".py")
-    return part, words[:-1]
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_python_imports_follow_the_layers(module: str) -> None:
+    part = module.split(".")[1] if "." in module else "__init__"
+    assert forbidden_imports(part, imports_of(MODULES[module].read_text(), package_of(module))) == []
 
 
-@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_python_imports_go_one_way(path: Path) -> None:
-    part, package = part_of(path)
-    assert forbidden(part, imports_of(path.read_text(), package)) == []
-
-
-def test_a_forbidden_import_is_caught() -> None:
-    """The test itself can fail."""
+def test_forbidden_import_is_found() -> None:
     source = "from ..cli import main\nfrom ..errors import BenchguardError\nimport tests.conftest\n"
-    assert forbidden("audit", imports_of(source, ("benchguard", "audit"))) == [
+    assert forbidden_imports("audit", imports_of(source, ("benchguard", "audit"))) == [
         "benchguard.cli.main",
         "tests.conftest",
     ]
 
 
-def includes(folder: str) -> Iterator[tuple[Path, str]]:
-    for path in sorted((ROOT / folder).rglob("*.[chS]")):
-        for name in INCLUDE.findall(path.read_text()):
-            yield path, name
+def test_python_modules_have_no_import_circle() -> None:
+    assert circle_in(import_graph(MODULES)) == []
 
 
-def names_in(folder: str) -> set[str]:
-    return {path.name for path in (ROOT / folder).rglob("*.h")}
+def test_planted_import_circle_is_found(tmp_path: Path) -> None:
+    """Three modules, one import of each spelling; then the same without the closing import."""
+    texts = {"p.a": "from . import b\n", "p.b": "from .c import value\n", "p.c": "import p.a\nvalue = 1\n"}
+    modules = {name: tmp_path / f"{name}.py" for name in texts}
+    for name, text in texts.items():
+        modules[name].write_text(text)
+    assert set(circle_in(import_graph(modules))) == {"p.a", "p.b", "p.c"}
+    modules["p.c"].write_text("value = 1\n")
+    assert circle_in(import_graph(modules)) == []
 
 
-def test_the_core_knows_no_vendor() -> None:
-    text = "".join(path.read_text() for path in (ROOT / "hook" / "core").glob("*.[ch]"))
-    assert "cuda.h" not in text and "hip_runtime" not in text
-    assert not [name for _, name in includes("hook/core") if name in names_in("hook/cuda")]
+def layer_of(path: str) -> str:
+    """The longest entry of MAY_INCLUDE that holds a file."""
+    return max((each for each in MAY_INCLUDE if path.startswith(f"{each}/")), key=len, default="")
 
 
-def test_hook_and_sim_do_not_meet() -> None:
-    """A file of the same name in both is included from its own folder: sim's are searched in sim alone."""
-    own = {"hook": names_in("hook"), "sim": names_in("sim")}
-    generated = {"real.h", "special.h", "surface.h"}
-    assert [name for _, name in includes("hook") if Path(name).name not in own["hook"] | generated] == []
-    elsewhere = {"names.h", "hip_names.h", "hip_extra.h"}  # generated, and codegen's
-    assert [name for _, name in includes("sim") if Path(name).name not in own["sim"] | elsewhere] == []
+@pytest.mark.parametrize("path", c_files(ROOT, C_FOLDERS), ids=lambda path: str(path.relative_to(ROOT)))
+def test_c_includes_follow_the_layers(path: Path) -> None:
+    layer = layer_of(str(path.relative_to(ROOT)))
+    assert layer, "a folder of C sources is missing in MAY_INCLUDE"
+    for name in includes_of(path):
+        target = resolve_include(ROOT, path, name, INCLUDE_ROOTS)
+        if target is None:
+            assert name in GENERATED, f"{name}: neither a file of ours nor a generated header"
+        else:
+            used = str(target.relative_to(ROOT))
+            assert any(used.startswith(f"{each}/") for each in (layer, *MAY_INCLUDE[layer])), used
 
 
-def test_preload_uses_the_filter_alone() -> None:
-    assert {name for _, name in includes("preload")} == {"../hook/core/base/filter.h"}
+def test_planted_include_circle_is_found(tmp_path: Path) -> None:
+    """base/log.h uses ring/ring.h, whose source uses base/log.h."""
+    for name, text in {
+        "hook/base/log.h": '#include "ring/ring.h"\n',
+        "hook/ring/ring.h": "",
+        "hook/ring/ring.c": '#include "base/log.h"\n#include "ring/ring.h"\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert set(circle_in(include_graph(tmp_path, ("hook",), ("hook",)))) == {
+        "hook/base/log",
+        "hook/ring/ring",
+    }
+    (tmp_path / "hook/base/log.h").write_text("")
+    assert circle_in(include_graph(tmp_path, ("hook",), ("hook",))) == []
+
+
+def test_core_names_no_vendor_header() -> None:
+    files = c_files(ROOT, ("hook/core",))
+    assert len(files) > 50
+    text = "".join(path.read_text() for path in files)
+    assert "<cuda" not in text and "hip_runtime" not in text

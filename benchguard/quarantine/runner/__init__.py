@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from ..contract import Order
-from ..late import complete
+from ..cases import receive_cases
+from ..contract import Cases, Order
 from .cuda_entry import load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
@@ -43,18 +43,19 @@ def main(order: Order, events: int) -> NoReturn:
 
 
 def _run(order: Order, reporter: Reporter) -> None:
-    inline = InlineRounds(order, reporter) if order.inline_order is not None else None
+    """With inline timing the secrets are hidden before the submission is loaded, so the cases are needed first."""
+    inline, given = None, None
+    if order.inline_order is not None:
+        given = _cases(order)
+        inline = InlineRounds(order.inline_order, given.cases, reporter)
     entry, driver = _load(order, reporter)
-    whole = complete(order)
-    if whole is None:
-        raise SubmissionError("there is nothing to call it with: the problem could not be opened")
-    order = whole
-    inputs = Inputs(order.inputs)
-    for number, case in enumerate(order.cases):
+    given = given or _cases(order)
+    inputs = Inputs(given.inputs)
+    for number, case in enumerate(given.cases):
         reporter.begin("warm-up", number)
-        memory = CaseMemory(driver, case, inputs, order.layouts[number], order.offsets[number])
-        memory.prepare(0)  # a module takes its constants when it is bound
-        call = entry.bind(case, memory)
+        memory = CaseMemory(driver, case, inputs, given.layouts[number], given.offsets[number])
+        memory.prepare(0)  # a module copies its constants when it is bound
+        call = entry.bind(case, memory, given.init)
         rounds = Rounds(driver, number, case, memory, call)
         reporter.called(number, rounds.warm_up(order.warm_up))
         if inline is not None:
@@ -64,6 +65,15 @@ def _run(order: Order, reporter: Reporter) -> None:
             rounds.record()
         memory.release()
     reporter.finish()
+
+
+def _cases(order: Order) -> Cases:
+    cases = receive_cases(order.channel)
+    if cases is None:
+        raise SubmissionError(
+            "the problem could not be opened, so there are no inputs to call the submission with"
+        )
+    return cases
 
 
 def _load(order: Order, reporter: Reporter) -> tuple[Entry, Driver]:

@@ -66,7 +66,7 @@ class KernelEntry:
         self._module = driver.load(ptx if ptx.endswith(b"\0") else ptx + b"\0", file)
         self._function = driver.function(self._module, name)
 
-    def bind(self, case: CaseSpec, memory: CaseMemory) -> Call:
+    def bind(self, case: CaseSpec, memory: CaseMemory, _init: tuple[Any, ...] = (), /) -> Call:
         driver, function = self._driver, self._function
         arguments = ordered(case, self._convention)
         values = [
@@ -120,7 +120,7 @@ class LibraryEntry:
             ) from error
         self._function.restype = None
 
-    def bind(self, case: CaseSpec, memory: CaseMemory) -> Call:
+    def bind(self, case: CaseSpec, memory: CaseMemory, _init: tuple[Any, ...] = (), /) -> Call:
         function = self._function
         values = [
             ctypes.c_void_p(memory.arrays[each.name].data_ptr())

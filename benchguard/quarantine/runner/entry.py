@@ -17,7 +17,7 @@ Call = Callable[[], object]
 
 
 class Entry(Protocol):
-    def bind(self, case: CaseSpec, memory: CaseMemory) -> Call:
+    def bind(self, case: CaseSpec, memory: CaseMemory, init: tuple[Any, ...], /) -> Call:
         """Everything that a call needs is made here, none of it in the call. Raises SubmissionError."""
         ...
 

@@ -24,12 +24,11 @@ NAMES_SHOWN = 8
 
 
 class PythonEntry:
-    def __init__(self, function: Callable[..., object], order: Order) -> None:
-        self._function, self._order = function, order
-        self._convention: Convention = order.convention
+    def __init__(self, function: Callable[..., object], convention: Convention) -> None:
+        self._function, self._convention = function, convention
         self._built: Callable[..., object] | None = None
 
-    def bind(self, case: CaseSpec, memory: CaseMemory) -> Call:
+    def bind(self, case: CaseSpec, memory: CaseMemory, init: tuple[Any, ...] = (), /) -> Call:
         torch = torch_in_use()
 
         def value(argument: Argument) -> Any:
@@ -52,7 +51,7 @@ class PythonEntry:
             return lambda: function(data)
         if self._convention == "module":
             state = {each.name: value(each) for each in constants(case)}
-            self._built = self._built or build_module(function, self._order.init, torch)
+            self._built = self._built or build_module(function, init, torch)
             load_state(self._built, state)
             built, quietly = self._built, nullcontext if torch is None else torch.no_grad
 
@@ -77,7 +76,7 @@ def load_python(order: Order) -> Entry:
         raise SubmissionError(
             f"{order.entry} in {Path(order.submission).name} cannot be called; make it a function"
         )
-    return PythonEntry(function, order)
+    return PythonEntry(function, order.convention)
 
 
 def _import(path: Path) -> ModuleType:

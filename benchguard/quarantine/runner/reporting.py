@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from ...ipc.text import one_line, place_of, printable
 from ..contract import LINE_MAX, Began, Broke, Event, Finished
 
 TEXT_MAX = 1000
@@ -31,44 +32,31 @@ class SubmissionError(Exception):
 def broke(error: BaseException, phase: str, folder: Path) -> Broke:
     """What is said of an exception; any but a SubmissionError is the submission's own, which lies in `folder`."""
     if isinstance(error, SubmissionError):
-        return Broke(phase, one_line(error.text), last_of(error.detail), error.unreplayable)
+        return Broke(phase, one_line(error.text, TEXT_MAX), last_of(error.detail), error.unreplayable)
     if isinstance(error, SystemExit):
-        return Broke(phase, one_line(f"the submission called exit({error.code!r}); let it return instead"))
+        return Broke(
+            phase, one_line(f"the submission called exit({error.code!r}); let it return instead", TEXT_MAX)
+        )
     told = traceback.TracebackException.from_exception(error, limit=-_FRAMES_MAX, capture_locals=False)
     frames = [frame for frame in told.stack if not frame.filename.startswith(_HERE)]
     told.stack = traceback.StackSummary.from_list(frames)
     *_, said = [line for line in told.format_exception_only() if line.strip()] or [type(error).__name__]
-    return Broke(
-        phase, one_line(_place(error, frames, folder) + said.strip()), last_of("".join(told.format()))
-    )
-
-
-def one_line(text: str) -> str:
-    return _cut(" ".join(_printable(text).split()), TEXT_MAX)
+    text = one_line(_place(error, folder) + said.strip(), TEXT_MAX)
+    return Broke(phase, text, last_of("".join(told.format())))
 
 
 def last_of(text: str) -> str:
-    """The end of what was said, which names the error."""
-    text = _printable(text)
+    """The end of a compiler's or Python's output, which names the error."""
+    text = printable(text, "\n\t")
     return text if len(text) <= DETAIL_MAX else "...\n" + text[-DETAIL_MAX:]
 
 
-def _place(error: BaseException, frames: list[traceback.FrameSummary], folder: Path) -> str:
-    """The innermost line of the submission's own."""
+def _place(error: BaseException, folder: Path) -> str:
+    """NAME:LINE of the submission's innermost frame, or of its syntax error."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{Path(error.filename).name}:{error.lineno}: "
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
-    return f"{Path(own[-1].filename).name}:{own[-1].lineno}: " if own else ""
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def _printable(text: str) -> str:
-    """JSON must be UTF-8, and a terminal must not be told what to do."""
-    text = text.encode("utf-8", "backslashreplace").decode()
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+    place = place_of(error, lambda file: Path(file).is_relative_to(folder))
+    return f"{Path(place).name}: " if place else ""
 
 
 class Reporter:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from ...inline.contract import InlineOrder
 from ...inline.run import prepare
 from ...problem.spec import CaseSpec, Role
 from ...region import Memory, RegionError, region, region_range
-from ..contract import Order
 from .driver import Driver
 from .entry import Call
 from .memory import CaseMemory
@@ -83,15 +83,14 @@ class Rounds:
 class InlineRounds:
     """Made before a byte of the submission is loaded: what is secret goes where it cannot see it."""
 
-    def __init__(self, order: Order, reporter: Reporter) -> None:
-        assert order.inline_order is not None
+    def __init__(self, order: InlineOrder, cases: Sequence[CaseSpec], reporter: Reporter) -> None:
         reporter.begin("arm")
-        self._order, self._reporter = order, reporter
-        self._session = prepare(order.inline_order, order.cases)
+        self._cases, self._reporter = cases, reporter
+        self._session = prepare(order, cases)
 
     def time(self, number: int, memory: CaseMemory, call: Call) -> None:
         """All samples of a case that was warmed up. Raises what the submission raises, InlineError, SubmissionError."""
-        case = self._order.cases[number]
+        case = self._cases[number]
         given = {each.name: memory.given(each.name) for each in case.buffers}
         addresses = {name: place.address for name, place in given.items()}
 

@@ -1,8 +1,8 @@
-/* From blobs as a capture file has them to their bytes, without trusting either.
+/* Decompresses the blobs of a capture file, which may be hostile.
  *
- * Decompressing is the one step where hostile bytes reach code that is not ours, and it is done where a
- * mistake in that code leads nowhere: in forked processes that have no descriptor left but a pipe's end and
- * may make no system call but read, write and exit. */
+ * Decompressing is the one step where hostile bytes reach third-party code (libzstd). It runs in forked
+ * processes that have no descriptor but a pipe's end and can make no system call but read, write and exit, so
+ * that a mistake in that code has no effect outside them. */
 #ifndef NEUTRINO_DECODE_H
 #define NEUTRINO_DECODE_H
 
@@ -11,11 +11,15 @@
 
 #include "core/wire/capture_format.h"
 
-enum { NB_DECODERS_MAX = 64, NB_DECODE_ALIGNMENT = 64 };
+#ifndef NB_DECODE_SECONDS
+#define NB_DECODE_SECONDS 60
+#endif
 
-/* Blobs that are known to lie in the file, and where their bytes are to go. */
+enum { NB_DECODE_ALIGNMENT = 64 };
+
+/* Blobs that lie in the file, and where their decoded bytes go. */
 struct nb_decode_work {
-    const uint8_t *file; /* mapped: reading it is a fault where someone truncated it */
+    const uint8_t *file; /* mapped: reading a truncated file faults */
     const struct nb_blob *blobs;
     const uint64_t *places; /* offsets in `raw` */
     uint32_t count;

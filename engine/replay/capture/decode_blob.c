@@ -1,10 +1,10 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "replay/capture/decode.h"
 #include "replay/base/error.h"
-#include "replay/replay.h"
+#include "replay/capture/decode.h"
 #include "replay/capture/sha256.h"
+#include "replay/replay.h"
 
 /* A function pointer cannot be cast from dlsym's result in ISO C; its bytes can be copied (POSIX, dlsym). */
 static int find(void *library, const char *name, void *function)
@@ -63,7 +63,7 @@ static enum nb_decode_outcome decompress(const struct nb_codec *codec, const str
 enum nb_decode_outcome nb_decode_blob(const struct nb_codec *codec, const struct nb_blob *blob,
                                       const uint8_t *stored, uint8_t *raw)
 {
-    if (blob->compression == 0) {
+    if (blob->compression == NB_BLOB_NONE) {
         memcpy(raw, stored, blob->raw_bytes);
     } else {
         const enum nb_decode_outcome outcome = decompress(codec, blob, stored, raw);

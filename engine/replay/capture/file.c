@@ -67,7 +67,7 @@ static bool is_inside(const struct nb_reader_file *file, uint64_t offset, uint64
 
 int nb_file_open(struct nb_reader_file *file, int descriptor, char *error)
 {
-    *file = (struct nb_reader_file){.descriptor = descriptor};
+    file->descriptor = descriptor;
     const struct nb_capture *header = &file->header;
     const int status = read_header(file, error);
     if (status != NB_REPLAY_OK)

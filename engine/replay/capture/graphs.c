@@ -1,8 +1,7 @@
-/* The rules of edges: nodes of one graph, and no way from a node back to itself. */
-#include <stdlib.h>
-
+/* The rules of edges: both ends are nodes of one graph, and no graph has a cycle. */
 #include "replay/base/error.h"
 #include "replay/capture/check.h"
+#include "replay/capture/tables.h"
 
 static const char *check_edge(struct nb_checker *checker, uint32_t index)
 {
@@ -16,7 +15,7 @@ static const char *check_edge(struct nb_checker *checker, uint32_t index)
     return NULL;
 }
 
-/* What follows an operation is targets[starts[operation] .. starts[operation + 1]]. */
+/* The successors of an operation are targets[starts[operation] .. starts[operation + 1]]. */
 struct order {
     uint32_t *starts, *targets, *waits, *ready;
 };
@@ -34,22 +33,33 @@ static void follow(const struct nb_reader *reader, struct order *order)
         order->targets[--order->starts[reader->edges[i].from]] = reader->edges[i].to;
 }
 
-/* Kahn's: take away operations that nothing is before; what is left is in or behind a cycle. Returns how many
- * were taken. */
-static uint32_t take_away(const struct nb_reader *reader, struct order *order)
+/* Kahn's algorithm: removes operations without predecessors again and again; operations in or behind a cycle
+ * are left. Returns the number of removed operations. */
+static uint32_t remove_ready(const struct nb_reader *reader, struct order *order)
 {
-    uint32_t taken = 0, ready = 0;
+    uint32_t removed = 0, ready = 0;
     for (uint32_t i = 0; i < reader->operation_count; i++)
         if (order->waits[i] == 0)
             order->ready[ready++] = i;
     while (ready > 0) {
         const uint32_t operation = order->ready[--ready];
-        taken++;
+        removed++;
         for (uint32_t i = order->starts[operation]; i < order->starts[operation + 1]; i++)
             if (--order->waits[order->targets[i]] == 0)
                 order->ready[ready++] = order->targets[i];
     }
-    return taken;
+    return removed;
+}
+
+static uint64_t order_words(uint64_t operations, uint64_t edges)
+{
+    return 3 * (operations + 1) + edges;
+}
+
+uint64_t nb_check_edges_scratch(const struct nb_reader_file *file)
+{
+    return order_words(nb_tables_count(file, NB_CAPTURE_OPERATION), nb_tables_count(file, NB_CAPTURE_EDGE)) *
+           sizeof(uint32_t);
 }
 
 int nb_check_edges(struct nb_checker *checker)
@@ -59,14 +69,13 @@ int nb_check_edges(struct nb_checker *checker)
     if (status != NB_REPLAY_OK || reader->edge_count == 0)
         return status;
     const size_t count = (size_t)reader->operation_count + 1;
-    uint32_t *memory = calloc(3 * count + reader->edge_count, sizeof *memory);
+    uint32_t *memory = nb_file_take_scratch(
+        checker->file, order_words(reader->operation_count, reader->edge_count) * sizeof *memory);
     if (memory == NULL)
         return nb_error(checker->error, NB_REPLAY_OURS, "no memory for %u edges", reader->edge_count);
     struct order order = {memory, memory + 3 * count, memory + count, memory + 2 * count};
     follow(reader, &order);
-    const uint32_t taken = take_away(reader, &order);
-    free(memory);
-    return taken == reader->operation_count
+    return remove_ready(reader, &order) == reader->operation_count
                ? NB_REPLAY_OK
-               : nb_error(checker->error, NB_REPLAY_BAD_CAPTURE, "a graph goes round in a circle");
+               : nb_error(checker->error, NB_REPLAY_BAD_CAPTURE, "a graph has a cycle");
 }

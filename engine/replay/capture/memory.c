@@ -1,14 +1,39 @@
 /* Which addresses a capture has, and the runs of memory content. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "replay/base/error.h"
 #include "replay/capture/check.h"
+#include "replay/capture/tables.h"
 
-static int by_begin(const void *one, const void *other)
+static bool is_before(const struct nb_address_range *one, const struct nb_address_range *other)
 {
-    const struct nb_address_range *a = one, *b = other;
-    return a->begin != b->begin ? (a->begin < b->begin ? -1 : 1) : (a->last > b->last) - (a->last < b->last);
+    return one->begin != other->begin ? one->begin < other->begin : one->last < other->last;
+}
+
+static void sift_down(struct nb_address_range *at, uint32_t root, uint32_t count)
+{
+    for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && is_before(&at[child], &at[child + 1]))
+            child++;
+        if (!is_before(&at[root], &at[child]))
+            return;
+        const struct nb_address_range moved = at[root];
+        at[root] = at[child];
+        at[child] = moved;
+    }
+}
+
+/* Heapsort: qsort of glibc allocates and asks for the size of memory, which the sandbox forbids. */
+static void sort(struct nb_ranges *ranges)
+{
+    for (uint32_t root = ranges->count / 2; root-- > 0;)
+        sift_down(ranges->at, root, ranges->count);
+    for (uint32_t end = ranges->count; end-- > 1;) {
+        const struct nb_address_range largest = ranges->at[0];
+        ranges->at[0] = ranges->at[end];
+        ranges->at[end] = largest;
+        sift_down(ranges->at, 0, end);
+    }
 }
 
 /* Ranges that meet or overlap become one. */
@@ -26,6 +51,8 @@ static void join(struct nb_ranges *ranges)
     ranges->count = joined;
 }
 
+/* Makes `last` the maximum so far, so that one comparison tells whether any earlier range holds an address.
+ */
 static void reach(struct nb_ranges *ranges)
 {
     for (uint32_t i = 1; i < ranges->count; i++)
@@ -50,19 +77,21 @@ static bool holds(const struct nb_ranges *ranges, uint64_t address, nb_wide byte
 bool nb_memory_holds(const struct nb_checker *checker, uint64_t address, nb_wide bytes)
 {
     return bytes == 0 || holds(&checker->allocations, address, bytes) ||
-           holds(&checker->variables, address, bytes);
+           holds(&checker->globals, address, bytes);
 }
 
-static bool make(struct nb_ranges *ranges, uint32_t count)
+static bool make(struct nb_reader_file *file, struct nb_ranges *ranges, uint32_t count)
 {
     ranges->count = count;
-    ranges->at = calloc((size_t)count + 1, sizeof *ranges->at);
+    ranges->at = nb_file_take_scratch(file, ((uint64_t)count + 1) * sizeof *ranges->at);
     return ranges->at != NULL;
 }
 
-static void sort(struct nb_ranges *ranges)
+uint64_t nb_check_memory_scratch(const struct nb_reader_file *file)
 {
-    qsort(ranges->at, ranges->count, sizeof *ranges->at, by_begin);
+    const uint64_t ranges =
+        2 * nb_tables_count(file, NB_CAPTURE_ALLOCATION) + nb_tables_count(file, NB_CAPTURE_GLOBAL) + 3;
+    return ranges * sizeof(struct nb_address_range);
 }
 
 static int check_amount(const struct nb_checker *checker)
@@ -80,8 +109,9 @@ static int check_amount(const struct nb_checker *checker)
 int nb_check_memory(struct nb_checker *checker)
 {
     const struct nb_reader *reader = checker->reader;
-    if (!make(&checker->allocations, reader->allocation_count) ||
-        !make(&checker->pages, reader->allocation_count) || !make(&checker->variables, reader->global_count))
+    if (!make(checker->file, &checker->allocations, reader->allocation_count) ||
+        !make(checker->file, &checker->pages, reader->allocation_count) ||
+        !make(checker->file, &checker->globals, reader->global_count))
         return nb_error(checker->error, NB_REPLAY_OURS, "no memory for %u allocations",
                         reader->allocation_count);
     for (uint32_t i = 0; i < reader->allocation_count; i++) {
@@ -93,14 +123,14 @@ int nb_check_memory(struct nb_checker *checker)
     }
     for (uint32_t i = 0; i < reader->global_count; i++) {
         const uint64_t begin = reader->globals[i].address;
-        checker->variables.at[i] = (struct nb_address_range){begin, begin + (reader->globals[i].bytes - 1)};
+        checker->globals.at[i] = (struct nb_address_range){begin, begin + (reader->globals[i].bytes - 1)};
     }
     sort(&checker->allocations);
     sort(&checker->pages);
-    sort(&checker->variables);
+    sort(&checker->globals);
     join(&checker->allocations);
     join(&checker->pages);
-    reach(&checker->variables);
+    reach(&checker->globals);
     return check_amount(checker);
 }
 

@@ -1,9 +1,10 @@
 /* The rules of operations. */
 #include <string.h>
 
+#include "core/wire/record.h"
 #include "replay/base/error.h"
 #include "replay/capture/check.h"
-#include "core/wire/record.h"
+#include "replay/capture/tables.h"
 
 enum { BLOCK_MAX = 1024, SHARED_MAX = 1 << 20, ATTRIBUTES_MAX = 64 };
 
@@ -214,13 +215,20 @@ static const char *check_relocation(struct nb_checker *checker, uint32_t index)
     return relocation->delta <= reader->globals[relocation->global].bytes ? NULL : "into a smaller variable";
 }
 
+/* There are at most as many events and graphs as operations. */
+uint64_t nb_check_operations_scratch(const struct nb_reader_file *file)
+{
+    return 2 * ((nb_tables_count(file, NB_CAPTURE_OPERATION) + 1 + 15) & ~UINT64_C(15));
+}
+
 int nb_check_operations(struct nb_checker *checker)
 {
     const struct nb_reader *reader = checker->reader;
     const uint32_t count = reader->operation_count;
-    if (count > checker->limits->operations)
-        return nb_error(checker->error, NB_REPLAY_BAD_CAPTURE, "%u operations; at most %u are allowed", count,
-                        checker->limits->operations);
+    checker->recorded = nb_file_take_scratch(checker->file, (uint64_t)count + 1);
+    checker->has_nodes = nb_file_take_scratch(checker->file, (uint64_t)count + 1);
+    if (checker->recorded == NULL || checker->has_nodes == NULL)
+        return nb_error(checker->error, NB_REPLAY_OURS, "no memory for %u operations", count);
     int status = nb_check_each(checker, "operation", count, check_operation);
     if (status == NB_REPLAY_OK)
         status = nb_check_each(checker, "operation", count, check_launched_graph);

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "replay/capture/decode.h"
 #include "replay/base/error.h"
+#include "replay/capture/decode.h"
 #include "replay/capture/file.h"
 
 int nb_file_decode(struct nb_reader_file *file, uint32_t decoders, char *error)

@@ -1,14 +1,15 @@
-/* A capture, read and checked: what the rest of the engine may rely on.
+/* A capture, read and checked, so that the rest of the engine can rely on it.
  *
- * Blobs are decompressed by processes under seccomp into shared memory, which is read when those are dead.
+ * Blobs are decompressed by processes under seccomp into shared memory, which is read after those have ended.
  * After nb_reader_open every index, span, address and size is in bounds, and every blob has the hash that the
  * file names: kernels name modules that exist, launches kernels, spans lie in `data`, contents in blobs, runs
  * and ranges in allocations, operations in a graph form no cycle, events are recorded before they are waited
- * for, and graphs that are launched have nodes. docs/formats.md lists the rules. A span of 0 bytes may have
- * any offset, and a content of 0 bytes any first blob. */
+ * for, and launched graphs have nodes. docs/formats.md lists the rules. A span of 0 bytes may have any
+ * offset, and a content of 0 bytes any first blob. */
 #ifndef NEUTRINO_READER_H
 #define NEUTRINO_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,9 +42,17 @@ struct nb_reader {
     void *implementation;
 };
 
-/* Returns an enum nb_replay_status. */
+/* Reads a whole capture. Returns an enum nb_replay_status. */
 int nb_reader_open(int descriptor, const struct nb_replay_limits *limits, struct nb_reader *reader,
                    char *error) __attribute__((visibility("hidden")));
+/* The steps of nb_reader_open before and after decoding, for callers that decode by themselves. With
+ * `tables_only` only the tables are decoded, and contents are checked for their sizes alone. Close the reader
+ * in any case. */
+int nb_reader_begin(int descriptor, bool tables_only, const struct nb_replay_limits *limits,
+                    struct nb_reader *reader, char *error) __attribute__((visibility("hidden")));
+int nb_reader_finish(struct nb_reader *reader, const struct nb_replay_limits *limits, char *error)
+    __attribute__((visibility("hidden")));
+
 void nb_reader_close(struct nb_reader *reader) __attribute__((visibility("hidden")));
 
 /* The bytes of a content, whole and in one piece. Never NULL where content.bytes is not 0. */

@@ -17,6 +17,10 @@
 #error "the number of this architecture in a seccomp filter is not known"
 #endif
 
+const char nb_no_sandbox[] = "this kernel refuses seccomp, without which no capture is read; use a kernel "
+                             "with CONFIG_SECCOMP_FILTER, and a "
+                             "container that allows it";
+
 bool nb_sandbox_strict(void)
 {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0;

@@ -5,7 +5,7 @@
 
 #include "replay/base/error.h"
 
-/* By kind; kinds with 0 are not known, and skipped. */
+/* By kind. Kinds with 0 bytes are unknown and skipped. */
 static const struct kind {
     uint32_t element_bytes;
     const char *name;
@@ -52,27 +52,67 @@ static const char *check_size(const struct nb_reader_file *file, const struct nb
     return nb_file_check_content(file, (struct nb_content){section->first_blob, bytes});
 }
 
-int nb_tables_check(const struct nb_reader_file *file, char *error)
+static bool is_known(const struct nb_section *section)
 {
+    return section->kind < KINDS && kinds[section->kind].element_bytes != 0;
+}
+
+/* Runs of memory are cheap, and bytes of data are no elements. */
+static bool is_counted(uint32_t kind)
+{
+    return kind != NB_CAPTURE_DATA && kind != NB_CAPTURE_BEFORE && kind != NB_CAPTURE_AFTER;
+}
+
+int nb_tables_check(const struct nb_reader_file *file, uint32_t elements_max, char *error)
+{
+    uint64_t elements = 0;
     for (uint32_t i = 0; i < file->header.section_count; i++) {
         const struct nb_section *section = &file->sections[i];
         if (find(file, section->kind) != section)
             return nb_error(error, NB_REPLAY_BAD_CAPTURE, "two sections of kind %u", section->kind);
-        if (section->kind >= KINDS || kinds[section->kind].element_bytes == 0)
+        if (!is_known(section))
             continue;
         const char *why = check_size(file, section);
         if (why != NULL)
             return nb_error(error, NB_REPLAY_BAD_CAPTURE, "section %s: %s", kinds[section->kind].name, why);
+        elements += is_counted(section->kind) ? section->count : 0;
+        if (elements > elements_max)
+            return nb_error(error, NB_REPLAY_BAD_CAPTURE, "more than %u elements", elements_max);
     }
     static const uint32_t ones[] = {NB_CAPTURE_DEVICE, NB_CAPTURE_END};
     for (int i = 0; i < 2; i++) {
-        const struct nb_section *section = find(file, ones[i]);
-        const uint64_t count = section != NULL ? section->count : 0;
+        const uint64_t count = nb_tables_count(file, ones[i]);
         if (count != 1)
             return nb_error(error, NB_REPLAY_BAD_CAPTURE, "%" PRIu64 " elements of kind %s instead of one",
                             count, kinds[ones[i]].name);
     }
     return NB_REPLAY_OK;
+}
+
+void nb_tables_select(struct nb_reader_file *file)
+{
+    for (uint32_t i = 0; i < file->header.blob_count; i++)
+        file->places[i] = NB_NOT_DECODED;
+    for (uint32_t i = 0; i < file->header.section_count; i++) {
+        const struct nb_section *section = &file->sections[i];
+        for (uint32_t blob = 0; is_known(section) && blob < section->blob_count; blob++)
+            file->places[section->first_blob + blob] = 0;
+    }
+}
+
+uint64_t nb_tables_count(const struct nb_reader_file *file, uint32_t kind)
+{
+    const struct nb_section *section = find(file, kind);
+    return section != NULL ? section->count : 0;
+}
+
+struct nb_bytes nb_tables_section(const struct nb_reader_file *file, uint32_t index)
+{
+    const struct nb_section *section = &file->sections[index];
+    if (!is_known(section) || section->count == 0)
+        return (struct nb_bytes){NULL, 0};
+    return (struct nb_bytes){file->raw + file->places[section->first_blob],
+                             section->count * section->element_bytes};
 }
 
 /* Tables have at most NB_TABLE_MAX bytes, so their counts are 32-bit numbers. */

@@ -3,12 +3,13 @@
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
-#include "cuda/capture/capture.h"
 #include "cuda/capture/copy.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
 #include "hip/driver/hip.h"
 #include "hip/driver/shapes.h"
-#include "real.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 
 /* The driver has answered a call of any form. */
@@ -50,51 +51,6 @@ hipError_t nb_through_hip_copy_with_stream(const struct nb_call *call, nb_hipMem
     const bool announced = nb_capture_announce(call, (CUstream)stream);
     const hipError_t result = real(dst, src, sizeBytes, kind, stream);
     return copied(call, announced, result, bytes(dst, src, sizeBytes, stream, true));
-}
-
-hipError_t nb_through_hip_copy_to_device(const struct nb_call *call, nb_hipMemcpyHtoD_t real,
-                                         hipDeviceptr_t dst, const void *src, size_t sizeBytes)
-{
-    return (hipError_t)nb_through_copy_to_device(call, NB_SAME(cuMemcpyHtoD_v2, real), nb_address(dst), src,
-                                                 sizeBytes);
-}
-
-hipError_t nb_through_hip_copy_to_device_async(const struct nb_call *call, nb_hipMemcpyHtoDAsync_t real,
-                                               hipDeviceptr_t dst, const void *src, size_t sizeBytes,
-                                               hipStream_t stream)
-{
-    return (hipError_t)nb_through_copy_to_device_async(call, NB_SAME(cuMemcpyHtoDAsync_v2, real),
-                                                       nb_address(dst), src, sizeBytes, (CUstream)stream);
-}
-
-hipError_t nb_through_hip_copy_to_host(const struct nb_call *call, nb_hipMemcpyDtoH_t real, void *dst,
-                                       hipDeviceptr_t src, size_t sizeBytes)
-{
-    return (hipError_t)nb_through_copy_to_host(call, NB_SAME(cuMemcpyDtoH_v2, real), dst, nb_address(src),
-                                               sizeBytes);
-}
-
-hipError_t nb_through_hip_copy_to_host_async(const struct nb_call *call, nb_hipMemcpyDtoHAsync_t real,
-                                             void *dst, hipDeviceptr_t src, size_t sizeBytes,
-                                             hipStream_t stream)
-{
-    return (hipError_t)nb_through_copy_to_host_async(call, NB_SAME(cuMemcpyDtoHAsync_v2, real), dst,
-                                                     nb_address(src), sizeBytes, (CUstream)stream);
-}
-
-hipError_t nb_through_hip_copy_on_device(const struct nb_call *call, nb_hipMemcpyDtoD_t real,
-                                         hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes)
-{
-    return (hipError_t)nb_through_copy(call, NB_SAME(cuMemcpy, real), nb_address(dst), nb_address(src),
-                                       sizeBytes);
-}
-
-hipError_t nb_through_hip_copy_on_device_async(const struct nb_call *call, nb_hipMemcpyDtoDAsync_t real,
-                                               hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes,
-                                               hipStream_t stream)
-{
-    return (hipError_t)nb_through_copy_async(call, NB_SAME(cuMemcpyAsync, real), nb_address(dst),
-                                             nb_address(src), sizeBytes, (CUstream)stream);
 }
 
 hipError_t nb_through_hip_copy_rows(const struct nb_call *call, nb_hipMemcpy2D_t real, void *dst,

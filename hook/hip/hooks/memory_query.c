@@ -1,23 +1,16 @@
 /* What the driver says of an address, told of the program's own allocation, as cuPointerGetAttribute and the
  * like.
  */
+#include "cuda/memory/query.h"
 #include "hip/hooks/answer.h"
-#include "cuda/memory/memory.h"
-#include "real.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 
 static void *asked(const void *pointer)
 {
     return (void *)(uintptr_t)nb_memory_asked(nb_address(pointer));
-}
-
-hipError_t nb_through_hip_address_range(const struct nb_call *call, nb_hipMemGetAddressRange_t real,
-                                        hipDeviceptr_t *pbase, size_t *psize, hipDeviceptr_t dptr)
-{
-    return (hipError_t)nb_through_address_range(call, NB_SAME(cuMemGetAddressRange_v2, real),
-                                                (CUdeviceptr *)pbase, psize, nb_address(dptr));
 }
 
 hipError_t nb_through_hip_allocated_bytes(const struct nb_call *call, nb_hipMemPtrGetInfo_t real, void *ptr,

@@ -4,13 +4,15 @@
 
 #include <stdatomic.h>
 
-#include "core/process/call.h"
-#include "cuda/capture/capture.h"
-#include "hip/driver/hip.h"
-#include "cuda/kernel/handle.h"
 #include "core/base/handle_map.h"
-#include "real.h"
+#include "core/process/call.h"
+#include "core/region/region.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/vendor.h"
+#include "hip/driver/hip.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 
@@ -37,6 +39,15 @@ const char *nb_vendor_stream_refused(CUstream stream)
 /* From its first use until it is destroyed. */
 static struct nb_handle_map numbers = NB_HANDLE_MAP_INITIALIZER;
 
+static void forget(void)
+{
+    nb_handle_map_forget(&partial);
+    nb_handle_map_forget(&numbers);
+}
+
+static const struct nb_component streams = {.locks = {&partial.lock, &numbers.lock}, .forget = forget};
+const struct nb_component *const nb_vendor_components[] = {&streams, NULL};
+
 /* A thread's own stream is another in each thread. */
 unsigned long long nb_hip_stream_number(hipStream_t stream)
 {
@@ -50,34 +61,10 @@ unsigned long long nb_hip_stream_number(hipStream_t stream)
     return nb_handle_map_set(&numbers, nb_handle(stream), (void *)number) ? number : 0;
 }
 
-hipError_t nb_through_hip_device_wait(const struct nb_call *call, nb_hipDeviceSynchronize_t real)
-{
-    return (hipError_t)nb_through_context_wait(call, NB_SAME(cuCtxSynchronize, real));
-}
-
-hipError_t nb_through_hip_stream_wait(const struct nb_call *call, nb_hipStreamQuery_t real,
-                                      hipStream_t stream)
-{
-    return (hipError_t)nb_through_stream_wait(call, NB_SAME(cuStreamQuery, real), (CUstream)stream);
-}
-
-hipError_t nb_through_hip_stream_wait_event(const struct nb_call *call, nb_hipStreamWaitEvent_t real,
-                                            hipStream_t stream, hipEvent_t event, unsigned int flags)
-{
-    return (hipError_t)nb_through_stream_wait_event(call, NB_SAME(cuStreamWaitEvent, real), (CUstream)stream,
-                                                    (CUevent)event, flags);
-}
-
 hipError_t nb_through_hip_stream_destroy(const struct nb_call *call, nb_hipStreamDestroy_t real,
                                          hipStream_t stream)
 {
     nb_handle_map_set(&partial, nb_handle(stream), NULL);
     nb_handle_map_set(&numbers, nb_handle(stream), NULL);
     return (hipError_t)nb_through_stream_destroy(call, NB_SAME(cuStreamDestroy, real), (CUstream)stream);
-}
-
-void nb_after_hip_begin_capture(const struct nb_call *call, hipError_t result, hipStream_t stream,
-                                hipStreamCaptureMode mode)
-{
-    nb_after_begin_capture_mode(call, (CUresult)result, (CUstream)stream, (CUstreamCaptureMode)mode);
 }

@@ -29,7 +29,7 @@ from benchguard.replay.protocol import COLD, NO_SET, Limits, Options, Overhead, 
 from benchguard.toolchain.paths import REPLAY
 from tests.support.captures import GRANULE, PTX_HEAD, Builder, Memory
 
-LIMITS = Limits(host_bytes=1 << 32, device_bytes=1 << 34, operations=16, decoders=4)
+LIMITS = Limits(host_bytes=1 << 32, device_bytes=1 << 34, elements=1024, decoders=4)
 NAMES = {"none": "warm", "memset": "memset", "flush": "flush", "remap": "remap", "rotate": "rotate"}
 BLOCKS, THREADS = 528, 256
 WARM_UP = 20

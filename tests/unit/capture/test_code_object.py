@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchguard.capture import bundle, code_object
-from benchguard.capture.bundle import CodeError
 from benchguard.capture.code_object import CodeObject, code_objects
+from benchguard.capture.unpack import CodeError
 
 DATA = Path(__file__).parents[2] / "data" / "hip"
 PREFIX = "hipv4-amdgcn-amd-amdhsa--"
@@ -73,17 +73,17 @@ def test_every_version_and_method(version: int, method: int) -> None:
     ("image", "problem"),
     [
         (b"CCOB", "the compressed bundle is cut short"),
-        (b"CCOB" + bytes(40), "the compressed bundle is cut short or of no known version (0)"),
-        (compressed(b"x", 2, 1), "what is compressed in it is no offload bundle"),
-        (compressed(b"x", 2, 1, 2), "the compressed bundle does not decompress to the size that it declares"),
-        (compressed(b"xy", 2, 0, 1), "what is compressed in it is no offload bundle"),
-        (compressed(b"x", 2, 0, 2), "the compressed bundle does not decompress to the size that it declares"),
-        (compressed(b"x", 3, 0, 1 << 40), f"unpacks to {1 << 40} bytes; more than {1 << 30} are not read"),
+        (b"CCOB" + bytes(40), "the compressed bundle is cut short or has the unknown version 0"),
+        (compressed(b"x", 2, 1), "does not hold an offload bundle"),
+        (compressed(b"x", 2, 1, 2), "the zstd frame holds 1 bytes instead of 2"),
+        (compressed(b"xy", 2, 0, 1), "does not hold an offload bundle"),
+        (compressed(b"x", 2, 0, 2), "decompresses to 1 bytes instead of the declared 2"),
+        (compressed(b"x", 3, 0, 1 << 40), f"unpacks to {1 << 40} bytes; at most {1 << 30} are read"),
         (compressed(b"x", 2, 1)[:-1], "the compressed bundle declares an impossible size"),
-        (b"CCOB" + struct.pack("<HHIIQ", 2, 9, 24, 1, 0), "the compressed bundle is packed in no known way (9)"),
+        (b"CCOB" + struct.pack("<HHIIQ", 2, 9, 24, 1, 0), "the compressed bundle is packed by an unknown method (9)"),
         (b"CCOB" + struct.pack("<HHIIQ", 2, 1, 24, 1, 0), "the compressed bundle does not decompress: "),
-        (bundle.MAGIC, "the offload bundle has no sane count of entries"),
-        (bundle.MAGIC + b"\xff" * 8, "the offload bundle has no sane count of entries"),
+        (bundle.MAGIC, "the offload bundle has an impossible number of entries"),
+        (bundle.MAGIC + b"\xff" * 8, "the offload bundle has an impossible number of entries"),
         (bundle.MAGIC + struct.pack("<Q", 1), "the offload bundle is cut short"),
         (bundle.MAGIC + struct.pack("<QQQQ", 1, 0, 1 << 63, 0), "an entry of the offload bundle lies outside it"),
         (bundle.MAGIC + struct.pack("<QQQQ", 1, 0, 0, 1 << 63), "an entry of the offload bundle lies outside it"),
@@ -102,7 +102,7 @@ def test_a_frame_that_claims_more_is_not_unpacked(monkeypatch: pytest.MonkeyPatc
     assert frame[4] >> 6 == 1  # the size has two bytes
     liar = bytes(frame[:4]) + bytes([0xE0]) + struct.pack("<Q", 1 << 50) + bytes(frame[7:])
     monkeypatch.setattr(zstandard, "ZstdDecompressor", None)
-    with pytest.raises(CodeError, match="the size that it declares"):
+    with pytest.raises(CodeError, match="the zstd frame holds"):
         code_objects(b"CCOB" + struct.pack("<HHIIQ", 2, 1, 24 + len(liar), 300, 0) + liar)
 
 

@@ -245,7 +245,7 @@ def test_a_recording_cut_anywhere_did_not_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("element", "said"),
     [
-        ((Kind.EDGE, Edge(0, 1)), "operation 0, but there are 0"),
+        ((Kind.EDGE, Edge(0, 1)), "edge 0: no such operation"),
         ((Kind.MODULE, Module(3, ModuleKind.MODULE)), "image 3, but there are 0"),
         ((Kind.RELOCATION, Relocation(0, 0, 7, 0)), "variable 7, but there are 0"),
         ((Kind.BEFORE, Run(ARENA, PAGE, Content(32, PAGE))), "not in its payload"),
@@ -253,7 +253,7 @@ def test_a_recording_cut_anywhere_did_not_end(tmp_path: Path) -> None:
         ((Kind.BEFORE, Run(ARENA + 1, 4, Content(0, 0)), b"four"), "cannot be"),
         ((Kind.BEFORE, Run(ARENA, 4, Content(0, 0)), b"four"), "outside every allocation"),
         ((Kind.DEVICE, DEVICE), "no device"),
-        ((Kind.OPERATION, Launch(0, 0, (1, 1, 1), (1, 1, 1), 0, b"")), "stream 0, but there are 0"),
+        ((Kind.OPERATION, Launch(0, 0, (1, 1, 1), (1, 1, 1), 0, b"")), "operation 0: no such stream"),
     ],
 )
 def test_hostile_elements_are_one_line(element: tuple[object, ...], said: str, tmp_path: Path) -> None:

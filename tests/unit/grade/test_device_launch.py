@@ -1,4 +1,4 @@
-"""Code that launches graphs from the device is found, packed or not, and damaged fat binaries do no harm."""
+"""Code that launches graphs from the device is found, packed or not; damaged fat binaries raise nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchguard.grade.device_launch import FATBIN_MAGIC, LZ4, NAMES, ZSTD, codes_of
+from benchguard.capture.fatbin import LZ4, MAGIC, ZSTD, packed_codes
+from benchguard.grade.device_launch import NAMES
 
 
 def fatbin(*entries: tuple[bytes, int, int]) -> bytes:
@@ -20,11 +21,11 @@ def fatbin(*entries: tuple[bytes, int, int]) -> bytes:
         padded = payload.ljust(-(-len(payload) // 8) * 8, b"\0")
         head = struct.pack("<HHIQI", 2, 1, 64, len(padded), len(payload)).ljust(40, b"\0")
         body += head + struct.pack("<QQQ", flags, 0, raw) + padded
-    return struct.pack("<IHHQ", FATBIN_MAGIC, 1, 16, len(body)) + body
+    return struct.pack("<IHHQ", MAGIC, 1, 16, len(body)) + body
 
 
 def has(image: bytes) -> bool:
-    return any(name in code for code in codes_of(image) for name in NAMES)
+    return any(name in code for code in (image, *packed_codes(image)) for name in NAMES)
 
 
 CODE = b"\x7fELF" + bytes(200) + b"cudaGraphLaunch\0" + bytes(300)
@@ -38,23 +39,23 @@ CODE = b"\x7fELF" + bytes(200) + b"cudaGraphLaunch\0" + bytes(300)
         pytest.param((zstandard.compress(CODE), ZSTD, len(CODE)), id="zstd"),
     ],
 )
-def test_the_name_is_found(entry: tuple[bytes, int, int]) -> None:
+def test_graph_launch_in_a_packed_entry_is_found(entry: tuple[bytes, int, int]) -> None:
     honest = (zstandard.compress(bytes(64)), ZSTD, 64)
     assert has(fatbin(honest, entry))
     assert not has(fatbin(honest, honest))
 
 
-def test_an_image_that_is_no_fat_binary_is_looked_at_as_it_is() -> None:
+def test_graph_launch_in_a_plain_image_is_found() -> None:
     assert has(CODE)
     assert not has(bytes(100))
 
 
 @given(st.binary(max_size=400))
-def test_damage_does_no_harm(damage: bytes) -> None:
+def test_damaged_fat_binary_yields_only_bytes(damage: bytes) -> None:
     whole = fatbin((lz4.block.compress(CODE, store_size=False), LZ4, len(CODE)))
     for image in (
         whole[: len(damage)] + damage,
         damage + whole,
         whole[:16] + damage + whole[16 + len(damage) :],
     ):
-        assert all(isinstance(code, bytes) for code in codes_of(image))
+        assert all(isinstance(code, bytes) for code in packed_codes(image))

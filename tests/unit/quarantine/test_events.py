@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchguard.ipc.lines import LineError
-from benchguard.quarantine.events import Events, printable
+from benchguard.quarantine.events import Events
 
 CONFINED = b'{"event":"confined","features":{"identity":"on"}}'
 
@@ -48,7 +48,3 @@ def test_what_is_no_event(line: bytes) -> None:
     events.handle(CONFINED)
     with pytest.raises(LineError, match="a line is no event"):
         events.handle(line)
-
-
-def test_what_a_terminal_would_obey() -> None:
-    assert printable("a\x1b]0;t\x07\r\n\u202eb") == "a\\x1b]0;t\\x07\\r\n\\u202eb"

@@ -17,7 +17,7 @@ from benchguard.replay.binding import NativeEngine, open_engine
 from benchguard.replay.contract import EngineError
 from benchguard.replay.protocol import NO_SET, Limits, Options
 
-LIMITS = Limits(host_bytes=1 << 32, device_bytes=1 << 34, operations=1 << 20, decoders=1)
+LIMITS = Limits(host_bytes=1 << 32, device_bytes=1 << 34, elements=1 << 20, decoders=1)
 
 
 def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  # noqa: PLR0911, PLR0912

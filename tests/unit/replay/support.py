@@ -39,13 +39,13 @@ class Reader:
         capture: Path,
         host_bytes: int = 1 << 30,
         device_bytes: int = 1 << 40,
-        operations: int = 1 << 20,
+        elements: int = 1 << 20,
         decoders: int = 2,
         how: str = "",
         environment: Mapping[str, str] | None = None,
         timeout: float = 20,
     ) -> Answer:
-        command = [self.program, capture, *map(str, (host_bytes, device_bytes, operations, decoders)), how]
+        command = [self.program, capture, *map(str, (host_bytes, device_bytes, elements, decoders)), how]
         done = subprocess.run(
             command,
             capture_output=True,

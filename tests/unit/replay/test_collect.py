@@ -179,7 +179,7 @@ def test_refused() -> None:
     [
         (BAD_CAPTURE, "error"),
         (CANNOT, "unreplayable"),
-        (FAILED, "error"),
+        (FAILED, "failed"),
         (TIMEOUT, "timeout"),
         (OURS, "error"),
         (200, "error"),
@@ -202,4 +202,4 @@ def test_trouble_is_not_believed_even_after_a_result() -> None:
 def test_an_end_without_a_result() -> None:
     found, reason = verdict(OPENED, Phase("warm-up"), ended=Ended(-11, False, "", "oh no\n"))
     assert found == "error"
-    assert "in phase 'warm-up': killed by SIGSEGV; it said: oh no" in reason
+    assert "in phase 'warm-up': killed by SIGSEGV; last output: oh no" in reason

@@ -366,8 +366,8 @@ OPERATIONS = {
     "edge to itself": Case("graph", on(Kind.EDGE, 0, "to", 0), "edge 0: its ends"),
     "edge of steps": Case("graph", appended(Kind.EDGE, edge(3, 4)), "edge 2: its ends"),
     "edge between graphs": Case("graph", on(LAUNCH, 2, "graph", 2), "edge 1: its ends"),
-    "circle": Case("graph", appended(Kind.EDGE, edge(1, 0)), "in a circle"),
-    "longer circle": Case("graph", appended(Kind.EDGE, edge(1, 2) + edge(2, 0)), "in a circle"),
+    "circle": Case("graph", appended(Kind.EDGE, edge(1, 0)), "a graph has a cycle"),
+    "longer circle": Case("graph", appended(Kind.EDGE, edge(1, 2) + edge(2, 0)), "a graph has a cycle"),
     "relocation operation": Case(
         "global", on(Kind.RELOCATION, 0, "operation", 2), "relocation 0: no such op"
     ),

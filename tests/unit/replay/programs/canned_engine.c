@@ -19,7 +19,7 @@ static int refuse(char *error, const char *text)
 NB_REPLAY_EXPORT int nb_replay_open(int descriptor, const struct nb_replay_limits *limits,
                                     struct nb_replay **replay, char *error)
 {
-    if (limits->host_bytes != 1 || limits->device_bytes != 2 || limits->operations != 3 ||
+    if (limits->host_bytes != 1 || limits->device_bytes != 2 || limits->elements != 3 ||
         limits->decoders != 4)
         return refuse(error, "limits");
     if (descriptor < 0) {
@@ -74,6 +74,13 @@ NB_REPLAY_EXPORT int nb_replay_output(struct nb_replay *replay, uint64_t address
 {
     (void)replay;
     return address == 8 && bytes == 9 ? NB_REPLAY_OK : refuse(error, "output");
+}
+
+NB_REPLAY_EXPORT int nb_replay_find_in_place(struct nb_replay *replay, uint32_t *output, char *error)
+{
+    (void)error;
+    *output = replay->memory[1] == 0 ? 0xffffffff : 2;
+    return NB_REPLAY_OK;
 }
 
 NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error)

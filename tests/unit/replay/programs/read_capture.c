@@ -1,8 +1,8 @@
-/* read_capture FILE [HOST_BYTES [DEVICE_BYTES [OPERATIONS [DECODERS [HOW]]]]]: what the reader says of a
+/* read_capture FILE [HOST_BYTES [DEVICE_BYTES [ELEMENTS [DECODERS [HOW]]]]]: what the reader says of a
  * capture, as a line: its status and the reason, or what it holds with the SHA-256 of all its contents.
  * `filtered` puts the process under a filter that forbids nothing, so that strict mode is refused to its
  * decoders, as in a container; `forbidden` under one that refuses all of seccomp. With `childless` SIGCHLD is
- * ignored. Ends with 4 if a process or a descriptor was left behind. */
+ * ignored. `tables` validates the tables alone. Ends with 4 if a process or a descriptor was left behind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 
 #include "replay/capture/reader.h"
 #include "replay/capture/sha256.h"
+#include "replay/capture/validate.h"
 
 static void install(struct sock_filter *program, unsigned short length)
 {
@@ -90,6 +92,14 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static int validate(int descriptor, const struct nb_replay_limits *limits, char *error)
+{
+    const int output = memfd_create("tables", MFD_CLOEXEC);
+    const int status = nb_capture_validate(descriptor, output, limits->host_bytes, limits->elements, error);
+    close(output);
+    return status;
+}
+
 int main(int count, char **words)
 {
     const struct nb_replay_limits limits = {count > 2 ? strtoull(words[2], NULL, 0) : 1u << 30,
@@ -99,13 +109,15 @@ int main(int count, char **words)
     const int descriptor = count > 1 ? open(words[1], O_RDONLY) : -1;
     restrict_to(count > 6 ? words[6] : "");
     const int next = next_descriptor();
-    struct nb_reader reader;
+    struct nb_reader reader = {0};
     char error[NB_REPLAY_TEXT] = "";
     const double began = seconds();
-    const int status = nb_reader_open(descriptor, &limits, &reader, error);
+    const bool tables_only = count > 6 && strcmp(words[6], "tables") == 0;
+    const int status = tables_only ? validate(descriptor, &limits, error)
+                                   : nb_reader_open(descriptor, &limits, &reader, error);
     fprintf(stderr, "%.6f s\n", seconds() - began);
     printf("status %d %s\n", status, error);
-    if (status == NB_REPLAY_OK)
+    if (status == NB_REPLAY_OK && !tables_only)
         print_all(&reader);
     nb_reader_close(&reader);
     return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD && next_descriptor() == next ? 0 : 4;

@@ -1,0 +1,41 @@
+"""Fat binaries, in which nvcc packs code for several devices (the layout is in fatbin.h of the hook). Hostile."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+
+from .unpack import CodeError, Method, unpack
+
+MAGIC = 0xBA55ED50
+LZ4, ZSTD = 0x2000, 0x8000
+ENTRIES_MAX = 4096
+
+_HEADER = struct.Struct("<IHHQ")
+_ENTRY = struct.Struct("<HHIQI")
+"""Kind, version, header bytes, payload bytes, compressed bytes."""
+_FLAGS, _RAW_BYTES = struct.Struct("<Q"), struct.Struct("<Q")
+_FLAGS_AT, _RAW_BYTES_AT, _ENTRY_BYTES_MIN = 40, 56, 64
+
+
+def packed_codes(image: bytes) -> Iterator[bytes]:
+    """The compressed entries of a fat binary, decompressed. Entries that do not decompress are left out."""
+    if len(image) < _HEADER.size or _HEADER.unpack_from(image)[0] != MAGIC:
+        return
+    _, _, header_bytes, payload_bytes = _HEADER.unpack_from(image)
+    at, end = header_bytes, min(len(image), header_bytes + payload_bytes)
+    for _ in range(ENTRIES_MAX):
+        if at + _ENTRY_BYTES_MIN > end:
+            return
+        _, _, entry_header, payload, compressed = _ENTRY.unpack_from(image, at)
+        (flags,) = _FLAGS.unpack_from(image, at + _FLAGS_AT)
+        (raw_bytes,) = _RAW_BYTES.unpack_from(image, at + _RAW_BYTES_AT)
+        begin = at + entry_header
+        if flags & (LZ4 | ZSTD):
+            method = Method.ZSTD if flags & ZSTD else Method.LZ4
+            with suppress(CodeError):
+                yield unpack(image[begin : begin + (compressed or payload)], method, raw_bytes)
+        if entry_header + payload == 0:
+            return
+        at = begin + payload
