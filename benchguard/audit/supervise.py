@@ -34,14 +34,14 @@ STATUS_OURS = 70
 STATUS_TIMEOUT = 124
 STATUS_NOT_EXECUTABLE = 126
 STATUS_NOT_FOUND = 127
-# How long processes that outlive the command are waited for.
+# Time to wait for processes that outlive the command.
 GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.01
 VARIABLES: dict[Api, tuple[str, str]] = {
     "cuda": ("NEUTRINO_SHIM", "NEUTRINO_DRIVER"),
     "hip": ("NEUTRINO_HIP_SHIM", "NEUTRINO_HIP_DRIVER"),
 }
-"""Where a process finds its shim and the real driver."""
+"""Variables with the paths of the shim and of the real driver."""
 
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
@@ -55,13 +55,16 @@ class Recorded:
 
 
 Attend = Callable[["subprocess.Popen[bytes]"], tuple[int, tuple[int, ...]]]
-"""Waits for a command to end, and for all that it started: its status as Run has it, and what is left of it."""
+"""Waits for a command and its descendants; returns the status, as in Run, and the surviving processes."""
 
 
 @dataclass(frozen=True)
 class ChildOptions:
-    """How a command is started where it is not as from a shell. The defaults are a shell's: our environment, folder
-    and standard streams, our session, so that the terminal's signals reach both."""
+    """How to start a command.
+
+    With the defaults it starts as from a shell: with this process's environment, folder, standard streams and session,
+    so that the terminal's signals reach both.
+    """
 
     environment: Mapping[str, str] | None = None
     cwd: Path | None = None
@@ -70,14 +73,14 @@ class ChildOptions:
     """Standard output and standard error."""
     descriptors: tuple[int, ...] = ()
     own_session: bool = False
-    """No terminal, and none of the signals that we are sent."""
+    """Start the command without a terminal, and do not forward signals to it."""
     attend: Attend | None = None
-    """In place of waiting, for what must not touch our other children. It sees to the time-out itself."""
+    """Replaces waiting for the command and enforces its own time-out. Used where other children must not be touched."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """How it went. `status` is the command's, 128 + n for signal n, 124 for a time-out."""
+    """The result of a command. `status` is the command's exit status, 128 + n for signal n, or 124 for a time-out."""
 
     status: int
     totals: Totals
@@ -92,7 +95,7 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Nothing was lost on the way: only such a run may be judged."""
+        """Whether no record was lost. Only complete runs are judged."""
         lost = self.totals.dropped or self.images_dropped or self.rings_exhausted or self.calls_lost
         return not (lost or self.totals.corrupt_rings or self.outlived or self.log_error)
 
@@ -104,8 +107,10 @@ def command_environment(
     base: dict[str, str],
     recorded: Recorded | None = None,
 ) -> dict[str, str]:
-    """The measured process's environment (docs/architecture.md). What a session around ours set of it is replaced:
-    that one's shim, which may be another vendor's, would write to our session."""
+    """The measured process's environment (docs/architecture.md).
+
+    Variables of an outer session are replaced, or its shim, perhaps of another vendor, would write to this session.
+    """
     outer = {base.get(shim) for shim, _ in VARIABLES.values()}
     preloads = [str(interposer.preload), str(interposer.shim)]
     preloads += [word for word in re.split("[: ]+", base.get("LD_PRELOAD", "")) if word and word not in outer]
@@ -122,16 +127,16 @@ def command_environment(
     if callers:
         environment["NEUTRINO_FILTER"] = callers
     if api == "cuda" and not interposer.on_loader_path:
-        # Triton links a helper against libcuda.so.1 and looks in ldconfig's list unless it is told where.
+        # Triton links a helper against libcuda.so.1, which it searches in ldconfig's list unless this variable is set.
         environment.setdefault("TRITON_LIBCUDA_PATH", str(interposer.shim.parent))
     return environment
 
 
 class _Signals:
-    """What is sent to us alone is passed on to the command; the terminal sends SIGINT to both by itself.
+    """Forwards signals to the command. SIGINT is not forwarded, because the terminal sends it to both processes.
 
-    In force before the command starts, so that none is lost: until then they are kept. Handlers are Python
-    functions, which an exec resets; an ignored signal would stay ignored in the command.
+    Handlers are installed before the command starts; signals that come earlier are forwarded then. They are Python
+    functions, which exec resets, whereas an ignored signal would stay ignored in the command.
     """
 
     def __init__(self) -> None:
@@ -176,7 +181,7 @@ def _start(
             start_new_session=options.own_session,
         )
     except FileNotFoundError as error:
-        status, why = STATUS_NOT_FOUND, "there is no such command; check its spelling and PATH"
+        status, why = STATUS_NOT_FOUND, "command not found; check its spelling and PATH"
         cause: OSError = error
     except PermissionError as error:
         status, why, cause = (
@@ -192,7 +197,7 @@ def _start(
 
 
 class _Pump(threading.Thread):
-    """Interprets what the drain takes and writes it down, until told to finish."""
+    """Interprets the drain's items and writes log lines, until finish() is called."""
 
     def __init__(self, drain: Drain, interpreter: Interpreter, log: LogWriter) -> None:
         super().__init__(name="interpret", daemon=True)
@@ -243,7 +248,7 @@ def supervise(
     recorded: Recorded | None = None,
     options: ChildOptions | None = None,
 ) -> Run:
-    """Run `command` to its end, and everything it started to `GRACE_SECONDS` after; times in seconds.
+    """Run `command` to its end, and wait up to GRACE_SECONDS longer for its descendants. Times are in seconds.
 
     Raises BenchguardError if the command cannot be started; the log then has its first and last line.
     """
@@ -305,7 +310,7 @@ def _session_line(command: Sequence[str], interposer: Interposer, version: str, 
 
 
 def _text(word: str) -> str:
-    """A command word or a path need not be UTF-8; JSON must."""
+    """Replace bytes of a command or a path that are not UTF-8, as JSON requires."""
     return word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -320,7 +325,7 @@ def _wait(child: subprocess.Popen[bytes], timeout: float | None, interpreter: In
 
 
 def _wait_for_others(interpreter: Interpreter) -> tuple[int, ...]:
-    """Processes that the command left behind, which may yet use the driver: waited for, then named."""
+    """Wait for processes that outlive the command and may still use the driver; return those that remain."""
     deadline = time.monotonic() + GRACE_SECONDS
     while True:
         living = living_descendants([interpreter.helper])
