@@ -41,11 +41,13 @@ class RecordResult:
         status: exit status of the command; 128 + n if signal n ended it.
         captures: one summary per capture file (sizes in bytes), in the order in which the regions ended.
         log: path of the audit log.
+        timed_out: whether `timeout` killed the command; `status` is then 124.
     """
 
     status: int
     captures: tuple[PackSummary, ...]
     log: Path
+    timed_out: bool = False
 
 
 def record(
@@ -111,6 +113,8 @@ def record_with(
         try:
             captures = _pack_all(folder, output, interposer, log.path, selection, options.force, on_capture)
         except BenchguardError as error:
+            if run.timed_out:
+                error.args = (f"{timeout_text(options.timeout)}; {error}",)
             keep |= isinstance(error, CaptureError)
             error.status = run.status or exit_status.INTERNAL
             raise
@@ -119,7 +123,11 @@ def record_with(
             on_kept(folder)
         else:
             shutil.rmtree(folder, ignore_errors=True)
-    return RecordResult(run.status, captures, log.path)
+    return RecordResult(run.status, captures, log.path, run.timed_out)
+
+
+def timeout_text(seconds: float | None) -> str:
+    return f"the command was killed after {seconds:g} s; raise --timeout"
 
 
 def check_absent(path: Path, force: bool) -> None:
