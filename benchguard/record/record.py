@@ -71,7 +71,7 @@ def record(
 
     Raises:
         UsageError: an option is invalid, or a file exists and `force` is not set.
-        ShimError: there is no driver, or its shim cannot be built.
+        ShimError: the driver is missing, or its shim cannot be built.
         CaptureError: a region began and did not end, or its raw capture is damaged.
         BenchguardError: the command did not start, or no region was captured. `status` is the command's own, or 70.
         TypeError: `changes` names no field of RecordOptions.

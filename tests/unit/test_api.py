@@ -115,7 +115,7 @@ def test_callable_package_stays_callable_after_submodule_import() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: benchguard.grade(p / "absent.py", p / "s.py"), "there is no problem"),
+        (lambda p: benchguard.grade(p / "absent.py", p / "s.py"), "does not exist"),
         (lambda p: benchguard.compare(p / "p.py", p / "s.py", p / "absent.py"), "absent.py"),
         (lambda p: benchguard.compare(p / "p.py", p / "s.py", p / "s.py", blocks=2), "blocks is 2"),
         (lambda p: benchguard.grade(p / "p.py", p / "s.py", timeout=0), "timeout is 0"),
