@@ -134,6 +134,6 @@ def test_generator_spec_keeps_strings() -> None:
     assert generator_spec("somewhere.make") == "somewhere.make"
 
 
-def test_generator_spec_unwraps_decorators() -> None:
+def test_generator_spec_names_file_and_function() -> None:
     inner: Callable[..., Any] = generate_test_case
     assert generator_spec(inner).endswith("test_pygpubench.py:generate_test_case")
