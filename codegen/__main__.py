@@ -16,6 +16,7 @@ from .generate import (
     generic_surface,
     hip_sim_files,
     hip_surface,
+    layout_files,
     shim_surface,
     write_files,
 )
@@ -27,15 +28,10 @@ from .surface import Surface
 from .vendor import CUDA, HIP
 
 _HERE = Path(__file__).resolve().parent
-_SIM_HIP = next(
-    (
-        folder
-        for folder in (_HERE.parent / "sim" / "hip", _HERE.parent / "source" / "sim" / "hip")
-        if folder.is_dir()
-    ),
-    Path("sim", "hip"),
+_SOURCE = next(
+    (folder for folder in (_HERE.parent, _HERE.parent / "source") if (folder / "sim").is_dir()), Path()
 )
-"""Beside this folder in a clone; in an installed package with the other C sources."""
+"""The C sources: beside this folder in a clone, in `source` in an installed package."""
 
 _DESCRIPTION = """\
 Generate C from a driver's headers: cuda.h and cudaTypedefs.h, or with --api hip HIP's.
@@ -44,6 +40,7 @@ Generate C from a driver's headers: cuda.h and cudaTypedefs.h, or with --api hip
   sim      the CPU driver's stubs and its cuGetProcAddress table; with --api hip those of its HIP face, too
   table    what the shim does with each function of the header
   exports  a driver's exports as text, for what is built where the driver is not
+  layouts  the Python modules of the wire formats, from the C headers in hook/core/wire
 
 CUDA's headers are those of the toolkit, else of the wheel nvidia-cuda-runtime; sim and
 --all-header-functions take the newer of the two. HIP's are those of ROCm, else the system's.
@@ -54,7 +51,7 @@ CUDA's headers are those of the toolkit, else of the wheel nvidia-cuda-runtime; 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        {"shim": _shim, "sim": _sim, "table": _table, "exports": _exports}[options.command](options)
+        _COMMANDS[options.command](options)
     except CodegenError as error:
         print(f"codegen: {error}", file=sys.stderr)
         return 1
@@ -105,7 +102,7 @@ def _surface(options: argparse.Namespace, driver: DriverExports | None) -> Surfa
 def _sim(options: argparse.Namespace) -> None:
     if options.api == HIP.name:
         hip = _hip_headers(options)
-        files = hip_sim_files(hip, _cuda_headers(options), _SIM_HIP)
+        files = hip_sim_files(hip, _cuda_headers(options), _SOURCE / "sim" / "hip" / "exports.txt")
         write_files(files, options.out)
         print(f"{options.out}: {', '.join(files)} from {hip.origin}")
         return
@@ -136,6 +133,15 @@ def _table(options: argparse.Namespace) -> None:
         print(f"{function.name:48} {kind:9} {group or '-':16} {hook}{source}".rstrip())
 
 
+def _layouts(options: argparse.Namespace) -> None:
+    files = layout_files(_SOURCE / "hook" / "core" / "wire")
+    write_files(files, options.out)
+    print(f"{options.out}: {', '.join(files)}")
+
+
+_COMMANDS = {"shim": _shim, "sim": _sim, "table": _table, "exports": _exports, "layouts": _layouts}
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchguard.codegen",
@@ -154,7 +160,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="what is recorded (default: semantics/cuda.toml or hip.toml)",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="shim|sim|table|exports")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="|".join(_COMMANDS))
     shim = commands.add_parser("shim", parents=[common, meaning], help="the sources of a shim driver")
     surface = shim.add_mutually_exclusive_group(required=True)
     surface.add_argument(
@@ -170,6 +176,14 @@ def _parser() -> argparse.ArgumentParser:
     exports = commands.add_parser("exports", help="a driver's exports, with their versions")
     exports.add_argument("--driver", type=Path, metavar="PATH", required=True, help="the driver library")
     exports.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
+    layouts = commands.add_parser("layouts", help="the Python modules of the wire formats")
+    layouts.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        default=_SOURCE / "benchguard",
+        help="the package's folder (default: this clone's)",
+    )
     return parser
 
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from .emit import emit_shim
+from .emit.hip_driver import emit_hip_driver
+from .emit.layouts_py import emit_layouts
 from .emit.sim import emit_sim
 from .emit.sim_hip import emit_sim_hip, exported_by_stub
 from .exports import DriverExports
 from .exports_file import load_exports
 from .headers import Headers
 from .hip import HipHeaders
-from .hip_calls import load_calls
+from .layouts import load_layouts
 from .model import Api
+from .pairs import PAIRS, load_pairs
 from .parse import parse_headers
 from .semantics import load_semantics, load_translated
+from .shared_hooks import share_hooks
 from .surface import Surface, Translation
 from .vendor import CUDA, HIP
+from .wire import read_wire
 
 
 def shim_surface(headers: Headers, driver: DriverExports, semantics: Path = CUDA.semantics) -> Surface:
@@ -32,16 +37,13 @@ def hip_surface(
     semantics: Path = HIP.semantics,
     cuda_semantics: Path = CUDA.semantics,
 ) -> Surface:
-    """The surface of a shim for a HIP driver, with what it takes of CUDA's. Raises CodegenError."""
-    api = parse_headers(headers)
-    translation = _translation(cuda_headers, semantics, cuda_semantics)
-    return Surface(api, driver, headers.origin, load_semantics(semantics, api), translation)
-
-
-def _translation(cuda_headers: Headers, semantics: Path, cuda_semantics: Path) -> Translation:
-    cuda = parse_headers(cuda_headers)
-    functions = load_translated(semantics, cuda)
-    return Translation(cuda, functions, load_semantics(cuda_semantics, cuda))
+    """The surface of a shim for a HIP driver. The table of pairs lies beside `semantics`. Raises CodegenError."""
+    api, cuda = parse_headers(headers), parse_headers(cuda_headers)
+    table = load_pairs(semantics.with_name(PAIRS.name))
+    cuda_recordings = load_semantics(cuda_semantics, cuda)
+    recordings = share_hooks(table, api, load_semantics(semantics, api), cuda, cuda_recordings)
+    translation = Translation(cuda, load_translated(semantics, cuda), cuda_recordings, table)
+    return Surface(api, driver, headers.origin, recordings, translation)
 
 
 def generic_driver(api: Api, soname: str | None = None) -> DriverExports:
@@ -57,25 +59,34 @@ def generic_surface(headers: Headers, semantics: Path = CUDA.semantics) -> Surfa
 def generic_hip_surface(
     headers: HipHeaders, cuda_headers: Headers, semantics: Path = HIP.semantics
 ) -> Surface:
-    api = parse_headers(headers)
-    translation = _translation(cuda_headers, semantics, CUDA.semantics)
-    recordings = load_semantics(semantics, api)
-    return Surface(api, generic_driver(api), headers.origin, recordings, translation)
+    return hip_surface(headers, cuda_headers, generic_driver(parse_headers(headers)), semantics)
 
 
-def hip_sim_files(headers: HipHeaders, cuda_headers: Headers, tables: Path) -> dict[str, str]:
-    """The generated part of the CPU driver with its HIP face; `tables` is the folder sim/hip. Raises CodegenError."""
+def hip_sim_files(headers: HipHeaders, cuda_headers: Headers, exports: Path) -> dict[str, str]:
+    """The generated part of the CPU driver with its HIP face; `exports` is sim/hip/exports.txt. Raises CodegenError."""
     cuda, api = parse_headers(cuda_headers), parse_headers(headers)
-    calls, exports = load_calls(tables / "calls.toml"), load_exports(tables / "exports.txt")
     behind = [function.name for function in exported_by_stub(api)]
-    return {**emit_sim(cuda, behind), **emit_sim_hip(api, calls, exports, len(cuda.functions))}
+    hip = emit_sim_hip(api, load_pairs(), load_exports(exports), len(cuda.functions))
+    return {**emit_sim(cuda, behind), **hip}
+
+
+def hip_driver_files(headers: HipHeaders, cuda_headers: Headers) -> dict[str, str]:
+    """The generated part of CUDA's driver over HIP's. Raises CodegenError."""
+    return emit_hip_driver(parse_headers(headers), parse_headers(cuda_headers), load_pairs())
+
+
+def layout_files(headers: Path) -> dict[str, str]:
+    """The Python modules of the wire formats, by their path in the package. Raises CodegenError."""
+    trace = read_wire(headers, ("record.h",))
+    capture = read_wire(headers, ("record.h", "capture_format.h"))
+    return emit_layouts(trace, capture, load_layouts())
 
 
 def write_files(files: dict[str, str], folder: Path) -> None:
     """Write each file whose content would change: an unchanged one keeps its time stamp."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         data = text.encode()
         if not path.is_file() or path.read_bytes() != data:
             path.write_bytes(data)
@@ -86,8 +97,10 @@ __all__ = [
     "generic_driver",
     "generic_hip_surface",
     "generic_surface",
+    "hip_driver_files",
     "hip_sim_files",
     "hip_surface",
+    "layout_files",
     "shim_surface",
     "write_files",
 ]

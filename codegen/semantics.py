@@ -36,6 +36,17 @@ class Word:
 
 
 @dataclass(frozen=True)
+class SharedHook:
+    """How a HIP function calls the hooks of a CUDA function."""
+
+    target: Function
+    arguments: tuple[str, ...]
+    """C expressions, in the order of the target's parameters."""
+    answers: bool
+    """Whether the hook may return an error that the driver did not."""
+
+
+@dataclass(frozen=True)
 class Recording:
     """How one function is recorded. If `replace` is set, neither `after` nor `through` is."""
 
@@ -46,10 +57,10 @@ class Recording:
     after: str | None = None
     replace: str | None = None
     through: str | None = None
-    read_only: frozenset[str] = frozenset()
-    """Parameters that hooks get as const, though the header may not say so."""
     refused: str | None = None
     """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
+    shared: SharedHook | None = None
+    """Set where the hooks are those of a CUDA function."""
 
     @property
     def hooks(self) -> tuple[str, ...]:
@@ -143,12 +154,7 @@ class _Reader:
             words += (Word(returned, self._role(function, returned)),)
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
-        read_only = frozenset(
-            parameter.name
-            for parameter in function.parameters
-            if f"{function.base}.{parameter.name}" in self._file.read_only
-        )
-        return Recording(function, group, words, after, replace, through, read_only, refused)
+        return Recording(function, group, words, after, replace, through, refused)
 
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}
@@ -257,7 +263,7 @@ class _Reader:
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless the header is too old for the function."""
         listed = self._listed()
-        for where in (*self._file.parameters, *self._file.read_only):
+        for where in self._file.parameters:
             base, _, parameter = where.partition(".")
             if base not in listed:
                 raise self._error(f"{where}: {base} is in no group; correct the name, or add it to [groups]")
@@ -289,6 +295,6 @@ def shared_first(recordings: Iterable[Recording]) -> dict[str, Recording]:
     """For every hook the first function, in header order, that has it: its types are the hook's."""
     first: dict[str, Recording] = {}
     for recording in recordings:
-        for hook in recording.hooks:
+        for hook in recording.hooks if recording.shared is None else ():
             first.setdefault(hook, recording)
     return first

@@ -45,8 +45,6 @@ class SemanticsFile(msgspec.Struct, forbid_unknown_fields=True):
     through: dict[str, Names]
     refused: dict[str, list[str]]
     roles: dict[str, str] = {}
-    read_only: list[str] = []
-    """Pointers, "function.parameter", that hooks get as const whether or not the header has it so."""
     header: _Header | None = None
     """Whose names these are; None: every release's. Headers of another release may lack some."""
     translated: _Translated | None = None

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from .exports import DriverExports
 from .model import Api, Function
+from .pairs import Pairs
 from .semantics import Recording
 
 
@@ -38,6 +39,7 @@ class Translation:
     functions: tuple[Function, ...]
     """Those that hook/<vendor>/driver implements; all others are absent."""
     recordings: Mapping[str, Recording]
+    pairs: Pairs
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class PygpubenchCase:
         if len(whole) == 1:
             return whole[0], EXACT
         try:
-            return whole[0], Tolerance(absolute=float(whole[2]), relative=float(whole[1]))
+            return whole[0], Tolerance(atol=float(whole[2]), rtol=float(whole[1]))
         except (TypeError, ValueError):
             raise ProblemError(f"{self.where}: the tolerances {whole[1:]!r} are no numbers") from None
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from struct import Struct
 from typing import TypeAlias
 
 import msgspec
 
 from . import layout
 from .layout import RecordKind
+
+_WORD = Struct("<Q")
 
 
 class CorruptRingError(Exception):
@@ -135,7 +138,7 @@ def _call(data: bytes, at: int, end: int, common: _Common, count: int) -> Record
     if count > layout.ARGUMENTS_MAX:
         raise CorruptRingError(f"{count} arguments in one call")
     _fits(at, 8 * count, end, "arguments")
-    return Call(*common, tuple(word for (word,) in layout.WORD.iter_unpack(data[at : at + 8 * count])))
+    return Call(*common, tuple(word for (word,) in _WORD.iter_unpack(data[at : at + 8 * count])))
 
 
 def _launch(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
@@ -204,8 +207,8 @@ def _process(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
 
 
 def _clock(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
-    _fits(at, layout.WORD.size, end, "clock")
-    return Clock(*common, *layout.WORD.unpack_from(data, at))
+    _fits(at, _WORD.size, end, "clock")
+    return Clock(*common, *_WORD.unpack_from(data, at))
 
 
 def _unmapped(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:

@@ -10,6 +10,8 @@ import resource
 import select
 import subprocess
 import sys
+from collections.abc import Iterable
+from contextlib import closing
 from typing import IO
 
 import msgspec
@@ -66,6 +68,12 @@ class Demangler:
             self._dead = True
             self.close()
             return None
+
+
+def readable_names(names: Iterable[str]) -> dict[str, str]:
+    """Each name as a person reads it: demangled if it is mangled and the demangler knows it."""
+    with closing(Demangler()) as demangler:
+        return {name: demangler.demangle(name) or name for name in names}
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:

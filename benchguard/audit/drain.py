@@ -113,11 +113,11 @@ class Drain:
         return moved
 
     def _state(self, index: int) -> int:
-        return self._halves[(self._session.ring_at(index) + layout.RING_STATE_AT) // 4]
+        return self._halves[(self._session.ring_at(index) + layout.RING_IDENTITY_AT) // 4]
 
     def _identity(self, index: int) -> Identity:
-        at = self._session.ring_at(index) + layout.RING_STATE_AT
-        _, process, thread, _, started, namespace, tsc, ns = layout.RING_IDENTITY.unpack_from(
+        at = self._session.ring_at(index) + layout.RING_IDENTITY_AT
+        _, process, thread, started, namespace, tsc, ns = layout.RING_IDENTITY.unpack_from(
             self._session.memory, at
         )
         return Identity(process, thread, started, namespace, tsc, ns)
@@ -164,5 +164,5 @@ class Drain:
         corrupt = self._corrupt.pop(index, None)
         self.backlog.append(Ended(self._identity(index), dropped, in_flight - 1, since, corrupt))
         # The state last: from then on another thread may claim the ring.
-        self._session.memory[at : at + layout.RING_STATE_AT] = bytes(layout.RING_STATE_AT)
-        self._halves[(at + layout.RING_STATE_AT) // 4] = RingState.FREE
+        self._session.memory[at : at + layout.RING_IDENTITY_AT] = bytes(layout.RING_IDENTITY_AT)
+        self._halves[(at + layout.RING_IDENTITY_AT) // 4] = RingState.FREE

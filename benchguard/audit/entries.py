@@ -162,4 +162,5 @@ class EndEntry(Entry, frozen=True, tag="end"):
     rings_exhausted: int
     corrupt_rings: int
     outlived: list[int]
+    unobserved: list[str]
     complete: bool

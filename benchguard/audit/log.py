@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -42,9 +45,10 @@ class LogWriter:
         self.head = FIRST.encode()
         self.lines = 0
         self.error: str | None = None
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if replace else os.O_EXCL)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (0 if replace else os.O_EXCL)
         try:
             self._file = os.fdopen(os.open(path, flags, 0o644), "wb", buffering=1 << 20)
+            _lock(self._file, path)
         except FileExistsError as error:
             raise BenchguardError(
                 f"the log {path} exists already; give another --log, or --force to replace it"
@@ -86,6 +90,22 @@ class LogWriter:
             f"the log {self.path} could not be written to its end: {error.strerror}; "
             "what is there is kept, free some space or give another --log and run again"
         )
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Empty a log for one run alone; the lock ends with the file descriptor."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise BenchguardError(
+            f"another run is writing the log {path}; give another --log, or wait for that run"
+        ) from error
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP):  # some network file systems have no locks
+            raise
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.truncate(0)
 
 
 def read_log(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:

@@ -44,9 +44,12 @@ class ByKernel:
     def variable(self) -> str:
         return f"kernel={self.nth}:{self.pattern}"
 
-    def matches(self, name: str) -> bool:
-        """By the driver's name of a kernel, or by the plain one inside a mangled one."""
-        return bool(name) and any(fnmatch.fnmatchcase(n, self.pattern) for n in (name, plain_name(name)) if n)
+    def matches(self, name: str, demangled: str | None = None) -> bool:
+        """Whether the pattern fits the mangled name, the function's own name in it, or the demangled name."""
+        if not name:
+            return False
+        spellings = (name, plain_name(name), demangled)
+        return self.pattern == demangled or any(fnmatch.fnmatchcase(n, self.pattern) for n in spellings if n)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ import msgspec
 from .calls import EXPORT_TABLES
 from .log import FIRST, checked_lines
 
+SCHEMA = "neutrino-bench/summary/1"
+
 Shape = tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -66,12 +68,13 @@ class Summary:
     dropped: int
     images_dropped: int
     in_flight: list[str]
+    unobserved: list[str]
     notes: list[str]
     complete: bool
     lines: int
     head: str
     api: str
-    schema: str = field(default="neutrino-bench/summary/1")
+    schema: str = field(default=SCHEMA)
 
     def to_json(self) -> str:
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
@@ -189,6 +192,7 @@ def summarise_lines(lines: Iterable[tuple[dict[str, Any], str]]) -> Summary:
         dropped=end.get("dropped", 0),
         images_dropped=end.get("images_dropped", 0),
         in_flight=tally.in_flight,
+        unobserved=end.get("unobserved", []),
         notes=tally.notes,
         complete=end.get("complete", False),
         lines=tally.lines,

@@ -28,6 +28,7 @@ from .known import Totals
 from .log import FORMAT, LogWriter
 from .selection import Selection
 from .session import Session
+from .unobserved import UnobservedWatch
 
 STATUS_OURS = 70
 STATUS_TIMEOUT = 124
@@ -86,6 +87,8 @@ class Run:
     outlived: tuple[int, ...]
     log_error: str | None
     images_error: BenchguardError | None
+    unobserved: tuple[str, ...] = ()
+    """Child processes that ran without the shim's environment: process number and command."""
 
     @property
     def complete(self) -> bool:
@@ -254,6 +257,7 @@ def supervise(
     pump = _Pump(drain, interpreter, log)
     status = STATUS_OURS
     outlived: tuple[int, ...] = ()
+    watch = UnobservedWatch(interposer.shim, session.nonce.hex(), lambda: interpreter.helper)
     drain.start()
     pump.start()
     try:
@@ -266,15 +270,16 @@ def supervise(
             if options.attend is not None:
                 status, outlived = options.attend(child)
             else:
-                status = _wait(child, timeout, interpreter)
-                outlived = _wait_for_others(interpreter)
+                with watch:
+                    status = _wait(child, timeout, interpreter)
+                    outlived = _wait_for_others(interpreter)
     except BenchguardError as error:
         status = error.status
         raise
     finally:
         drain.stop()
         pump.finish()
-        run = _ended(session, interpreter, outlived, status, log)
+        run = _ended(session, interpreter, outlived, status, log, watch)
         log.write(_end_line(run, time.monotonic_ns() - started_ns))
         log.close()
         session.close()
@@ -325,7 +330,12 @@ def _wait_for_others(interpreter: Interpreter) -> tuple[int, ...]:
 
 
 def _ended(
-    session: Session, interpreter: Interpreter, outlived: tuple[int, ...], status: int, log: LogWriter
+    session: Session,
+    interpreter: Interpreter,
+    outlived: tuple[int, ...],
+    status: int,
+    log: LogWriter,
+    watch: UnobservedWatch,
 ) -> Run:
     counters = session.counters()
     return Run(
@@ -337,6 +347,7 @@ def _ended(
         outlived=outlived,
         log_error=log.error,
         images_error=interpreter.kept.error,
+        unobserved=tuple(f"{pid} {command}" for pid, command in watch.found.items()),
     )
 
 
@@ -358,6 +369,7 @@ def _end_line(run: Run, time_ns: int) -> bytes:
             rings_exhausted=run.rings_exhausted,
             corrupt_rings=totals.corrupt_rings,
             outlived=list(run.outlived),
+            unobserved=list(run.unobserved),
             complete=run.complete,
         )
     )

@@ -17,13 +17,14 @@ from ..codegen.hip import find_hip_headers
 from ..errors import BenchguardError
 from ..quarantine.probe import features
 from ..shim.build import shim_for
-from ..shim.driver import Driver, discover
+from ..shim.driver import Driver, discover, find_obstacle
 from ..shim.interposer import gap_text
 from ..shim.surface import read_surface
 from ..toolchain.compiler import find_compiler
 from ..toolchain.errors import ShimError
 from . import kernel_features
 
+SCHEMA = "neutrino-bench/doctor/1"
 Level = Literal["ok", "warn", "fail"]
 
 
@@ -79,32 +80,37 @@ def _hip_driver() -> Finding:
     try:
         driver = discover("hip")
     except ShimError as error:
-        return Finding("ok", "hip driver", f"none; only programs of HIP need one ({error})")
-    return Finding(
-        "ok", "hip driver", f"{driver.path}, by {driver.origin}, build-id {driver.build_id or 'none'}"
-    )
+        return Finding("ok", "hip driver", f"none; only HIP programs need one ({error})")
+    found = f"{driver.path}, by {driver.origin}, build-id {driver.build_id or 'none'}"
+    obstacle = find_obstacle(driver)
+    if obstacle is None:
+        return Finding("ok", "hip driver", found)
+    level: Level = "warn" if driver.vendor.has_device() else "ok"
+    return Finding(level, "hip driver", f"{found}; not used: {obstacle}")
 
 
 def _hip_header() -> Finding:
     try:
         headers = find_hip_headers()
     except CodegenError as error:
-        return Finding("ok", "hip headers", f"none; only programs of HIP need them ({error})")
+        return Finding("ok", "hip headers", f"none; only HIP programs need them ({error})")
     return Finding("ok", "hip headers", f"HIP {headers.vendor.release(headers.version)}, {headers.origin}")
 
 
 def _hip_shim() -> Finding:
-    """Of the machine's HIP driver, else of the CPU driver with HIP's functions."""
+    """The shim of the machine's HIP driver if programs can run on it, else of the CPU driver for HIP."""
     try:
         driver = discover("auto", api="hip")
     except ShimError as error:
         return Finding(
-            "ok", "hip shim", f"none; there is neither a HIP driver nor the CPU driver as one ({error})"
+            "ok",
+            "hip shim",
+            f"none; neither a usable HIP driver nor the CPU driver for HIP is here ({error})",
         )
     try:
         return _shim_of(driver, "hip shim")
     except ShimError as error:
-        return Finding("fail" if not driver.is_sim else "warn", "hip shim", str(error))
+        return Finding("warn", "hip shim", str(error))
 
 
 def _memory() -> Finding:
@@ -182,7 +188,8 @@ def doctor(as_json: bool) -> int:
     """
     found = list(findings())
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        document = {"schema": SCHEMA, "findings": found}
+        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=1).decode())
     else:
         for finding in found:
             then = f"; {finding.then}" if finding.then else ""

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
+from ..audit.demangle import readable_names
 from ..grade.result import GradedCase, GradeResult
 from ..ipc.text import printable
 from .replay_text import clock_text, us
@@ -32,7 +33,7 @@ def render(result: GradeResult, output: TextIO) -> None:
 def closing_lines(result: GradeResult) -> Iterator[str]:
     """What is said below the tables."""
     if result.verdict != "pass" and result.output:
-        yield "the submission's last words:"
+        yield "output of the submission (end):"
         yield from (f"  {line}" for line in result.output.splitlines()[-OUTPUT_LINES:])
     if result.device is not None:
         device = result.device
@@ -104,13 +105,14 @@ _KERNEL_COLUMNS = (
 
 
 def _kernel_rows(result: GradeResult) -> list[list[str]]:
-    rows = []
-    for use in result.kernels[:KERNELS_MAX]:
+    rows, shown = [], result.kernels[:KERNELS_MAX]
+    names = readable_names(use.name for use in shown)
+    for use in shown:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
         origin = use.origin.rpartition("/")[2]
         rows.append(
             [
-                printable(use.name),
+                printable(names[use.name]),
                 str(use.launches),
                 *shape,
                 str(use.registers),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from .. import __version__, exit_status
 from ..errors import BenchguardError
+from .streams import ClosedPipeError, closed_pipes_renamed, exit_unwritable, exit_with, replace_closed_output
+from .termination import raise_on_termination, status_of
 
 SUMMARIES = {
     "observe": "Run a command and log every kernel that it launches.",
@@ -60,6 +62,14 @@ class _Group(click.Group):
             args = ["observe", *args]
         return super().parse_args(ctx, args)
 
+    def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
+        with closed_pipes_renamed():
+            return super().make_context(*arguments, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with closed_pipes_renamed():
+            return super().invoke(ctx)
+
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "[OBSERVE OPTIONS] -- COMMAND...")
         formatter.write_usage(ctx.command_path, "SUBCOMMAND [OPTIONS]", prefix="       ")
@@ -85,16 +95,18 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its status (benchguard/exit_status.py)."""
+    replace_closed_output()
+    raise_on_termination()
     try:
         status = cli.main(
             list(arguments) if arguments is not None else None, "neutrino-bench", standalone_mode=False
         )
-        sys.exit(status if isinstance(status, int) else exit_status.PASS)
+        exit_with(status if isinstance(status, int) else exit_status.PASS)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
-        sys.exit(exit_status.USAGE)
-    except click.Abort:
-        sys.exit(exit_status.INTERRUPTED)
+        exit_with(exit_status.USAGE)
+    except click.Abort as error:
+        exit_with(status_of(error.__cause__))
     except click.ClickException as error:
         hint = (
             error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "neutrino-bench"
@@ -102,11 +114,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail(f"{error.format_message().rstrip('.')}; see `{hint} --help`", exit_status.USAGE)
     except BenchguardError as error:
         _fail(str(error), error.status)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output is gone: a message would raise again
-        sys.exit(128 + 13)
+    except (OSError, ClosedPipeError) as error:
+        exit_unwritable(error)
 
 
 def _fail(message: str, status: int) -> NoReturn:
-    click.echo(f"neutrino-bench: error: {message}", err=True)
-    sys.exit(status)
+    with contextlib.suppress(OSError):
+        click.echo(f"neutrino-bench: error: {message}", err=True)
+    exit_with(status)

@@ -44,6 +44,9 @@ def closing_lines(summary: Summary, log: Path) -> list[str]:
     lines.append(unmapped + tables)
     if summary.in_flight:
         lines.append(f"inside the driver when its process ended: {', '.join(summary.in_flight)}")
+    if summary.unobserved:
+        commands = "; ".join(map(printable, summary.unobserved))
+        lines.append(f"child processes not observed, started without LD_PRELOAD or NEUTRINO_*: {commands}")
     lines += [f"note: {printable(note)}" for note in summary.notes]
     lost = f"records dropped: {summary.dropped}; images not kept: {summary.images_dropped}"
     lines.append(lost if summary.complete else f"{lost}; INCOMPLETE: this run can be looked at, not judged")

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
+from ..audit.demangle import readable_names
 from ..ipc.text import printable
 from ..replay.caches import data_text
 from ..replay.clocks import Clocks, Spread
@@ -126,11 +127,12 @@ _KERNEL_COLUMNS = (
 
 
 def _kernel_rows(result: ReplayResult) -> list[list[str]]:
-    rows = []
-    for use in result.kernels[:ROWS_MAX]:
+    rows, shown = [], result.kernels[:ROWS_MAX]
+    names = readable_names(use.name for use in shown)
+    for use in shown:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
         sizes = [str(use.registers), str(use.shared_bytes)]
-        rows.append([printable(use.name), str(use.launches), *shape, *sizes, use.image_sha256[:12]])
+        rows.append([printable(names[use.name]), str(use.launches), *shape, *sizes, use.image_sha256[:12]])
     more = len(result.kernels) - ROWS_MAX
     if more > 0:
         rows.append([f"... {more} more kernels", "", "", "", "", "", ""])

@@ -1,29 +1,34 @@
-"""Tables: drawn on a terminal, plain where the output is piped."""
+"""Tables: with lines on a terminal, plain text in a pipe. No cell is ever cropped."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, Literal, TextIO
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-PIPED_WIDTH = 120
 REST_WIDTH_MIN = 16
 
 
+class _UncroppedConsole(Console):
+    """Leaves a line that is wider than the terminal to the terminal, which wraps it."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*objects, **{"crop": False, **options})
+
+
 def console_for(output: TextIO) -> Console:
-    """As wide as its terminal, or as PIPED_WIDTH."""
-    width = None if output.isatty() else PIPED_WIDTH
-    return Console(file=output, width=width, soft_wrap=False, highlight=False)
+    """A console that prints every character of every table."""
+    return _UncroppedConsole(file=output, soft_wrap=False, highlight=False)
 
 
 @dataclass(frozen=True)
 class Column:
-    """`rest` takes what width the others leave, and is cut off there."""
+    """On a terminal, the `rest` column takes the width that the others leave, and its cells wrap."""
 
     heading: str
     right: bool = False
@@ -31,6 +36,17 @@ class Column:
 
 
 def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: int, terminal: bool) -> Table:
+    """Lay out a table, as wide as its cells; on a terminal of `width` columns the `rest` column wraps."""
+    widths = [
+        max(map(len, [column.heading, *cells]))
+        for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
+    ]
+    if terminal:
+        excess = sum(widths) + 3 * (len(widths) - 1) - width
+        widths = [
+            max(widest - max(excess, 0), min(widest, REST_WIDTH_MIN)) if column.rest else widest
+            for column, widest in zip(columns, widths, strict=True)
+        ]
     drawn = Table(
         title=title,
         title_justify="left",
@@ -39,22 +55,11 @@ def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: i
         box=box.SIMPLE_HEAD if terminal else box.ASCII2,
         show_edge=False,
         pad_edge=False,
+        width=sum(widths) + 3 * (len(widths) - 1),
     )
-    widths = [
-        max(map(len, [column.heading, *cells]))
-        for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
-    ]
-    taken = sum(width + 3 for column, width in zip(columns, widths, strict=True) if not column.rest)
     for column, widest in zip(columns, widths, strict=True):
-        most = max(width - taken, REST_WIDTH_MIN) if column.rest else widest
-        drawn.add_column(
-            column.heading,
-            justify="right" if column.right else "left",
-            no_wrap=True,
-            overflow="ellipsis",
-            min_width=min(widest, most),
-            max_width=most,
-        )
+        justify: Literal["left", "right"] = "right" if column.right else "left"
+        drawn.add_column(column.heading, justify=justify, overflow="fold", width=widest)
     for row in rows:
         drawn.add_row(*map(Text, row))
     return drawn

@@ -21,7 +21,7 @@ WRONG = 112
 NO_SUCH_TEST = 113
 TIMED_OUT = 114
 
-_STATUS = {"pass": PASSED, "error": FAILED_TO_RUN, "timeout": TIMED_OUT}
+_STATUS = {"pass": PASSED, "failed": FAILED_TO_RUN, "error": FAILED_TO_RUN, "timeout": TIMED_OUT}
 _NS_PER_US = 1e3
 
 

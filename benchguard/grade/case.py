@@ -71,7 +71,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
             capture = first if chosen == pair[0] else second
             kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
     except CaptureError as error:
-        return _refused(work, Finding("error", f"the recording cannot be used: {error}"), began)
+        return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
     if finding is None and (library := forbidden(kernels, options.forbid_library)):
         finding = Finding("violation", library)
     if finding is not None:

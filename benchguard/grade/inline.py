@@ -108,8 +108,8 @@ def _outcome(result: InlineResult) -> Outcome:
             f"{wrong} of {len(result.errors)} outputs are wrong, {max(result.errors)} elements of one",
         )
     if result.done < min(result.wanted, result.sets - 1):  # a set each, and one to begin with
-        why = result.stopped or "nobody knows why"
-        return Outcome("error", f"{result.done} of {result.wanted} samples were taken: {why}")
+        why = result.stopped or "the reason is unknown"
+        return Outcome("failed", f"{result.done} of {result.wanted} samples were taken: {why}")
     return Outcome("pass", "")
 
 

@@ -1,4 +1,4 @@
-"""What of a quarantine's end is already a verdict."""
+"""Verdicts that follow from how the sandboxed run ended, before any replay."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from .specification import Finding
 
 
 def finding_of(found: Quarantined) -> Finding | None:
-    """None if there are captures to go on with. What the submission says of itself is only ever a reason against it."""
+    """Why there is nothing to replay; None if there are captures.
+
+    The submission's own words can lead to any verdict but a pass.
+    """
     if found.timed_out:
         return Finding(
             "timeout",
-            f"the submission did not end within {found.wall_s:.0f} s; raise --timeout, or make it faster",
+            f"the submission was killed after {found.wall_s:.0f} s; raise --timeout, or make it faster",
         )
     if found.altered:
-        return Finding(
-            "violation", "the submission's files were changed while it ran; they must stay as handed in"
-        )
+        return Finding("violation", "the submission changed its own files while it ran; keep them unchanged")
     if found.broke is not None:
-        kind: Verdict = "unreplayable" if found.broke.unreplayable else "error"
+        kind: Verdict = "unreplayable" if found.broke.unreplayable else "failed"
         return Finding(kind, f"the submission failed in {found.broke.phase}: {found.broke.text}")
     if found.trouble:
-        return Finding("error", found.trouble)
+        return Finding("error" if found.is_ours else "failed", found.trouble)
     if found.audit.dropped:
         return Finding(
             "error",
-            f"{found.audit.dropped} records of the audit log were lost, so this run cannot be judged; run it again",
+            f"{found.audit.dropped} records of the audit log were lost, so the run cannot be judged; grade again",
         )
     return None

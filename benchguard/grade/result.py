@@ -1,4 +1,4 @@
-"""What a grade found: the document neutrino-bench/result/1 with what a problem and a quarantine add to it."""
+"""The result of a grade: the document neutrino-bench/result/1."""
 
 from __future__ import annotations
 
@@ -7,24 +7,29 @@ from typing import Literal
 
 import msgspec
 
+from .. import exit_status
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device, Overhead
-from ..replay.result import SCHEMA, Schema, Settings, TimeBlock
+from ..replay.result import Settings, TimeBlock
 from .evidence import KernelEvidence
 
-Verdict = Literal["pass", "wrong", "violation", "unreplayable", "unconverged", "timeout", "error"]
+Schema = Literal["neutrino-bench/result/1"]
+SCHEMA: Schema = "neutrino-bench/result/1"
+
+Verdict = Literal["pass", "wrong", "violation", "unreplayable", "unconverged", "timeout", "failed", "error"]
 Trust = Literal["replayed", "inline"]
 
 STATUS: dict[Verdict, int] = {
-    "pass": 0,
-    "wrong": 1,
-    "violation": 3,
-    "unreplayable": 4,
-    "unconverged": 5,
-    "timeout": 124,
-    "error": 70,
+    "pass": exit_status.PASS,
+    "wrong": exit_status.WRONG,
+    "violation": exit_status.VIOLATION,
+    "unreplayable": exit_status.UNREPLAYABLE,
+    "unconverged": exit_status.UNCONVERGED,
+    "timeout": exit_status.TIMEOUT,
+    "failed": exit_status.FAILED,
+    "error": exit_status.INTERNAL,
 }
-"""The exit status of a verdict."""
+"""The exit status of a verdict. `failed`: the submission failed to import, compile or run; `error`: we did."""
 
 
 class Inputs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

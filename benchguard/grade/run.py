@@ -185,8 +185,8 @@ class GradeRun:
             sandbox=Sandbox(found.confined, dict(found.confinement)),
             audit=self._audit(found),
             settings=next((each.settings for each in timed if each.settings is not None), None),
-            notes=_notes(opened, cases, found),
-            output=found.output,
+            notes=notes_of(opened, cases, found),
+            output=output_of(found),
             seconds={
                 **self.seconds,
                 **{f"submission: {word}": took for word, took in found.seconds.items()},
@@ -202,7 +202,7 @@ class GradeRun:
         return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
 
 
-def _notes(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> tuple[str, ...]:
+def notes_of(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> tuple[str, ...]:
     """What a reader of the verdict should know beside it."""
     notes = []
     missing = [f"{name} ({why})" for name, why in found.confinement.items() if why != "on"]
@@ -217,11 +217,17 @@ def _notes(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> t
         if case.checks is not None and case.checks.precision:
             notes.append(f"case {case.name}: {case.checks.precision}")
         if case.checks is not None and case.checks.nondeterministic:
+            within = "" if case.checks.wrong else ", within the tolerances"
             notes.append(
-                f"case {case.name}: outputs differ in their bits from sample to sample, within the tolerances "
-                "(atomics, races)"
+                f"case {case.name}: outputs for equal inputs differ from sample to sample{within} (atomics, races)"
             )
     return tuple(notes)
+
+
+def output_of(found: Quarantined) -> str:
+    """What the submission printed, then what a compiler or Python said about its failure."""
+    detail = found.broke.detail if found.broke is not None else ""
+    return "\n".join(filter(None, (found.output.rstrip("\n"), detail)))
 
 
 def _folder_of(problem: str) -> str:

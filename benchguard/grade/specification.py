@@ -43,8 +43,8 @@ def check_capture(capture: Capture, spec: CaseSpec) -> Finding | None:
 def _findings(capture: Capture, spec: CaseSpec) -> Iterator[Finding]:
     if capture.end.status != 0:
         yield Finding(
-            "error",
-            f"the region ended with the driver's error {capture.end.status}; run the submission alone first",
+            "failed",
+            f"the call ended with driver error {capture.end.status}; run the submission alone first",
         )
     for refusal in capture.refusals:
         what = f"{refusal.call}: {refusal.reason}" if refusal.call else refusal.reason

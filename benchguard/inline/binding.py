@@ -160,7 +160,7 @@ def _buffer(buffer: Buffer, case: InlineCase) -> _Buffer:
             )
         found.is_checked, found.expected_dtype = 1, DTYPES.index(dtype)
         found.expected = _offset(case.expected_layout.places, buffer.name, None)
-        found.absolute, found.relative = tolerance.absolute, tolerance.relative
+        found.absolute, found.relative = tolerance.atol, tolerance.rtol
         _describe_gaps(buffer, found)
     return found
 

@@ -117,8 +117,8 @@ def _floats(actual: Array, expected: Array, *, dtype: DType, tolerance: Toleranc
             np.subtract(a, e, out=a)
             np.abs(a, out=a)
             np.abs(e, out=e)
-            np.multiply(e, tolerance.relative, out=b)
-            np.add(b, tolerance.absolute, out=b)
+            np.multiply(e, tolerance.rtol, out=b)
+            np.add(b, tolerance.atol, out=b)
             np.minimum(b, LARGEST, out=b)
             np.less_equal(a, b, out=ok)
             if ok.all():
@@ -136,7 +136,7 @@ def _errors(
     if absolute == 0.0:
         return 0.0, 0.0
     np.divide(differences, sizes, out=scratch)
-    np.less_equal(sizes, max(tolerance.absolute, FLOATS[dtype].smallest_normal), out=mask)
+    np.less_equal(sizes, max(tolerance.atol, FLOATS[dtype].smallest_normal), out=mask)
     np.copyto(scratch, 0.0, where=mask)
     return absolute, float(scratch.max())
 
@@ -174,7 +174,7 @@ def _right_beyond_bounds(numbers: Doubles, wanted: Doubles, form: FloatFormat) -
 
 def _integers(actual: Array, expected: Array, *, tolerance: Tolerance) -> Comparison:
     total = Comparison(0)
-    exact = tolerance.absolute == 0 and tolerance.relative == 0
+    exact = tolerance.atol == 0 and tolerance.rtol == 0
     unsigned = np.dtype(f"u{actual.dtype.itemsize}")
     for start in range(0, len(actual), CHUNK):
         a, e = actual[start : start + CHUNK], expected[start : start + CHUNK]
@@ -186,10 +186,10 @@ def _integers(actual: Array, expected: Array, *, tolerance: Tolerance) -> Compar
         apart = np.maximum(a, e).view(unsigned) - np.minimum(a, e).view(unsigned)
         differences, sizes = apart.astype(np.float64), np.abs(e.astype(np.float64))
         if not exact:
-            bad = ~(differences <= np.minimum(tolerance.absolute + tolerance.relative * sizes, LARGEST))
+            bad = ~(differences <= np.minimum(tolerance.atol + tolerance.rtol * sizes, LARGEST))
         wrong = np.flatnonzero(bad)
         first = (int(wrong[0]), int(e[wrong[0]]), int(a[wrong[0]])) if len(wrong) else None
-        large = sizes > tolerance.absolute
+        large = sizes > tolerance.atol
         relative = float((differences[large] / sizes[large]).max()) if large.any() else 0.0
         total += Comparison(len(a), len(wrong), first, float(differences.max()), relative)
     return total
@@ -197,7 +197,7 @@ def _integers(actual: Array, expected: Array, *, tolerance: Tolerance) -> Compar
 
 def check_tolerance(tolerance: Tolerance) -> str:
     """Empty, or why it is none."""
-    for name, value in (("absolute", tolerance.absolute), ("relative", tolerance.relative)):
+    for name, value in (("atol", tolerance.atol), ("rtol", tolerance.rtol)):
         if not (math.isfinite(value) and value >= 0):
             return f"its {name} tolerance is {value}; give a finite number of at least 0"
     return ""

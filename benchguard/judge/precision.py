@@ -61,7 +61,7 @@ def errors_of(pairs: Sequence[tuple[Array, Array]], dtype: DType, tolerance: Tol
     numbers = decoded(dtype, np.concatenate([actual[::step] for actual, _ in pairs]))
     wanted = np.concatenate([expected[::step].astype(np.float64) for _, expected in pairs])
     with np.errstate(all="ignore"):
-        tiny = max(tolerance.absolute, FLOATS[dtype].smallest_normal)
+        tiny = max(tolerance.atol, FLOATS[dtype].smallest_normal)
         told = np.isfinite(numbers) & np.isfinite(wanted) & (np.abs(wanted) > tiny)
         numbers, wanted = numbers[told], wanted[told]
         if len(numbers) < ELEMENTS_MIN:

@@ -124,7 +124,7 @@ def _narrow(values: Array, tolerance: Tolerance) -> Array:
         narrow = values.astype(np.float32)
         for start in range(0, len(values), _PART):
             exact, coarse = values[start : start + _PART], narrow[start : start + _PART].astype(np.float64)
-            allowed = tolerance.absolute + tolerance.relative * np.abs(exact)
+            allowed = tolerance.atol + tolerance.rtol * np.abs(exact)
             close = np.abs(coarse - exact) * 2.0**SPILL_BITS <= allowed
             same = (coarse == exact) | (np.isnan(coarse) & np.isnan(exact))
             if not ((close & np.isfinite(coarse)) | same).all():

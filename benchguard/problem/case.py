@@ -72,7 +72,7 @@ class ProblemCase:
             written = self.problem.get_tolerances(self.test_case)
         names = {each.name for each in self.spec.checked}
         if isinstance(written, Mapping):
-            unknown = written.keys() - names - ELEMENT_BYTES.keys() - {"absolute", "relative"}
+            unknown = written.keys() - names - ELEMENT_BYTES.keys() - {"atol", "rtol"}
             if unknown:
                 raise ProblemError(
                     f"{self.where}: tolerances has {sorted(map(str, unknown))}; give names of dtypes, or of the "

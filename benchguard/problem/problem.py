@@ -54,7 +54,7 @@ class Problem(ABC):
     A problem with a `draw` may have names of its own. None: all."""
 
     tolerances: Written | Mapping[str, Written] | None = None
-    """(absolute, relative) for all outputs, or by name of an output or of a dtype. None: problem/tolerances.py's."""
+    """(atol, rtol) for all outputs, or by name of an output or of a dtype. None: problem/tolerances.py's."""
 
     reference_dtype: Literal["float64", "native"] = "float64"
     """What reference_solution is given for inputs that are floats: float64, or what the kernel gets."""

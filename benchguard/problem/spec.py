@@ -93,10 +93,17 @@ class CaseSpec(msgspec.Struct, frozen=True):
 
 
 class Tolerance(msgspec.Struct, frozen=True):
-    """|actual - expected| <= absolute + relative * |expected|; both 0: exact. See judge/compare.py for NaN, Inf."""
+    """How far an output may be from the reference: |actual - expected| <= atol + rtol * |expected|.
 
-    absolute: float
-    relative: float
+    This is numpy.allclose's meaning. docs/grading.md has the rules for NaN, infinities and integers.
+
+    Attributes:
+        atol: absolute tolerance, in the output's own unit.
+        rtol: relative tolerance, a share of the expected value.
+    """
+
+    atol: float = 0.0
+    rtol: float = 0.0
 
 
 ALIGNMENT = 256

@@ -1,6 +1,6 @@
 """How far an output may be from what is expected, where its problem does not say.
 
-    |actual - expected| <= absolute + relative * |expected|
+    |actual - expected| <= atol + rtol * |expected|
 
 A float's relative tolerance is a few units in its last place, and below the rounding error of the next format down:
 results that were computed in less precision than the output has do not pass. For sums of many terms with both signs
@@ -28,7 +28,7 @@ DEFAULTS: dict[DType, Tolerance] = {
 """Integers and bool are not in it: they are exact."""
 
 Written: TypeAlias = "Tolerance | tuple[float, float] | Mapping[str, Any]"
-"""As a problem writes one: Tolerance, (absolute, relative), or {"absolute": ..., "relative": ...}."""
+"""As a problem writes one: Tolerance, (atol, rtol), or {"atol": ..., "rtol": ...}."""
 
 
 def default(dtype: DType) -> Tolerance:
@@ -37,28 +37,26 @@ def default(dtype: DType) -> Tolerance:
 
 def tolerance_of(written: Any, name: str, dtype: DType) -> Tolerance:
     """Of output `name`. `written` is one for all, or by name of an output or of a dtype; None: the table's."""
-    if isinstance(written, Mapping) and not written.keys() <= {"absolute", "relative"}:
+    if isinstance(written, Mapping) and not written.keys() <= {"atol", "rtol"}:
         written = written.get(name, written.get(dtype))
     if written is None:
         return default(dtype)
     if isinstance(written, Tolerance):
         found = written
     elif isinstance(written, Mapping):
-        found = _numbers(written.get("absolute", 0.0), written.get("relative", 0.0), name)
+        found = _numbers(written.get("atol", 0.0), written.get("rtol", 0.0), name)
     elif isinstance(written, (tuple, list)) and len(written) == 2:
         found = _numbers(written[0], written[1], name)
     else:
-        raise ProblemError(f"the tolerance of {name} is {written!r}; give (absolute, relative)")
-    bounds = (found.absolute, found.relative)
+        raise ProblemError(f"the tolerance of {name} is {written!r}; give (atol, rtol)")
+    bounds = (found.atol, found.rtol)
     if not all(0 <= bound < float("inf") for bound in bounds):
         raise ProblemError(f"the tolerance of {name} is {bounds}; give finite numbers of at least 0")
     return found
 
 
-def _numbers(absolute: Any, relative: Any, name: str) -> Tolerance:
+def _numbers(atol: Any, rtol: Any, name: str) -> Tolerance:
     try:
-        return Tolerance(float(absolute), float(relative))
+        return Tolerance(float(atol), float(rtol))
     except (TypeError, ValueError):
-        raise ProblemError(
-            f"the tolerance of {name} is ({absolute!r}, {relative!r}); give two numbers"
-        ) from None
+        raise ProblemError(f"the tolerance of {name} is ({atol!r}, {rtol!r}); give two numbers") from None

@@ -32,7 +32,7 @@ def verify_by_tolerance(expected: Any, actual: Any, written: Any = None) -> tupl
         return False, {"message": f"shape {a.shape}, expected {e.shape}"}
     with np.errstate(invalid="ignore", over="ignore"):
         difference = abs(a - e)
-        right = (a == e) | (difference <= tolerance.absolute + tolerance.relative * abs(e))
+        right = (a == e) | (difference <= tolerance.atol + tolerance.rtol * abs(e))
     if number is np.float64:
         right = (right & np.isfinite(e)) | (a == e) | (np.isnan(a) & np.isnan(e))
     if bool(np.all(right)):

@@ -170,7 +170,9 @@ class Quarantined:
     output: str
     """The last of what it printed; for people."""
     trouble: str = ""
-    """Why nothing of it can be used: no line of it could be read, its recordings are broken."""
+    """Why its captures cannot be used. Empty if they can."""
+    is_ours: bool = False
+    """Whether `trouble` is the sandbox's: it did not start, or processes of the submission are left."""
 
     @property
     def confined(self) -> bool:

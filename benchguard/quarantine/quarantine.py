@@ -29,7 +29,7 @@ from .private import Private, private, readable_interposer
 from .recordings import pack_all
 from .sandbox import environment, identity
 from .submission import Submission, is_altered
-from .trouble import confinement_of, trouble_of
+from .trouble import confinement_of, is_confined, trouble_of
 from .watch import Watch
 
 AUDIT_LOG = "audit.jsonl"
@@ -177,6 +177,7 @@ class _Run:
             audit=_audit(log, run),
             output=printable(attendant.text, "\n\t"),
             trouble=trouble,
+            is_ours=bool(trouble) and not is_confined(run, events),
         )
 
     def _pipe(self) -> tuple[int, int]:

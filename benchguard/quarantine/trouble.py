@@ -25,6 +25,12 @@ def trouble_of(run: Run, attendant: Attendant, events: Events) -> str:
     return _unfinished(run, attendant, events)
 
 
+def is_confined(run: Run, events: Events) -> bool:
+    """Whether the sandbox was complete when the submission's code began, and all its processes have ended."""
+    broke_in_sandbox = events.broke is not None and events.broke.phase == "confine"
+    return events.confined is not None and not (broke_in_sandbox or run.outlived or run.status == STATUS_LEFT)
+
+
 def confinement_of(events: Events, run: Run) -> dict[str, str]:
     """By feature: "on", or why not."""
     found = dict(events.confined.features) if events.confined is not None else {}

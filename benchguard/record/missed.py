@@ -25,9 +25,11 @@ class _Counts:
             if kind == "graph_launch" or (kind == "launch" and not line["captured"]):
                 launches[line["process"]] += 1
             if kind == "launch" and not line["captured"]:
-                name = line["name"] or ""
-                self.names[name] += 1
-                matches[line["process"]] += isinstance(selection, ByKernel) and selection.matches(name)
+                name, demangled = line["name"] or "", line["demangled"]
+                self.names[demangled or name] += 1
+                matches[line["process"]] += isinstance(selection, ByKernel) and selection.matches(
+                    name, demangled
+                )
         self.launches = max(launches.values(), default=0)
         self.matches = max(matches.values(), default=0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
@@ -92,7 +93,9 @@ def record_with(
     folder = _make_folder(output)
     keep = options.keep_raw
     try:
-        log = LogWriter(options.log or output.with_suffix(".audit.jsonl"), replace=options.force)
+        # The log of a run that failed has no capture beside it: the next run may replace it.
+        is_orphan = options.log is None and not output.exists()
+        log = LogWriter(options.log or output.with_suffix(".audit.jsonl"), replace=options.force or is_orphan)
         run = supervise(
             command,
             interposer,
@@ -120,9 +123,12 @@ def record_with(
 
 
 def check_absent(path: Path, force: bool) -> None:
-    """Raises UsageError if the file exists and may not be replaced."""
-    if path.exists() and not force:
-        raise UsageError(f"{path} exists; name another file, or replace it with --force")
+    """Raises UsageError if the capture, or one that a further region would go to, exists and may not be replaced."""
+    further = path.parent.glob(f"{glob.escape(path.stem)}.*{glob.escape(path.suffix)}")
+    numbered = (each for each in further if each.stem.rpartition(".")[2].isdigit())
+    for each in (path, *sorted(numbered)):
+        if each.exists() and not force:
+            raise UsageError(f"{each} exists; name another file, or replace it with --force")
 
 
 def _make_folder(output: Path) -> Path:

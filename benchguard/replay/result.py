@@ -1,4 +1,4 @@
-"""What a replay found: an object for programs, and the document neutrino-bench/result/1."""
+"""What a replay found: an object for programs, and the document neutrino-bench/replay/1."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from typing import Any, Literal
 
 import msgspec
 
+from .. import exit_status
 from .caches import icache_text
 from .clocks import Clocks
 from .protocol import Device, Overhead, Prepared, SlotTimes
 from .statistics import Summary
 from .subject import KernelUse
 
-Schema = Literal["neutrino-bench/result/1"]
-SCHEMA: Schema = "neutrino-bench/result/1"
+Schema = Literal["neutrino-bench/replay/1"]
+SCHEMA: Schema = "neutrino-bench/replay/1"
 
-Verdict = Literal["pass", "wrong", "unreplayable", "unconverged", "timeout", "error"]
+Verdict = Literal["pass", "wrong", "unreplayable", "unconverged", "timeout", "failed", "error"]
 STATUS: dict[Verdict, int] = {
-    "pass": 0,
-    "wrong": 1,
-    "unreplayable": 4,
-    "unconverged": 5,
-    "timeout": 124,
-    "error": 70,
+    "pass": exit_status.PASS,
+    "wrong": exit_status.WRONG,
+    "unreplayable": exit_status.UNREPLAYABLE,
+    "unconverged": exit_status.UNCONVERGED,
+    "timeout": exit_status.TIMEOUT,
+    "failed": exit_status.FAILED,
+    "error": exit_status.INTERNAL,
 }
-"""The exit status of a verdict."""
+"""The exit status of a verdict. `failed`: a kernel or a call of the capture failed on the device."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ipc.child import Ended
 from .collect import Collector
-from .protocol import CANNOT, TIMEOUT
+from .protocol import CANNOT, FAILED, TIMEOUT
 from .result import Different, Verdict
 
 
@@ -41,10 +41,9 @@ def _outcome(seen: Collector, differences: tuple[Different, ...]) -> tuple[Verdi
 
 
 def _failure(status: int) -> Verdict:
-    """Of an enum nb_replay_status."""
-    if status == CANNOT:
-        return "unreplayable"
-    return "timeout" if status == TIMEOUT else "error"
+    """The verdict of an enum nb_replay_status."""
+    verdicts: dict[int, Verdict] = {CANNOT: "unreplayable", TIMEOUT: "timeout", FAILED: "failed"}
+    return verdicts.get(status, "error")
 
 
 def _difference_text(differences: tuple[Different, ...], count: int) -> str:

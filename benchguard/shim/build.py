@@ -15,14 +15,13 @@ from pathlib import Path
 import msgspec
 
 from benchguard.codegen.errors import CodegenError
-from benchguard.codegen.headers import Headers, find_headers
-from benchguard.codegen.hip import HipHeaders, find_hip_headers, hip_headers_in
 
-from ..toolchain.compiler import Compiler, Library, compile_library, find_compiler
+from ..toolchain.compiler import Library, compile_library
 from ..toolchain.errors import ShimError
 from ..toolchain.paths import GENERIC_SHIM, GENERIC_SURFACE, SOURCE
-from ..toolchain.sources import HEADERS_MINIMUM, fingerprint, hip_shim_library, shim_library
+from ..toolchain.sources import fingerprint, hip_shim_library, shim_library
 from .driver import Driver
+from .tools import Tools, find_tools
 
 _SURFACE = "surface.json"
 _FOLDERS = (SOURCE / "hook",)
@@ -49,15 +48,6 @@ class Shim:
     """None for a shim made for this very driver."""
 
 
-@dataclass(frozen=True)
-class _Tools:
-    """What a shim is made with; HIP's is made with both vendors' headers."""
-
-    compiler: Compiler
-    headers: Headers
-    hip_headers: HipHeaders | None
-
-
 class _ExportName(msgspec.Struct):
     name: str
 
@@ -77,11 +67,11 @@ def shim_for(
     """
     environment = os.environ if environment is None else environment
     try:
-        tools = _find_tools(driver, environment)
+        tools = find_tools(driver.path, driver.soname, driver.vendor, environment)
         cache = _cache_folder(environment)
     except (ShimError, CodegenError) as error:
         if driver.api == "hip":
-            raise ShimError(f"there is no shim for {driver.path}: {error}") from error
+            raise ShimError(f"cannot build a shim for the HIP driver {driver.path}: {error}") from error
         return _generic(driver, str(error))
     name = driver.vendor.shim_name(driver.soname)
     folder = cache / _key(driver, tools, sanitize)
@@ -96,32 +86,7 @@ def shim_for(
     return Shim(folder / name, folder / _SURFACE, built=True)
 
 
-def _find_tools(driver: Driver, environment: Mapping[str, str]) -> _Tools:
-    return _Tools(
-        find_compiler(),
-        find_headers(environment, HEADERS_MINIMUM),
-        _hip_headers(driver, environment) if driver.api == "hip" else None,
-    )
-
-
-def _hip_headers(driver: Driver, environment: Mapping[str, str]) -> HipHeaders:
-    """Those that were installed with the driver, else the machine's. A release changes structures."""
-    folders = [root / "include" for root in driver.path.parents[1:3]]  # of lib/ or lib/x86_64-linux-gnu/
-    own = next((folder for folder in folders if (folder / driver.vendor.headers.header).is_file()), None)
-    headers = (
-        find_hip_headers(environment) if own is None else hip_headers_in(own, f"{own}, the driver's own")
-    )
-    ours = headers.vendor.release(headers.version).partition(".")[0]
-    theirs = driver.soname.rpartition(".so.")[2].partition(".")[0]
-    if theirs.isdigit() and theirs != ours:
-        raise ShimError(
-            f"it is of HIP {theirs}, the headers of {headers.origin} are of HIP {ours}, whose structures differ; "
-            f"install HIP {theirs}'s headers (ROCm: hip-dev, Debian: libamdhip64-dev) and point ROCM_PATH at them"
-        )
-    return headers
-
-
-def _prepare(driver: Driver, tools: _Tools, folder: Path) -> Library:
+def _prepare(driver: Driver, tools: Tools, folder: Path) -> Library:
     """Generate the driver's sources into a folder; what to compile with them."""
     # Imported here, so that a run with a cached shim does not load the C parser.
     from benchguard.codegen.emit import emit_shim  # noqa: PLC0415
@@ -150,7 +115,7 @@ def _is_complete(folder: Path, name: str) -> bool:
     return (folder / name).is_file() and (folder / _SURFACE).is_file()
 
 
-def _key(driver: Driver, tools: _Tools, sanitize: str | None) -> str:
+def _key(driver: Driver, tools: Tools, sanitize: str | None) -> str:
     identity = driver.build_id or ""
     if not re.fullmatch(r"[0-9a-f]{16,64}", identity):
         identity = _sha256(driver.path)

@@ -15,10 +15,11 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import DriverExports, read_exports
 
 from ..toolchain.errors import ShimError
+from .tools import find_tools
 from .vendors import HIP, VENDORS, Api, Vendor
 
 SPECS = "auto, sim, hip, hip-sim or the path of a libcuda.so.1 or libamdhip64.so"
-"""What `discover` takes."""
+"""Drivers that `discover` accepts."""
 
 _SHIM_NOTE = ".note.neutrino"  # in every shim, by codegen/emit/surface_s.py
 _LDCONFIG = ("/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig")
@@ -27,7 +28,7 @@ _CACHE_LINE = re.compile(r"^\s*(?P<soname>\S+) \((?P<flags>[^)]*)\) => (?P<path>
 
 @dataclass(frozen=True)
 class Driver:
-    """A driver library: its resolved path, what it exports, how it was found, and whose it is."""
+    """A driver library: its resolved path, its exports, how it was found, and its vendor."""
 
     path: Path
     exports: DriverExports
@@ -48,55 +49,91 @@ class Driver:
 
     @property
     def is_sim(self) -> bool:
-        """Whether this is the packaged CPU driver, with either vendor's functions."""
+        """Whether this is the packaged CPU driver, with CUDA's or HIP's functions."""
         return self.path == self.vendor.sim.resolve()
 
 
 def discover(
     spec: str = "auto", environment: Mapping[str, str] | None = None, api: Api | None = None
 ) -> Driver:
-    """The driver that `spec` asks for: "auto", "sim", "hip", "hip-sim" or a path.
+    """Find the driver that `spec` asks for: "auto", "sim", "hip", "hip-sim" or a path.
 
-    "auto" is the machine's driver by the loader's rules, CUDA's before HIP's, and the packaged CPU driver where there
-    is none. With `api` it is that vendor's: no other is found, "sim" is the CPU driver that has its functions, and
-    one of another vendor that is asked for by name is refused.
-    Raises ShimError if the driver asked for is not there, is none or does not fit.
+    "auto" takes the first driver that can be used: CUDA's by the loader's rules, then HIP's, then the packaged CPU
+    driver. With `api`, only drivers of that vendor are considered, and "sim" is that vendor's CPU driver.
+    Raises ShimError if the driver is missing, is not a driver, or belongs to another vendor than `api`.
     """
     environment = os.environ if environment is None else environment
     driver = _discover(spec, environment, [each for each in VENDORS if api in (None, each.api)])
     if api is not None and driver.api != api:
         raise ShimError(
-            f"{spec}: is a driver of {driver.vendor.name}, one of {api.upper()} is needed; give auto, sim or the path "
-            "of one"
+            f"{spec} is a {driver.vendor.name} driver, but a driver of {api.upper()} is needed; "
+            "pass auto, sim, or the path of such a driver"
         )
     return driver
 
 
+def find_obstacle(
+    driver: Driver, environment: Mapping[str, str] | None = None, needs_shim: bool = True
+) -> str | None:
+    """Why programs cannot run on this driver here; None if they can.
+
+    HIP's library is also installed on machines without an AMD GPU, as a dependency of other packages. There is no
+    generic shim for HIP, so that observing a HIP program needs HIP's headers.
+    """
+    if driver.api != HIP.api:
+        return None
+    if not driver.is_sim and not driver.vendor.has_device():
+        return f"this machine has no AMD GPU (no {' or '.join(driver.vendor.device_nodes)})"
+    if not needs_shim:
+        return None
+    try:
+        find_tools(
+            driver.path, driver.soname, driver.vendor, os.environ if environment is None else environment
+        )
+    except (ShimError, CodegenError) as error:
+        return str(error)
+    return None
+
+
 def _discover(spec: str, environment: Mapping[str, str], vendors: Sequence[Vendor]) -> Driver:
     if spec == "auto":
-        return _find(environment, vendors) or _sim(vendors[0], "no GPU driver found")
+        return _choose(environment, vendors, needs_shim=len(vendors) > 1)
     if spec == "sim":
         return _sim(vendors[0], "asked for")
     if spec == HIP.sim_spec:
         return _sim(HIP, "asked for")
     if spec == HIP.api:
-        found = _find(environment, [HIP])
+        found = _find(environment, HIP)
         if found is None:
             raise ShimError(
-                f"no HIP driver found: no {' or '.join(HIP.sonames)} where the loader looks, nor in /opt/rocm/lib; "
-                "install ROCm's hip-runtime-amd (Debian: libamdhip64-5), give its path, or hip-sim for the CPU driver"
+                f"no HIP driver found: no {' or '.join(HIP.sonames)} on the loader's path or in /opt/rocm/lib; "
+                "install ROCm's hip-runtime-amd (Debian: libamdhip64-5), pass its path, or pass hip-sim for the CPU "
+                "driver"
             )
         return found
     return read_driver(Path(spec), "named")
 
 
+def _choose(environment: Mapping[str, str], vendors: Sequence[Vendor], needs_shim: bool) -> Driver:
+    """The first driver that programs can run on, else the CPU driver. A replay on a given vendor needs no shim."""
+    reason = "no GPU driver found"
+    for vendor in vendors:
+        found = _find(environment, vendor)
+        obstacle = None if found is None else find_obstacle(found, environment, needs_shim)
+        if found is not None and obstacle is None:
+            return found
+        if found is not None:
+            reason = f"{found.path} is not used: {obstacle}"
+    return _sim(vendors[0], reason)
+
+
 def read_driver(path: Path, origin: str) -> Driver:
-    """The driver at a path. Raises ShimError unless it is an x86-64 library with cuInit or hipInit, and no shim."""
+    """Read the driver at a path. Raises ShimError unless it is an x86-64 driver library and not one of our shims."""
     try:
         resolved = path.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "links to itself"
-        raise ShimError(f"{path}: {reason}; give {SPECS}") from error
+        raise ShimError(f"{path}: {reason}; pass {SPECS}") from error
     try:
         exports = read_exports(resolved)
     except CodegenError as error:
@@ -104,24 +141,21 @@ def read_driver(path: Path, origin: str) -> Driver:
     vendor = next((each for each in VENDORS if each.probe in exports.names), None)
     if vendor is None:
         probes = " and no ".join(each.probe for each in VENDORS)
-        raise ShimError(f"{path}: is no GPU driver, it exports no {probes}; give {SPECS}")
+        raise ShimError(f"{path}: not a GPU driver, it exports no {probes}; pass {SPECS}")
     if _is_shim(resolved):
-        raise ShimError(
-            f"{path}: is a shim of ours, not a driver; give the path of the real {vendor.library}"
-        )
+        raise ShimError(f"{path}: one of our shims, not a driver; pass the path of the real {vendor.library}")
     return Driver(resolved, exports, origin, vendor)
 
 
-def _find(environment: Mapping[str, str], vendors: Sequence[Vendor]) -> Driver | None:
-    for vendor in vendors:
-        for path, origin in _candidates(vendor, environment):
-            if path.is_file():
-                try:
-                    driver = read_driver(path, origin)
-                except ShimError:
-                    continue  # as the loader does with a library that does not fit
-                if driver.api == vendor.api:
-                    return driver
+def _find(environment: Mapping[str, str], vendor: Vendor) -> Driver | None:
+    for path, origin in _candidates(vendor, environment):
+        if path.is_file():
+            try:
+                driver = read_driver(path, origin)
+            except ShimError:
+                continue  # the loader also skips a library that does not fit
+            if driver.api == vendor.api:
+                return driver
     return None
 
 
@@ -149,7 +183,7 @@ def _candidates(vendor: Vendor, environment: Mapping[str, str]) -> Iterator[tupl
 
 
 def cached_libraries(listing: str, soname: str) -> list[Path]:
-    """The x86-64 libraries of that name in what `ldconfig -p` prints, in the loader's order."""
+    """The x86-64 libraries of that name in the output of `ldconfig -p`, in the loader's order."""
     return [
         Path(m["path"])
         for m in _CACHE_LINE.finditer(listing)
@@ -165,4 +199,4 @@ def _loader_cache() -> str:
             continue
         if done.returncode == 0:
             return done.stdout
-    return ""  # no cache, as on musl: the folders are left
+    return ""  # musl has no cache: only the folders are searched

@@ -46,6 +46,8 @@ class Vendor:
     """The packaged CPU driver with this vendor's functions."""
     sim_spec: str
     """What `--driver` calls it."""
+    device_nodes: tuple[str, ...] = ()
+    """Device files, one of which exists on each machine with such a GPU; empty if no such check is known."""
 
     @property
     def name(self) -> str:
@@ -55,6 +57,10 @@ class Vendor:
         """The shim's file name: the driver's SONAME, if that is one of this vendor's drivers."""
         stem = self.library.partition(".so")[0]
         return soname if re.fullmatch(rf"{re.escape(stem)}\.so(\.[0-9]+)*", soname) else self.sonames[-1]
+
+    def has_device(self) -> bool:
+        """Whether this machine may have a GPU of this vendor."""
+        return not self.device_nodes or any(Path(node).exists() for node in self.device_nodes)
 
     def folders(self, environment: Mapping[str, str]) -> Iterator[Path]:
         """Where the loader does not look unless it is told, and the driver is all the same; the loader's own first."""
@@ -82,6 +88,7 @@ HIP = Vendor(
     "libamdhip64.so",
     HIP_SIM,
     "hip-sim",
+    ("/dev/kfd", "/dev/dxg"),  # Linux's amdgpu driver; Windows' driver under WSL
 )
 VENDORS = (CUDA, HIP)
 """In the order in which a machine's driver is looked for."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from benchguard.codegen.emit import emit_shim
 from benchguard.codegen.emit.sim import emit_sim
 from benchguard.codegen.errors import CodegenError
-from benchguard.codegen.generate import generic_surface, hip_sim_files, write_files
+from benchguard.codegen.generate import generic_surface, hip_driver_files, hip_sim_files, write_files
 from benchguard.codegen.headers import Headers, newest_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers
 from benchguard.codegen.parse import parse_headers
@@ -80,7 +80,9 @@ def _generate_sim(headers: Headers, folder: Path) -> None:
 
 
 def _generate_hip(headers: Headers, folder: Path) -> None:
-    write_files(hip_sim_files(find_hip_headers(), headers, SOURCE / "sim" / "hip"), folder)
+    hip_headers = find_hip_headers()
+    write_files(hip_sim_files(hip_headers, headers, SOURCE / "sim" / "hip" / "exports.txt"), folder)
+    write_files(hip_driver_files(hip_headers, headers), folder)
 
 
 def _generate_abi(headers: Headers, folder: Path) -> None:  # noqa: ARG001 - one signature for all
@@ -89,7 +91,9 @@ def _generate_abi(headers: Headers, folder: Path) -> None:  # noqa: ARG001 - one
 
 def _hip_libraries(headers: Headers, generated: Path) -> tuple[Library, ...]:
     hip_headers = find_hip_headers()
-    return hip_sim_library(generated, headers, hip_headers), hip_bridge_library(headers, hip_headers)
+    return hip_sim_library(generated, headers, hip_headers), hip_bridge_library(
+        generated, headers, hip_headers
+    )
 
 
 def _hip_headers() -> HipHeaders:
@@ -149,7 +153,7 @@ PARTS = {
         (HIP_SONAME, HIP_BRIDGE_SONAME),
         _hip_libraries,
         _generate_hip,
-        (SOURCE / "sim" / "hip" / "calls.toml", SOURCE / "sim" / "hip" / "exports.txt"),
+        (SOURCE / "sim" / "hip" / "exports.txt",),
         _hip_headers,
     ),
 }

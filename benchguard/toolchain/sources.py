@@ -61,7 +61,7 @@ def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders,
             *_sources(hook / "core"),
             *shared,
             *own,
-            *(generated / name for name in ("hooks.c", "surface.c", "surface.S")),
+            *(generated / name for name in ("hooks.c", "hip_driver.c", "surface.c", "surface.S")),
         ),
         soname=soname,
         version_script=generated / "shim.map",
@@ -138,12 +138,12 @@ def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) 
     )
 
 
-def hip_bridge_library(headers: Headers, hip_headers: HipHeaders) -> Library:
+def hip_bridge_library(generated: Path, headers: Headers, hip_headers: HipHeaders) -> Library:
     """CUDA's driver, as far as a replay calls it, over HIP's."""
     hook = SOURCE / "hook"
     bridge = hook / "hip" / "bridge"
     return Library(
-        sources=(*_sources(hook / "hip" / "driver"), *_sources(bridge)),
+        sources=(*_sources(hook / "hip" / "driver"), *_sources(bridge), generated / "hip_driver.c"),
         soname=HIP_BRIDGE_SONAME,
         version_script=bridge / "bridge.map",
         includes=(hook,),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..surface import Surface
-from . import hooks_c, real_h, shim_map, special_h, surface_c, surface_h, surface_json, surface_s
+from . import hip_driver, hooks_c, real_h, shim_map, special_h, surface_c, surface_h, surface_json, surface_s
 
 _SHIM = {
     "surface.S": surface_s.emit,
@@ -21,4 +21,6 @@ def emit_shim(surface: Surface) -> dict[str, str]:
     """Text by file name: everything docs/architecture.md lists under "The generated shim"."""
     extra = surface.api.vendor.extra
     copied = {extra.name: extra.read_text(encoding="utf-8")} if extra else {}
-    return {**{name: emit(surface) for name, emit in _SHIM.items()}, **copied}
+    cuda = surface.translation
+    driver = hip_driver.emit_hip_driver(surface.api, cuda.api, cuda.pairs) if cuda else {}
+    return {**{name: emit(surface) for name, emit in _SHIM.items()}, **copied, **driver}

@@ -9,7 +9,7 @@ from ..vendor import Vendor
 from .text import banner, by_section, heading, of_type, wrapped
 
 _HEAD = """\
-#include "core/process/call.h"
+{own}#include "core/process/call.h"
 #include "real.h"
 #include "core/region/refuse.h"
 #include "core/region/region.h"
@@ -70,9 +70,15 @@ _UNRECORDED = """
 """
 
 
+_SHARED = """\
+#include "hip/hooks/answer.h"
+#include "hip/hooks/same.h"
+"""
+
+
 def emit(surface: Surface) -> str:
     shapes = {word.parameter.type.shape for r in surface.recorded if not r.replace for word in r.words}
-    text = banner("hooks_c", surface.api) + _HEAD
+    text = banner("hooks_c", surface.api) + _HEAD.format(own=_SHARED if surface.translation else "")
     text += _FLOATS if Shape.FLOAT in shapes else ""
     text += _DOUBLES if Shape.DOUBLE in shapes else ""
     wrappers = [
@@ -89,20 +95,20 @@ def _wrapper(recording: Recording, vendor: Vendor) -> str:
     is_void = function.returns.shape is Shape.VOID
     names = [parameter.name for parameter in function.parameters]
     if recording.group is None:
-        items = ["&nb_call", f"NB_REAL({function.name})", *names]
         return _UNRECORDED.format(
             signature=signature,
             name=function.name,
             real=wrapped(f"        return NB_REAL({function.name})(", names, ");"),
-            through=wrapped(f"    return {recording.through}(", items, ");"),
+            through=_hook("    return ", recording.through, recording, ";"),
         )
     if recording.replace:
-        items = ["&nb_call", f"NB_REAL({function.name})", *names]
-        replace = wrapped(f"    {'' if is_void else 'return '}{recording.replace}(", items, ");")
+        replace = _hook(f"    {'' if is_void else 'return '}", recording.replace, recording, ";")
         return _REPLACED.format(signature=signature, name=function.name, replace=replace)
     after = ""
     if recording.after:
-        items = ["&nb_call", *([] if is_void else ["nb_result"]), *names]
+        shared = recording.shared
+        result = f"({shared.target.result})nb_result" if shared else "nb_result"
+        items = ["&nb_call", *([] if is_void else [result]), *(shared.arguments if shared else names)]
         after = wrapped(f"    {recording.after}(", items, ");") + "\n"
     return _RECORDED.format(
         signature=signature,
@@ -133,9 +139,20 @@ def _real(recording: Recording, names: list[str]) -> str:
             result = f"    const {function.result} nb_result ="
     if recording.through is None:
         return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
-    items = ["&nb_call", f"NB_REAL({function.name})", *names]
-    through = wrapped(f"        nb_region_wanted() ? {recording.through}(", items, ")")
+    through = _hook("        nb_region_wanted() ? ", recording.through, recording, "")
     return f"{result}\n{through}\n" + wrapped(f"{' ' * 27}: NB_REAL({function.name})(", names, ");")
+
+
+def _hook(opening: str, hook: str | None, recording: Recording, closing: str) -> str:
+    """The call of a hook that calls the driver."""
+    function, shared = recording.function, recording.shared
+    if shared is None:
+        items = ["&nb_call", f"NB_REAL({function.name})", *(p.name for p in function.parameters)]
+        return wrapped(f"{opening}{hook}(", items, f"){closing}")
+    items = ["&nb_call", f"NB_SAME({shared.target.name}, NB_REAL({function.name}))", *shared.arguments]
+    if shared.answers:
+        return wrapped(f"{opening}nb_hip_answer({hook}(", items, f")){closing}")
+    return wrapped(f"{opening}({function.result}){hook}(", items, f"){closing}")
 
 
 def _refused(recording: Recording) -> str:

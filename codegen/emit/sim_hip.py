@@ -1,16 +1,15 @@
 """hip_names.h, hip_stubs.c, hip_calls.c and hip.map: what of the CPU driver's HIP face follows from the header, from
-sim/hip/calls.toml and from what Debian's library exports."""
+semantics/hip_and_cuda.toml and from what Debian's library exports."""
 
 from __future__ import annotations
 
 from ..errors import CodegenError
 from ..exports import DriverExports
-from ..hip_calls import Calls
 from ..model import Api, CType, Function
+from ..pairs import PAIRS, Pairs
 from .shim_map import version_script
 from .text import SIM_COMMAND, banner, by_section, heading, wrapped
 
-_TABLE = "sim/hip/calls.toml"
 _STATUS = "hipError_t"
 _OWN = ("simInject",)
 _REMEMBERED = ("hipGetLastError",)
@@ -59,7 +58,7 @@ _STUB = """
 """
 
 _CALLS = """\
-/* HIP's functions that are one of CUDA's with other types (sim/hip/calls.toml). */
+/* HIP's functions that are one of CUDA's with other types (codegen/semantics/hip_and_cuda.toml). */
 #include "hip/hip.h"
 """
 
@@ -71,20 +70,20 @@ _CALL = """
 """
 
 
-def emit_sim_hip(api: Api, calls: Calls, exports: DriverExports, first_number: int) -> dict[str, str]:
+def emit_sim_hip(api: Api, pairs: Pairs, exports: DriverExports, first_number: int) -> dict[str, str]:
     """Text by file name. `first_number` is how many functions of CUDA's stand before HIP's in sim_functions[].
 
     Raises CodegenError where the table names what HIP's header does not declare.
     """
-    unknown = [name for name in calls.calls if name not in api.by_name]
+    unknown = [name for name in pairs.sim if name not in api.by_name]
     if unknown:
         raise CodegenError(
-            f"{_TABLE}: {unknown[0]}: {api.vendor.header} {api.release} declares no such function"
+            f"{PAIRS.name}: sim: {unknown[0]}: {api.vendor.header} {api.release} declares no such function"
         )
     return {
         "hip_names.h": _names(api),
         "hip_stubs.c": _stubs(api, first_number),
-        "hip_calls.c": _calls(api, calls),
+        "hip_calls.c": _calls(api, pairs),
         "hip.map": banner("sim_hip", api, SIM_COMMAND) + version_script(exports, _OWN),
     }
 
@@ -130,31 +129,31 @@ def _stub(function: Function, number: int) -> str:
     )
 
 
-def _calls(api: Api, calls: Calls) -> str:
+def _calls(api: Api, pairs: Pairs) -> str:
     text = banner("sim_hip", api, SIM_COMMAND) + _CALLS
-    targets = [calls.call(name).to for name in calls.calls]
+    targets = [pair.to for pair in pairs.sim.values()]
     forms = dict.fromkeys(target for target in targets if target.endswith(("_ptds", "_ptsz")))
     if forms:
         text += "\n/* The forms for a default stream a thread, which the header names by macros alone. */\n"
         text += "".join(f"__typeof__({form[:-5]}) {form};\n" for form in forms)
-    rows = ((api.by_name[name], _call(api.by_name[name], calls)) for name in calls.calls)
+    rows = ((api.by_name[name], _call(api.by_name[name], pairs)) for name in pairs.sim)
     ordered = sorted(rows, key=lambda row: api.functions.index(row[0]))
     for title, texts in by_section(ordered):
         text += "\n" + heading(title) + "".join(texts)
     return text
 
 
-def _call(function: Function, calls: Calls) -> str:
-    call = calls.call(function.name)
-    given = [call.casts.get(parameter.name) for parameter in function.parameters]
+def _call(function: Function, pairs: Pairs) -> str:
+    pair = pairs.sim[function.name]
+    types = {parameter.name: parameter.type for parameter in function.parameters}
+    given = list(types) if pair.arguments is None else pair.arguments
     arguments = [
-        _argument(parameter.name, cast or _cast(parameter.type, calls, function))
-        for parameter, cast in zip(function.parameters, given, strict=True)
+        _argument(name, _cast(types[name], pairs, function)) if name in types else name for name in given
     ]
     return _CALL.format(
         prototype=_prototype(function, "", ""),
-        ready="" if call.to.startswith("cuda") else "    HIP_READY();\n",
-        call=wrapped(f"    return hip_result({call.to}(", arguments, "));"),
+        ready="" if pair.to.startswith("cuda") else "    HIP_READY();\n",
+        call=wrapped(f"    return hip_result({pair.to}(", arguments, "));"),
     )
 
 
@@ -162,18 +161,18 @@ def _argument(name: str, cast: str | None) -> str:
     return f"({cast}){name}" if cast else name
 
 
-def _cast(kind: CType, calls: Calls, function: Function) -> str | None:
+def _cast(kind: CType, pairs: Pairs, function: Function) -> str | None:
     written = kind.spellings[0]
-    if written in calls.types:
-        return calls.types[written]
+    if written in pairs.types:
+        return pairs.types[written]
     if kind.pointee is None:
         return None
-    if kind.pointee.spellings[0] == calls.address:
+    if kind.pointee.spellings[0] == pairs.address:
         raise CodegenError(
-            f"{_TABLE}: {function.name}: it stores an address, which CUDA's driver has as a number; "
+            f"{PAIRS.name}: sim: {function.name}: it stores an address, which CUDA's driver has as a number; "
             "write it by hand"
         )
-    pointee = _cast(kind.pointee, calls, function)
+    pointee = _cast(kind.pointee, pairs, function)
     if pointee is None:
         return None
     const = "const " if kind.pointee_const else ""

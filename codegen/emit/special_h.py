@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import Parameter, Shape
+from ..model import Shape
 from ..semantics import Recording, shared_first
 from ..surface import Surface
 from .text import banner, of_type, wrapped
@@ -35,11 +35,6 @@ def emit(surface: Surface) -> str:
     return banner("special_h", surface.api) + _TEMPLATE.format(after=after, replace=replace, through=through)
 
 
-def _given(parameter: Parameter, read_only: frozenset[str]) -> str:
-    const = parameter.name in read_only and not parameter.type.pointee_const
-    return f"const {parameter.declaration}" if const else parameter.declaration
-
-
 def _prototype(hook: str, first: Recording) -> str:
     function = first.function
     answers = hook != first.after
@@ -48,6 +43,6 @@ def _prototype(hook: str, first: Recording) -> str:
         items.append(f"nb_{function.name}_t nb_real")
     elif function.returns.shape is not Shape.VOID:
         items.append(of_type(function.result, "nb_result"))
-    items += [_given(parameter, first.read_only) for parameter in function.parameters]
+    items += [parameter.declaration for parameter in function.parameters]
     opening = of_type(function.result if answers else "void", f"{hook}(")
     return wrapped(opening, items, ") NB_HIDDEN;") + "\n"

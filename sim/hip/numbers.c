@@ -1,4 +1,4 @@
-/* Enumerations whose numbers are handed on as they are (calls.toml): the compiler compares them. */
+/* Enumerations whose numbers are passed on as they are (codegen/semantics/hip_and_cuda.toml). */
 #include "hip/hip.h"
 
 #define SAME(hip, cuda) _Static_assert((long)hip == (long)cuda, "numbers are handed on as they are")

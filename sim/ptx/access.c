@@ -112,7 +112,7 @@ static bool decode_atomic_vector(struct statement *statement, struct atomic_word
     if (words->operation > ATOM_MAX || !type_is_float(words->type) || statement->operand_count != value + 1 ||
         !elements(statement, value, count, true, words->type, values) ||
         (!reduce && !elements(statement, 0, count, false, words->type, to)))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     struct instruction *keep = begin(statement, OP_MOV, T_U64);
     if (keep == NULL)
         return false;
@@ -127,8 +127,6 @@ static bool decode_atomic_vector(struct statement *statement, struct atomic_word
 
 bool decode_atomic(struct statement *statement, const struct row *row)
 {
-    static const char *const names[] = {".add", ".min", ".max",  ".and", ".or", ".xor",
-                                        ".inc", ".dec", ".exch", ".cas", NULL};
     const bool reduce = token_is(statement->base, "red");
     struct atomic_words words;
     (void)row;
@@ -136,14 +134,14 @@ bool decode_atomic(struct statement *statement, const struct row *row)
     if (!take_cache_hint(statement))
         return false;
     words.space = take_space(statement);
-    words.operation = take_one(statement, names);
+    words.operation = take_one(statement, ".add .min .max .and .or .xor .inc .dec .exch .cas");
     const unsigned vector = take_vector(statement);
     words.type = take_type(statement);
     const unsigned address = reduce ? 0 : 1, values = words.operation == ATOM_CAS ? 2 : 1;
     struct operand to = {0}, from[2] = {0};
     if (words.operation < 0 || words.type == T_NONE || statement->operand_count != address + 1 + values ||
         statement->operands[address].form != FORM_ADDRESS)
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     if (type_bytes(words.type) < 4 && words.type != T_F16 && words.type != T_BF16 && words.type != T_B16)
         return refuse(statement, "has a type that is not executed");
     words.offset = statement->operands[address].offset;

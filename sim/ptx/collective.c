@@ -10,7 +10,7 @@ static uint32_t members_of(const struct warp *warp, struct operand operand, uint
 }
 
 /* PTX ISA, shfl: c holds the clamp in its low five bits and the segment mask in bits 8 to 12. */
-static void run_shuffle(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_shuffle(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *b = operand_values(warp, instruction->from[1]),
                    *c = operand_values(warp, instruction->from[2]);
@@ -48,6 +48,7 @@ static void run_shuffle(struct warp *warp, const struct instruction *instruction
     });
     if (instruction->to[1].kind == OPERAND_PREDICATE)
         set_predicate(warp, instruction->to[1], mask, in_range);
+    return PTX_OK;
 }
 
 static void run_vote(struct warp *warp, const struct instruction *instruction, uint32_t mask)
@@ -161,13 +162,13 @@ static void run_among(struct warp *warp, const struct instruction *instruction, 
 
 /* Lanes that name different members are collectives of their own, which happen to be one instruction: so
  * the tiles of cooperative groups work. */
-static void run_apart(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct operand operand = instruction->from[1];
     uint64_t members[LANES];
     if (operand.kind != OPERAND_REGISTER) {
         run_among(warp, instruction, mask);
-        return;
+        return PTX_OK;
     }
     memcpy(members, operand_values(warp, operand), sizeof members); /* a result may overwrite it */
     while (mask != 0) {
@@ -177,16 +178,12 @@ static void run_apart(struct warp *warp, const struct instruction *instruction, 
         run_among(warp, instruction, together);
         mask &= ~together;
     }
+    return PTX_OK;
 }
 
-void run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_activemask(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
-    if (instruction->operation == OP_SHFL) {
-        run_shuffle(warp, instruction, mask);
-    } else if (instruction->operation == OP_ACTIVEMASK) {
-        uint64_t *d = result_values(warp, instruction->to[0]);
-        EACH_LANE(mask, lane, d[lane] = mask);
-    } else {
-        run_apart(warp, instruction, mask);
-    }
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    EACH_LANE(mask, lane, d[lane] = mask);
+    return PTX_OK;
 }

@@ -148,7 +148,7 @@ static bool is_of_class(enum type type, uint8_t class, uint64_t bits)
     }
 }
 
-static void run_select(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_select(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -164,38 +164,42 @@ static void run_select(struct warp *warp, const struct instruction *instruction,
         });
     }
     EACH_LANE(mask, lane, d[lane] = chosen >> lane & 1 ? a[lane] : b[lane]);
+    return PTX_OK;
 }
 
-void run_compare(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_predicate_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
-    if (instruction->operation == OP_SELP || instruction->operation == OP_SLCT) {
-        run_select(warp, instruction, mask);
-        return;
-    }
-    if (instruction->operation == OP_PRED_MOV) {
-        const bool literal = instruction->from[0].kind == OPERAND_CONSTANT;
-        const uint32_t values = !literal                   ? predicate_mask(warp, instruction->from[0])
-                                : instruction->offset != 0 ? ALL_LANES
-                                                           : 0;
-        set_predicate(warp, instruction->to[0], mask, values);
-        return;
-    }
-    if (instruction->operation == OP_PRED_LOGIC) {
-        const uint32_t x = predicate_mask(warp, instruction->from[0]);
-        const bool one = instruction->variant == OP_NOT || instruction->variant == OP_CNOT;
-        const uint32_t y = one ? 0 : predicate_mask(warp, instruction->from[1]);
-        set_predicate(warp, instruction->to[0], mask, one ? ~x : combine(instruction->variant, x, y));
-        return;
-    }
+    const bool literal = instruction->from[0].kind == OPERAND_CONSTANT;
+    const uint32_t values = !literal                   ? predicate_mask(warp, instruction->from[0])
+                            : instruction->offset != 0 ? ALL_LANES
+                                                       : 0;
+    set_predicate(warp, instruction->to[0], mask, values);
+    return PTX_OK;
+}
+
+enum ptx_status run_predicate_logic(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint32_t x = predicate_mask(warp, instruction->from[0]);
+    const bool one = instruction->variant == OP_NOT || instruction->variant == OP_CNOT;
+    const uint32_t y = one ? 0 : predicate_mask(warp, instruction->from[1]);
+    set_predicate(warp, instruction->to[0], mask, one ? ~x : combine(instruction->variant, x, y));
+    return PTX_OK;
+}
+
+enum ptx_status run_test(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
     const uint64_t *a = operand_values(warp, instruction->from[0]);
-    if (instruction->operation == OP_TESTP) {
-        uint32_t result = 0;
-        EACH_LANE(mask, lane,
-                  result |= (uint32_t)is_of_class((enum type)instruction->type, instruction->variant, a[lane])
-                            << lane);
-        set_predicate(warp, instruction->to[0], mask, result);
-        return;
-    }
+    uint32_t result = 0;
+    EACH_LANE(mask, lane,
+              result |= (uint32_t)is_of_class((enum type)instruction->type, instruction->variant, a[lane])
+                        << lane);
+    set_predicate(warp, instruction->to[0], mask, result);
+    return PTX_OK;
+}
+
+enum ptx_status run_compare(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *a = operand_values(warp, instruction->from[0]);
     const uint64_t *b = operand_values(warp, instruction->from[1]);
     const bool pair = instruction->source == T_F16X2 || instruction->source == T_BF16X2;
     const uint32_t truth = pair ? compare_half(instruction, mask, a, b, 0) : compare(instruction, mask, a, b);
@@ -211,9 +215,10 @@ void run_compare(struct warp *warp, const struct instruction *instruction, uint3
             if (pair)
                 d[lane] |= (second >> lane & 1 ? yes : 0) << 16;
         });
-        return;
+        return PTX_OK;
     }
     set_predicate(warp, instruction->to[0], mask, result);
     if (instruction->to[1].kind == OPERAND_PREDICATE)
         set_predicate(warp, instruction->to[1], mask, second);
+    return PTX_OK;
 }

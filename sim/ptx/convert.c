@@ -185,22 +185,32 @@ static uint64_t pack_integers(const struct instruction *instruction, uint64_t a,
     return (uint32_t)(kept | upper << bits | lower);
 }
 
-void run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_convert_pair(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *a = operand_values(warp, instruction->from[0]),
+                   *b = operand_values(warp, instruction->from[1]);
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    EACH_LANE(mask, lane, d[lane] = convert_pair(instruction, a[lane], b[lane]));
+    return PTX_OK;
+}
+
+enum ptx_status run_convert_pack(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const uint64_t *a = operand_values(warp, instruction->from[0]),
+                   *b = operand_values(warp, instruction->from[1]);
+    const uint64_t *c = operand_values(warp, instruction->from[2]);
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    EACH_LANE(mask, lane, d[lane] = pack_integers(instruction, a[lane], b[lane], c[lane]));
+    return PTX_OK;
+}
+
+enum ptx_status run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,  [ROUND_NEAREST] = FE_TONEAREST,
                                 [ROUND_ZERO] = FE_TOWARDZERO, [ROUND_DOWN] = FE_DOWNWARD,
                                 [ROUND_UP] = FE_UPWARD,       [ROUND_AWAY] = FE_TONEAREST};
-    const uint64_t *a = operand_values(warp, instruction->from[0]),
-                   *b = operand_values(warp, instruction->from[1]);
+    const uint64_t *a = operand_values(warp, instruction->from[0]);
     uint64_t *d = result_values(warp, instruction->to[0]);
-    if (instruction->operation != OP_CVT) {
-        const uint64_t *c = operand_values(warp, instruction->from[2]);
-        if (instruction->operation == OP_CVT_PAIR)
-            EACH_LANE(mask, lane, d[lane] = convert_pair(instruction, a[lane], b[lane]));
-        else
-            EACH_LANE(mask, lane, d[lane] = pack_integers(instruction, a[lane], b[lane], c[lane]));
-        return;
-    }
     /* The host rounds what is narrowed to f32 or f64; halves and integers are rounded above, to nearest. */
     const bool directed = instruction->rounding > ROUND_NEAREST &&
                           (instruction->flags & FLAG_INTEGER_ROUND) == 0 &&
@@ -210,4 +220,5 @@ void run_convert(struct warp *warp, const struct instruction *instruction, uint3
     EACH_LANE(mask, lane, d[lane] = convert(instruction, a[lane]));
     if (directed)
         fesetround(FE_TONEAREST);
+    return PTX_OK;
 }

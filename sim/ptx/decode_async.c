@@ -18,21 +18,11 @@ bool take_cache_hint(struct statement *statement)
 /* createpolicy.fractional.L2::evict_first.b64 policy, 1.0; */
 bool decode_policy(struct statement *statement, const struct row *row)
 {
-    static const char *const words[] = {".fractional",
-                                        ".range",
-                                        ".global",
-                                        ".cvt",
-                                        ".L2",
-                                        ".L2::evict_first",
-                                        ".L2::evict_last",
-                                        ".L2::evict_normal",
-                                        ".L2::evict_unchanged",
-                                        NULL};
     struct operand to;
-    while (take_one(statement, words) >= 0)
-        ;
+    take_all(statement, ".fractional .range .global .cvt .L2 .L2::evict_first .L2::evict_last "
+                        ".L2::evict_normal .L2::evict_unchanged");
     if (take_type(statement) != T_B64 || !destination(statement, 0, false, &to))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     struct instruction *instruction = begin(statement, row->operation, T_B64);
     if (instruction == NULL)
         return false;
@@ -57,7 +47,7 @@ static bool decode_copy_arrive(struct statement *statement)
     take(statement, ".arrive");
     const enum space space = take_space(statement);
     if (take_type(statement) != T_B64 || !read_address(statement, 0, &barrier))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     struct instruction *instruction = begin(statement, expected ? OP_MBARRIER : OP_NOP, T_B64);
     if (instruction == NULL)
         return false;
@@ -71,10 +61,9 @@ static bool decode_copy_arrive(struct statement *statement)
 /* cp.async.ca.shared.global [to], [from], 16{, 12}; and the instructions that wait for it. */
 bool decode_copy_async(struct statement *statement, const struct row *row)
 {
-    static const char *const waits[] = {".commit_group", ".wait_group", ".wait_all", NULL};
     if (!take(statement, ".async"))
-        return refuse(statement, "is not executed");
-    if (take_one(statement, waits) >= 0)
+        return unsupported(statement);
+    if (take_one(statement, ".commit_group .wait_group .wait_all") >= 0)
         return begin(statement, OP_NOP, T_NONE) != NULL;
     if (take(statement, ".mbarrier"))
         return decode_copy_arrive(statement);
@@ -85,7 +74,7 @@ bool decode_copy_async(struct statement *statement, const struct row *row)
     take(statement, ".ca");
     take(statement, ".cg");
     if (!spaces || !take_cache_hint(statement))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     if ((statement->operand_count != 3 && statement->operand_count != 4) ||
         statement->operands[2].atoms[0].kind != ATOM_INTEGER)
         return refuse(statement, "needs its size");
@@ -148,7 +137,7 @@ bool decode_mbarrier(struct statement *statement, const struct row *row)
     if (arrives && statement->operand_count != 0 && statement->operands[0].form == FORM_ADDRESS)
         at = 0;
     if (variant < 0 || take_type(statement) != T_B64 || statement->operand_count <= at)
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     if ((at == 1 && !destination(statement, 0, tests, &to)) ||
         (counts ? !source(statement, 1, T_B64, &value) : !read_address(statement, at, &barrier)))
         return false;
@@ -170,18 +159,13 @@ bool decode_mbarrier(struct statement *statement, const struct row *row)
 /* elect.sync lane|leads, members; */
 bool decode_elect(struct statement *statement, const struct row *row)
 {
-    struct operand to[2] = {0}, members;
-    const struct written *written = &statement->operands[0];
     take(statement, ".sync");
-    if (statement->operand_count != 2 || written->form != FORM_PAIR ||
-        !source(statement, 1, T_U32, &members) ||
-        !write_operand(statement->parser, &written->atoms[0], false, &to[0]) ||
-        !write_operand(statement->parser, &written->atoms[1], true, &to[1]))
-        return refuse(statement, "is not executed");
-    struct instruction *instruction = begin(statement, row->operation, T_U32);
+    struct instruction *instruction = statement->operands[0].form == FORM_PAIR
+                                          ? build(statement, row->operation, "Du", T_U32, T_U32)
+                                          : NULL;
     if (instruction == NULL)
-        return false;
-    memcpy(instruction->to, to, sizeof to);
-    instruction->from[1] = members;
+        return unsupported(statement);
+    instruction->from[1] = instruction->from[0];
+    instruction->from[0] = (struct operand){0};
     return true;
 }

@@ -3,33 +3,17 @@
 
 #include "ptx/statement.h"
 
-/* dp4a.s32.u32; dp2a.lo.s32.u32 */
-bool decode_dot(struct statement *statement, const struct row *row)
-{
-    static const char *const halves[] = {".lo", ".hi", NULL};
-    const bool two = row->operation == OP_DP2A;
-    const int half = two ? take_one(statement, halves) : 0;
-    const enum type left = take_type(statement), right = take_type(statement);
-    struct instruction *instruction = simple(statement, row->operation, T_B32, 3, T_NONE);
-    if (instruction == NULL || half < 0)
-        return refuse(statement, "is not executed");
-    instruction->type = (uint8_t)left;
-    instruction->source = (uint8_t)right;
-    instruction->variant = (uint8_t)half;
-    return true;
-}
-
 /* bmsk.clamp.b32 d, position, width; szext.wrap.s32 d, a, width; fns.b32 d, mask, base, offset; */
 bool decode_mask(struct statement *statement, const struct row *row)
 {
     const bool clamp = take(statement, ".clamp");
     take(statement, ".wrap");
     struct instruction *instruction =
-        simple(statement, row->operation, take_type(statement), row->sources, T_NONE);
+        build(statement, row->operation, row->operands, take_type(statement), T_NONE);
     if (instruction == NULL)
         return false;
     instruction->flags = clamp ? FLAG_CLAMP : 0;
-    return type_bytes((enum type)instruction->type) == 4 || refuse(statement, "is not executed");
+    return type_bytes((enum type)instruction->type) == 4 || unsupported(statement);
 }
 
 /* vabsdiff4.u32.u32.u32.add d, a, b, c: of the video instructions, those that work on all parts at once.
@@ -52,10 +36,10 @@ bool decode_video(struct statement *statement, const struct row *row)
     const enum type result = take_type(statement), left = take_type(statement), right = take_type(statement);
     const bool words = (result == T_U32 || result == T_S32) && (left == T_U32 || left == T_S32);
     if (!words || (right != T_U32 && right != T_S32))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     const uint16_t flags = (uint16_t)((take(statement, ".sat") ? FLAG_SATURATE : 0) |
                                       (take(statement, ".add") ? FLAG_REDUCE : 0));
-    struct instruction *instruction = simple(statement, OP_VIDEO, T_B32, row->sources, T_NONE);
+    struct instruction *instruction = build(statement, OP_VIDEO, row->operands, T_B32, T_B32);
     if (instruction == NULL)
         return false;
     instruction->type = (uint8_t)result;
@@ -73,18 +57,14 @@ bool decode_cluster_address(struct statement *statement, const struct row *row)
     const bool rank = token_is(statement->base, "getctarank");
     statement->parser->module->uses_cluster = true;
     take_space(statement);
-    struct operand ignored;
     const enum type type = take_type(statement);
     if (rank) {
-        struct instruction *zero = simple(statement, OP_MOV_SPECIAL, T_U32, 1, type);
+        struct instruction *zero = build(statement, OP_MOV_SPECIAL, "ds", T_U32, type);
         if (zero != NULL)
             zero->variant = SPECIAL_ZERO;
         return zero != NULL;
     }
-    if (statement->operand_count != 3 || !source(statement, 2, T_U32, &ignored))
-        return refuse(statement, "is not executed");
-    statement->operand_count = 2;
-    return simple(statement, row->operation, type, 1, T_NONE) != NULL;
+    return build(statement, row->operation, "dt-", type, type) != NULL;
 }
 
 /* alloca.u64 p, bytes{, alignment}; stacksave.u64 d; stackrestore.u64 a; */
@@ -94,14 +74,14 @@ bool decode_stack(struct statement *statement, const struct row *row)
     const enum type type = take_type(statement);
     const bool restore = row->operation == OP_STACK_RESTORE, room = row->operation == OP_ALLOCA;
     if (type_bytes(type) != 8 && type_bytes(type) != 4)
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     if (room && statement->operand_count == 3 && statement->operands[2].atoms[0].kind == ATOM_INTEGER &&
         statement->operands[2].atoms[0].bits <= STACK_ALIGNMENT)
         statement->operand_count--;
     if (statement->operand_count != (room ? 2u : 1u) ||
         (restore ? !source(statement, 0, type, &value) : !destination(statement, 0, false, &to)) ||
         (room && !source(statement, 1, type, &value)))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     struct instruction *instruction = begin(statement, row->operation, type);
     if (instruction == NULL)
         return false;

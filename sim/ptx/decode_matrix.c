@@ -86,7 +86,7 @@ static bool describe(struct statement *statement, struct matrices *matrices, con
 {
     if (shape->m > 32 || shape->n > 32 || shape->k > 64 || !is_multiplied(types[1], types[2], types[0]) ||
         !is_multiplied(types[1], types[2], types[3]))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     matrices->d = (struct fragment){.type = types[0], .rows = shape->m, .columns = shape->n};
     matrices->a = (struct fragment){.type = types[1], .rows = shape->m, .columns = shape->k};
     matrices->b = (struct fragment){.type = types[2], .rows = shape->k, .columns = shape->n};
@@ -131,15 +131,14 @@ bool decode_mma(struct statement *statement, const struct row *row)
     /* m8n8k4 of halves is a layout of its own, of one generation. */
     if (!described || statement->operand_count != 4 || shape.n != 8 || (shape.m != 8 && shape.m != 16) ||
         (shape.k == 4 && types[1] == T_F16))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     return describe(statement, &matrices, &shape, types, false) &&
            finish(statement, row->operation, &matrices, 0);
 }
 
 static bool take_layout(struct statement *statement)
 {
-    static const char *const layouts[] = {".row", ".col", NULL};
-    return take_one(statement, layouts) == 1;
+    return take_one(statement, ".row .col") == 1;
 }
 
 static bool decode_wmma_mma(struct statement *statement)
@@ -159,7 +158,7 @@ static bool decode_wmma_mma(struct statement *statement)
         types[1] = types[2] = T_F16;
     }
     if (!shaped || statement->operand_count != 4)
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     return describe(statement, &matrices, &shape, types, true) && finish(statement, OP_MMA, &matrices, 0);
 }
 
@@ -167,7 +166,6 @@ static bool decode_wmma_mma(struct statement *statement)
  */
 bool decode_wmma(struct statement *statement, const struct row *row)
 {
-    static const char *const names[] = {".a", ".b", ".c", ".d", NULL};
     struct matrices matrices = {0};
     struct shape shape;
     (void)row;
@@ -177,8 +175,8 @@ bool decode_wmma(struct statement *statement, const struct row *row)
         return decode_wmma_mma(statement);
     const bool store = take(statement, ".store");
     if (!store && !take(statement, ".load"))
-        return refuse(statement, "is not executed");
-    const int name = take_one(statement, names);
+        return unsupported(statement);
+    const int name = take_one(statement, ".a .b .c .d");
     matrices.column_major = take_layout(statement);
     const bool shaped = take_shape(statement, &shape);
     const enum space space = take_space(statement);
@@ -187,7 +185,7 @@ bool decode_wmma(struct statement *statement, const struct row *row)
     if (name < 0 || !shaped || (statement->operand_count != 2 && statement->operand_count != 3) ||
         statement->operands[at].form != FORM_ADDRESS || type == T_NONE || type == T_PRED || shape.m > 32 ||
         shape.n > 32 || shape.k > 64 || element_bits(type) < 8)
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     matrices.d = (struct fragment){.type = type,
                                    .layout = LAYOUT_OPAQUE,
                                    .rows = name == 1 ? shape.k : shape.m,
@@ -206,18 +204,17 @@ bool decode_wmma(struct statement *statement, const struct row *row)
 /* ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {...}, [p]; stmatrix; movmatrix d, a; */
 bool decode_ldmatrix(struct statement *statement, const struct row *row)
 {
-    static const char *const numbers[] = {".x1", ".x2", ".x4", NULL};
     struct shape shape;
     struct operand registers[4] = {0}, address = {0};
     take(statement, ".sync");
     const bool shaped = take_shape(statement, &shape) && shape.m == 8 && shape.n == 8 && shape.k == 0;
     const bool move = row->operation == OP_MATRIX_MOVE, store = row->operation == OP_MATRIX_STORE8;
-    const int number = move ? 0 : take_one(statement, numbers);
+    const int number = move ? 0 : take_one(statement, ".x1 .x2 .x4");
     const bool transposed = take(statement, ".trans");
     const enum space space = take_space(statement);
     const unsigned at = store ? 0 : 1;
     if (!shaped || number < 0 || take_any_type(statement) != T_B16 || statement->operand_count != 2)
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     const unsigned count = 1u << number;
     const struct written *written = &statement->operands[1 - at];
     if (written->count != count || written->form == FORM_ADDRESS ||

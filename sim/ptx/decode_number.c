@@ -11,15 +11,12 @@ static bool needs_float(enum operation operation)
 /* add, min, abs, sqrt ...: rounding, .ftz, .sat and what goes with one type. */
 bool decode_arithmetic(struct statement *statement, const struct row *row)
 {
+    static const struct flag_word words[] = {{".ftz", FLAG_FLUSH},         {".sat", FLAG_SATURATE},
+                                             {".NaN", FLAG_PROPAGATE_NAN}, {".cc", FLAG_CARRY_OUT},
+                                             {".relu", FLAG_RELU},         {0}};
     const enum rounding rounding = take_rounding(statement);
-    uint16_t flags = 0;
-    take(statement, ".approx");
-    take(statement, ".full");
-    flags |= take(statement, ".ftz") ? FLAG_FLUSH : 0;
-    flags |= take(statement, ".sat") ? FLAG_SATURATE : 0;
-    flags |= take(statement, ".NaN") ? FLAG_PROPAGATE_NAN : 0;
-    flags |= take(statement, ".cc") ? FLAG_CARRY_OUT : 0;
-    flags |= take(statement, ".relu") ? FLAG_RELU : 0;
+    take_all(statement, ".approx .full");
+    uint16_t flags = take_flags(statement, words);
     flags |= take(statement, ".xorsign") && take(statement, ".abs") ? FLAG_XOR_SIGN : 0;
     enum operation operation = row->operation;
     if (flags & FLAG_CARRY_OUT)
@@ -31,7 +28,7 @@ bool decode_arithmetic(struct statement *statement, const struct row *row)
     }
     if ((type > T_F64 && operation != OP_PACKED) || (needs_float(operation) && !type_is_float(type)))
         return refuse(statement, "has a type that is not executed");
-    struct instruction *instruction = simple(statement, operation, type, row->sources, T_NONE);
+    struct instruction *instruction = build(statement, operation, row->operands, type, type);
     if (instruction == NULL)
         return false;
     instruction->variant = (uint8_t)row->operation;
@@ -40,31 +37,19 @@ bool decode_arithmetic(struct statement *statement, const struct row *row)
     return true;
 }
 
-/* addc, subc: the carry of lane flags comes in. */
-bool decode_carry(struct statement *statement, const struct row *row)
-{
-    const uint16_t out = take(statement, ".cc") ? FLAG_CARRY_OUT : 0;
-    struct instruction *instruction = simple(statement, row->operation, take_type(statement), 2, T_NONE);
-    if (instruction == NULL)
-        return false;
-    instruction->flags = FLAG_CARRY_IN | out;
-    return true;
-}
-
 /* mul and mad: .lo, .hi, .wide for integers, plain for floats; madc. */
 bool decode_multiply(struct statement *statement, const struct row *row)
 {
-    static const char *const halves[] = {".lo", ".hi", ".wide", NULL};
-    const bool mad = row->sources == 3;
-    const int half = take_one(statement, halves);
+    static const struct flag_word words[] = {
+        {".ftz", FLAG_FLUSH}, {".sat", FLAG_SATURATE}, {".cc", FLAG_CARRY_OUT}, {0}};
+    const bool mad = strlen(row->operands) == 4;
+    const int half = take_one(statement, ".lo .hi .wide");
     const enum rounding rounding = take_rounding(statement);
-    uint16_t flags = take(statement, ".ftz") ? FLAG_FLUSH : 0;
-    flags |= take(statement, ".sat") ? FLAG_SATURATE : 0;
-    flags |= take(statement, ".cc") ? FLAG_CARRY_OUT : 0;
+    uint16_t flags = take_flags(statement, words);
     flags |= token_is(statement->base, "madc") ? FLAG_CARRY_IN : 0;
     const enum type type = take_type(statement);
     enum operation operation = mad ? OP_FMA : OP_MUL_LO;
-    enum type last = T_NONE;
+    enum type last = type;
     if (!type_is_float(type)) {
         if (half < 0)
             return refuse(statement, "needs .lo, .hi or .wide");
@@ -74,87 +59,10 @@ bool decode_multiply(struct statement *statement, const struct row *row)
         if (half == 2 && mad)
             last = type == T_U16 ? T_U32 : type == T_S16 ? T_S32 : type == T_U32 ? T_U64 : T_S64;
     }
-    struct instruction *instruction = simple(statement, operation, type, row->sources, last);
+    struct instruction *instruction = build(statement, operation, mad ? "dtts" : "dtt", type, last);
     if (instruction == NULL)
         return false;
     instruction->rounding = (uint8_t)rounding;
     instruction->flags = flags;
     return true;
-}
-
-bool decode_multiply24(struct statement *statement, const struct row *row)
-{
-    static const char *const halves[] = {".lo", ".hi", NULL};
-    const int half = take_one(statement, halves);
-    if (half < 0)
-        return refuse(statement, "needs .lo or .hi");
-    return simple(statement, (enum operation)((int)row->operation + half), take_type(statement), row->sources,
-                  T_NONE) != NULL;
-}
-
-/* shl, shr: the amount is 32 bits wide whatever is shifted. */
-bool decode_shift(struct statement *statement, const struct row *row)
-{
-    return simple(statement, row->operation, take_type(statement), 2, T_U32) != NULL;
-}
-
-bool decode_funnel(struct statement *statement, const struct row *row)
-{
-    (void)row;
-    static const char *const directions[] = {".l", ".r", NULL};
-    const int direction = take_one(statement, directions);
-    const bool clamp = take(statement, ".clamp");
-    take(statement, ".wrap");
-    struct instruction *instruction = direction >= 0 ? simple(statement, direction == 0 ? OP_SHF_L : OP_SHF_R,
-                                                              take_type(statement), 3, T_U32)
-                                                     : NULL;
-    if (instruction == NULL)
-        return refuse(statement, "needs .l or .r");
-    instruction->flags = clamp ? FLAG_CLAMP : 0;
-    return true;
-}
-
-/* bfe, bfi: position and length are 32 bits wide; clz, popc: so is the result. */
-bool decode_bits(struct statement *statement, const struct row *row)
-{
-    const enum type type = take_type(statement);
-    struct operand to, from[4] = {0};
-    const unsigned numbers = row->operation == OP_BFE || row->operation == OP_BFI ? 2 : 0;
-    if (statement->operand_count != row->sources + 1)
-        return refuse(statement, "has another number of operands");
-    for (unsigned i = 0; i < row->sources; i++)
-        if (!source(statement, i + 1, i + numbers >= row->sources ? T_U32 : type, &from[i]))
-            return false;
-    if (!destination(statement, 0, false, &to))
-        return false;
-    struct instruction *instruction = begin(statement, row->operation, type);
-    if (instruction == NULL)
-        return false;
-    instruction->flags = take(statement, ".shiftamt") ? FLAG_CLAMP : 0;
-    instruction->to[0] = to;
-    memcpy(instruction->from, from, sizeof from);
-    return true;
-}
-
-bool decode_lop3(struct statement *statement, const struct row *row)
-{
-    (void)row;
-    if (statement->operand_count != 5 || statement->operands[4].atoms[0].kind != ATOM_INTEGER)
-        return refuse(statement, "needs three sources and a table");
-    const uint64_t table = statement->operands[4].atoms[0].bits;
-    statement->operand_count = 4;
-    struct instruction *instruction = simple(statement, OP_LOP3, take_type(statement), 3, T_NONE);
-    if (instruction != NULL)
-        instruction->variant = (uint8_t)table;
-    return instruction != NULL;
-}
-
-bool decode_prmt(struct statement *statement, const struct row *row)
-{
-    static const char *const modes[] = {".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16", NULL};
-    const int mode = take_one(statement, modes);
-    struct instruction *instruction = simple(statement, row->operation, take_type(statement), 3, T_NONE);
-    if (instruction != NULL)
-        instruction->variant = (uint8_t)(mode + 1);
-    return instruction != NULL;
 }

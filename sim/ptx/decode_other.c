@@ -35,118 +35,59 @@ bool decode_move(struct statement *statement, const struct row *row)
     if (statement->operand_count == 2 &&
         (statement->operands[0].form == FORM_VECTOR || statement->operands[1].form == FORM_VECTOR))
         return decode_vector_move(statement, type);
-    if (type != T_PRED)
-        return simple(statement, row->operation, type, 1, T_NONE) != NULL;
-    struct operand to, from;
-    if (!source(statement, 1, T_PRED, &from) || !destination(statement, 0, true, &to))
-        return false;
-    struct instruction *instruction = begin(statement, OP_PRED_MOV, T_PRED);
-    if (instruction == NULL)
-        return false;
-    instruction->to[0] = to;
-    instruction->from[0] = from;
-    return true;
+    if (type == T_PRED)
+        return build(statement, OP_PRED_MOV, "pb", T_PRED, T_PRED) != NULL;
+    return build(statement, row->operation, "dt", type, type) != NULL;
 }
 
 /* cvta.global.u64 to generic, cvta.to.shared.u64 from it; isspacep asks. */
 bool decode_address(struct statement *statement, const struct row *row)
 {
-    const bool to = take(statement, ".to");
+    const bool asks = row->operation == OP_ISSPACEP, to = take(statement, ".to");
     const enum space space = take_space(statement);
-    struct operand result, from;
-    if (row->operation == OP_ISSPACEP) {
-        if (!source(statement, 1, T_U64, &from) || !destination(statement, 0, true, &result))
-            return false;
-        struct instruction *instruction = begin(statement, OP_ISSPACEP, T_PRED);
-        if (instruction == NULL)
-            return false;
-        instruction->space = (uint8_t)space;
-        instruction->to[0] = result;
-        instruction->from[0] = from;
-        return true;
-    }
+    const enum type type = asks ? T_PRED : take_type(statement);
     struct instruction *instruction =
-        simple(statement, to ? OP_CVTA_TO : OP_CVTA, take_type(statement), 1, T_NONE);
+        build(statement, to && !asks ? OP_CVTA_TO : row->operation, asks ? "pl" : "dt", type, type);
     if (instruction != NULL)
         instruction->space = (uint8_t)space;
     return instruction != NULL;
 }
 
-bool decode_testp(struct statement *statement, const struct row *row)
-{
-    static const char *const classes[] = {".finite", ".infinite",  ".number", ".notanumber",
-                                          ".normal", ".subnormal", NULL};
-    const int class = take_one(statement, classes);
-    const enum type type = take_type(statement);
-    struct operand to, from;
-    if (class < 0 || !source(statement, 1, type, &from) || !destination(statement, 0, true, &to))
-        return refuse(statement, "is not executed");
-    struct instruction *instruction = begin(statement, row->operation, type);
-    if (instruction == NULL)
-        return false;
-    instruction->variant = (uint8_t)class;
-    instruction->to[0] = to;
-    instruction->from[0] = from;
-    return true;
-}
-
 /* shfl.sync.bfly.b32 d|p, a, b, c, mask; without .sync the mask is missing. */
 bool decode_shuffle(struct statement *statement, const struct row *row)
 {
-    static const char *const modes[] = {".up", ".down", ".bfly", ".idx", NULL};
     const bool sync = take(statement, ".sync");
-    const int mode = take_one(statement, modes);
-    struct operand to[2] = {0}, from[4] = {0};
-    if (mode < 0 || take_type(statement) != T_B32 || statement->operand_count != (sync ? 5u : 4u))
-        return refuse(statement, "is not executed");
-    for (unsigned i = 0; i < (sync ? 4u : 3u); i++)
-        if (!source(statement, i + 1, T_B32, &from[i]))
-            return false;
-    const struct written *written = &statement->operands[0];
-    if (!write_operand(statement->parser, &written->atoms[0], false, &to[0]) ||
-        (written->form == FORM_PAIR && !write_operand(statement->parser, &written->atoms[1], true, &to[1])))
-        return false;
-    struct instruction *instruction = begin(statement, row->operation, T_B32);
-    if (instruction == NULL)
-        return false;
-    instruction->variant = (uint8_t)mode;
-    memcpy(instruction->to, to, sizeof to);
-    memcpy(instruction->from, from, sizeof from);
-    return true;
+    const int mode = take_one(statement, ".up .down .bfly .idx");
+    if (mode < 0 || take_type(statement) != T_B32)
+        return unsupported(statement);
+    struct instruction *instruction = build(statement, row->operation, sync ? "Dtttt" : "Dttt", T_B32, T_B32);
+    if (instruction != NULL)
+        instruction->variant = (uint8_t)mode;
+    return instruction != NULL;
 }
 
 /* vote, match, redux, activemask: one value from all lanes. from[1] is the mask of members. */
 bool decode_collective(struct statement *statement, const struct row *row)
 {
-    static const char *const votes[] = {".all", ".any", ".uni", ".ballot", NULL};
-    static const char *const reductions[] = {".add", ".min", ".max", ".and", ".or", ".xor", NULL};
     const bool sync = take(statement, ".sync");
     const bool redux = row->operation == OP_REDUX, vote = row->operation == OP_VOTE;
-    const int variant = redux ? take_one(statement, reductions) : take_one(statement, votes);
+    const int variant =
+        take_one(statement, redux ? ".add .min .max .and .or .xor" : ".all .any .uni .ballot");
     const enum type type = take_type(statement);
-    const enum type read = vote ? T_PRED : type;
-    const bool to_predicate = vote && type == T_PRED;
-    /* Only a ballot is a number, which variant 3 of the words above is; the other votes are predicates. */
-    if (vote && (type != (variant == VOTE_BALLOT ? T_B32 : T_PRED)))
-        return refuse(statement, "is not executed");
-    struct operand to[2] = {0}, from[2] = {0};
-    const unsigned sources = row->operation == OP_ACTIVEMASK ? 0 : sync ? 2 : 1;
-    if ((variant < 0 && sources != 0) || statement->operand_count != sources + 1)
-        return refuse(statement, "is not executed");
-    if ((sources > 0 && !source(statement, 1, read, &from[0])) ||
-        (sources > 1 && !source(statement, 2, T_U32, &from[1])))
-        return false;
-    const struct written *written = &statement->operands[0];
-    if (!write_operand(statement->parser, &written->atoms[0], to_predicate, &to[0]) ||
-        (written->form == FORM_PAIR && !write_operand(statement->parser, &written->atoms[1], true, &to[1])))
-        return false;
-    struct instruction *instruction = begin(statement, row->operation, type);
-    if (instruction == NULL)
-        return false;
-    instruction->variant = (uint8_t)(variant < 0 ? 0 : variant);
-    memcpy(instruction->to, to, sizeof to);
-    memcpy(instruction->from, from, sizeof from);
-    return true;
+    /* A ballot gives a number; the other votes give a predicate. */
+    if (vote && type != (variant == VOTE_BALLOT ? T_B32 : T_PRED))
+        return unsupported(statement);
+    const char *operands = sync ? "Dtu" : "Dt";
+    if (row->operation == OP_ACTIVEMASK)
+        operands = "D";
+    else if (vote)
+        operands = type == T_PRED ? (sync ? "Pbu" : "Pb") : sync ? "Dbu" : "Db";
+    if (variant < 0 && operands[1] != 0)
+        return unsupported(statement);
+    struct instruction *instruction = build(statement, row->operation, operands, type, type);
+    if (instruction != NULL)
+        instruction->variant = (uint8_t)(variant < 0 ? 0 : variant);
+    return instruction != NULL;
 }
 
 /* A cluster is one block. Arriving there is not waited for; who waits, waits for all. */
@@ -156,7 +97,7 @@ static bool decode_cluster_barrier(struct statement *statement)
     statement->parser->module->uses_cluster = true;
     take_hints(statement);
     if (!wait && !take(statement, ".arrive"))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     struct instruction *instruction = begin(statement, wait ? OP_BAR : OP_NOP, T_NONE);
     const uint32_t number = wait ? add_constant(statement->parser, BARRIER_CLUSTER) : 0;
     if (instruction == NULL || number == UINT32_MAX)
@@ -169,7 +110,6 @@ static bool decode_cluster_barrier(struct statement *statement)
 /* bar.sync a{, b}; barrier.cta.sync; bar.red.popc.u32 d, a{, b}, p; bar.warp.sync mask. */
 bool decode_barrier(struct statement *statement, const struct row *row)
 {
-    static const char *const reductions[] = {".popc", ".and", ".or", NULL};
     take(statement, ".cta");
     if (take(statement, ".cluster"))
         return decode_cluster_barrier(statement);
@@ -186,12 +126,12 @@ bool decode_barrier(struct statement *statement, const struct row *row)
     const bool reduce = take(statement, ".red");
     const bool arrive = take(statement, ".arrive");
     take(statement, ".sync");
-    const int reduction = reduce ? take_one(statement, reductions) : 0;
+    const int reduction = reduce ? take_one(statement, ".popc .and .or") : 0;
     const enum type type = reduce ? take_type(statement) : T_NONE;
     struct operand to = {0}, from[3] = {0};
     unsigned index = 0, last = statement->operand_count;
     if (reduction < 0 || last == 0 || (reduce && last < 3))
-        return refuse(statement, "is not executed");
+        return unsupported(statement);
     if (reduce && (!destination(statement, index++, type == T_PRED, &to) ||
                    !source(statement, --last, T_PRED, &from[2])))
         return false;
@@ -211,47 +151,12 @@ bool decode_barrier(struct statement *statement, const struct row *row)
 /* Instructions without operands that matter here: fences, prefetches, nanosleep, exit, ret, trap. */
 bool decode_plain(struct statement *statement, const struct row *row)
 {
-    static const char *const words[] = {".gl",
-                                        ".cta",
-                                        ".sys",
-                                        ".gpu",
-                                        ".sc",
-                                        ".acq_rel",
-                                        ".global",
-                                        ".local",
-                                        ".L1",
-                                        ".L2",
-                                        ".u32",
-                                        ".uni",
-                                        ".proxy",
-                                        ".alias",
-                                        ".async",
-                                        ".tensormap",
-                                        ".L2::evict_last",
-                                        ".L2::evict_normal",
-                                        ".mbarrier_init",
-                                        ".release",
-                                        ".acquire",
-                                        ".relaxed",
-                                        ".cluster",
-                                        ".proxy::alias",
-                                        ".proxy::async",
-                                        ".proxy::async.global",
-                                        ".proxy::tensormap::generic",
-                                        ".global",
-                                        ".shared::cta",
-                                        ".shared::cluster",
-                                        ".sync_restrict::shared::cta",
-                                        ".sync_restrict::shared::cluster",
-                                        ".inc",
-                                        ".dec",
-                                        ".sync",
-                                        ".aligned",
-                                        ".launch_dependents",
-                                        ".wait",
-                                        NULL};
-    while (take_one(statement, words) >= 0)
-        ;
+    take_all(statement,
+             ".gl .cta .sys .gpu .sc .acq_rel .global .local .L1 .L2 .u32 .uni .proxy .alias .async "
+             ".tensormap .L2::evict_last .L2::evict_normal .mbarrier_init .release .acquire .relaxed "
+             ".cluster .proxy::alias .proxy::async .proxy::async.global .proxy::tensormap::generic .global "
+             ".shared::cta .shared::cluster .sync_restrict::shared::cta .sync_restrict::shared::cluster .inc "
+             ".dec .sync .aligned .launch_dependents .wait");
     return begin(statement, row->operation, T_NONE) != NULL;
 }
 

@@ -162,22 +162,11 @@ enum ptx_status fault_access(struct warp *warp, const struct instruction *instru
 /* A lane's place in its block. */
 void thread_index(const struct warp *warp, unsigned lane, uint32_t index[3]);
 
-/* The families; each runs one instruction for the lanes of `mask`. */
-void run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-void run_float(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-void run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-void run_compare(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-void run_move(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-void run_packed(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-void run_mma(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-enum ptx_status run_matrix_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-enum ptx_status run_matrix8(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-enum ptx_status run_copy_async(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-void run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-enum ptx_status run_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-enum ptx_status run_atomic(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+/* Each runs one family of instructions. */
+runner run_integer, run_float, run_packed, run_convert, run_convert_pair, run_convert_pack, run_compare,
+    run_select, run_test, run_predicate_move, run_predicate_logic, run_move, run_pack, run_load, run_store,
+    run_frame, run_atomic, run_copy_async, run_mbarrier, run_shuffle, run_activemask, run_collective, run_mma,
+    run_matrix_memory, run_matrix8, run_matrix_move, run_builtin;
 
 /* Host address behind a device address, or NULL with a fault. */
 void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,

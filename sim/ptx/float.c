@@ -181,7 +181,7 @@ static void run_f32(const struct instruction *instruction, uint32_t mask, const 
     });
 }
 
-void run_float(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_float(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -219,4 +219,5 @@ void run_float(struct warp *warp, const struct instruction *instruction, uint32_
     }
     if (directed)
         set_rounding(ROUND_NEAREST);
+    return PTX_OK;
 }

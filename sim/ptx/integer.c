@@ -257,7 +257,7 @@ static void run_carry(struct warp *warp, const struct instruction *instruction, 
 
 #define PLAIN(expression) EACH_LANE(mask, lane, d[lane] = (expression))
 
-void run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -397,7 +397,7 @@ void run_integer(struct warp *warp, const struct instruction *instruction, uint3
         PLAIN(permute(instruction->variant, a[lane], b[lane], c[lane]));
         break;
     default:
-        run_packed(warp, instruction, mask);
         break;
     }
+    return PTX_OK;
 }

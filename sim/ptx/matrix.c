@@ -112,7 +112,7 @@ static void scatter(struct warp *warp, const struct fragment *fragment, uint32_t
 }
 
 /* In double, rounded once at the end: a tensor core sums in an order and width that are not documented. */
-void run_mma(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_mma(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct matrices *matrices = &warp->block->grid->module->matrices[instruction->list];
     double a[ROWS_MAX * DEPTH], b[DEPTH * ROWS_MAX], d[ROWS_MAX * ROWS_MAX];
@@ -126,6 +126,7 @@ void run_mma(struct warp *warp, const struct instruction *instruction, uint32_t 
                 d[row * columns + column] =
                     fma(a[row * depth + k], b[k * columns + column], d[row * columns + column]);
     scatter(warp, &matrices->d, mask, columns, d, matrices->saturate);
+    return PTX_OK;
 }
 
 /* wmma.load and wmma.store: an element at a time, each checked. */
@@ -188,17 +189,20 @@ static void collect(const struct warp *warp, struct operand from, bool transpose
         }
 }
 
+enum ptx_status run_matrix_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    uint16_t rows[8][8] = {0};
+    collect(warp, instruction->from[0], false, rows);
+    spread(warp, rows, instruction->variant != 0, instruction->to[0], mask);
+    return PTX_OK;
+}
+
 /* ldmatrix and stmatrix: lane 8 i + r says where row r of matrix i lies. */
 enum ptx_status run_matrix8(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const bool store = instruction->operation == OP_MATRIX_STORE8;
     uint16_t rows[4][8][8] = {0};
     enum ptx_status status = PTX_OK;
-    if (instruction->operation == OP_MATRIX_MOVE) {
-        collect(warp, instruction->from[0], false, rows[0]);
-        spread(warp, rows[0], instruction->variant != 0, instruction->to[0], mask);
-        return PTX_OK;
-    }
     const uint64_t *addresses = operand_values(warp, store ? instruction->to[0] : instruction->from[0]);
     for (unsigned i = 0; store && i < instruction->vector; i++)
         collect(warp, instruction->from[i], instruction->variant != 0, rows[i]);

@@ -158,7 +158,7 @@ static void load_lanes(enum type type, uint32_t mask, const uint64_t *addresses,
     }
 }
 
-static enum ptx_status run_load(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_load(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const enum type type = (enum type)instruction->type;
     const unsigned bytes = type_bytes(type), count = instruction->vector;
@@ -209,7 +209,7 @@ static void store_lanes(unsigned bytes, uint32_t mask, const uint64_t *addresses
     }
 }
 
-static enum ptx_status run_store(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_store(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const unsigned bytes = type_bytes((enum type)instruction->type), count = instruction->vector;
     const uint64_t offset = (uint64_t)instruction->offset;
@@ -239,7 +239,7 @@ static unsigned char *frame_of(const struct warp *warp, unsigned lane)
 }
 
 /* .param variables: their places were checked when the text was parsed. */
-static void run_frame(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_frame(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const enum type type = (enum type)instruction->type;
     const unsigned bytes = type_bytes(type);
@@ -261,19 +261,5 @@ static void run_frame(struct warp *warp, const struct instruction *instruction, 
                                : bits;
         });
     }
-}
-
-enum ptx_status run_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask)
-{
-    switch (instruction->operation) {
-    case OP_LD:
-        return run_load(warp, instruction, mask);
-    case OP_ST:
-        return run_store(warp, instruction, mask);
-    case OP_ATOM:
-        return run_atomic(warp, instruction, mask);
-    default:
-        run_frame(warp, instruction, mask);
-        return PTX_OK;
-    }
+    return PTX_OK;
 }

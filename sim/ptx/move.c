@@ -94,7 +94,7 @@ static uint64_t truncate_to(enum type type, uint64_t bits)
     }
 }
 
-static void run_pack(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_pack(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const unsigned bits = 8 * type_bytes((enum type)instruction->type);
     if (instruction->operation == OP_UNPACK) {
@@ -106,7 +106,7 @@ static void run_pack(struct warp *warp, const struct instruction *instruction, u
             EACH_LANE(mask, lane,
                       d[lane] = truncate_to((enum type)instruction->type, copy[lane] >> (bits * i)));
         }
-        return;
+        return PTX_OK;
     }
     uint64_t packed[LANES] = {0};
     for (unsigned i = 0; i < instruction->vector; i++) {
@@ -116,9 +116,10 @@ static void run_pack(struct warp *warp, const struct instruction *instruction, u
     }
     uint64_t *d = result_values(warp, instruction->to[0]);
     EACH_LANE(mask, lane, d[lane] = packed[lane]);
+    return PTX_OK;
 }
 
-void run_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]);
     const enum space space = (enum space)instruction->space;
@@ -155,7 +156,7 @@ void run_move(struct warp *warp, const struct instruction *instruction, uint32_t
         break;
     }
     default:
-        run_pack(warp, instruction, mask);
         break;
     }
+    return PTX_OK;
 }

@@ -117,7 +117,7 @@ static uint64_t find_set(uint64_t mask, uint64_t base, uint64_t offset)
     return UINT32_MAX;
 }
 
-void run_packed(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status run_packed(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -148,4 +148,5 @@ void run_packed(struct warp *warp, const struct instruction *instruction, uint32
     default: /* refused when it was decoded */
         break;
     }
+    return PTX_OK;
 }

@@ -159,7 +159,9 @@ int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module
     free(parser.names);
     free(parser.labels);
     free(tokens);
-    if (!good) {
+    if (good) {
+        bind_runners(parser.module);
+    } else {
         ptx_module_free(parser.module);
         parser.module = NULL;
         if (diagnostic != NULL)

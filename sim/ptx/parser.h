@@ -106,6 +106,9 @@ bool skip_line(struct parser *parser);
 bool skip_statement(struct parser *parser);
 bool skip_braces(struct parser *parser);
 
+/* dispatch.c: chooses the function that runs each instruction. */
+void bind_runners(struct ptx_module *module);
+
 /* One instruction, its guard included, up to its semicolon. */
 bool parse_instruction(struct parser *parser);
 

@@ -291,7 +291,14 @@ struct operand {
     uint32_t index; /* register or predicate of the frame, or block of the module's constants */
 };
 
+struct warp;
+struct instruction;
+
+/* Runs an instruction for the lanes of `mask`, at least one. */
+typedef enum ptx_status runner(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+
 struct instruction {
+    runner *run; /* bound once the module is parsed; not used for branches, calls, barriers and ends */
     uint8_t operation;
     uint8_t type;   /* of the result, or of the operands where they are all alike */
     uint8_t source; /* type of the source, where it differs */

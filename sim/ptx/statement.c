@@ -15,22 +15,54 @@ bool refuse(const struct statement *statement, const char *why)
     return fail(statement->parser, statement->base->line, "'%s' %s", text, why);
 }
 
-bool take(struct statement *statement, const char *modifier)
+static bool take_word(struct statement *statement, const char *word, size_t length)
 {
-    for (unsigned i = 0; i < statement->modifier_count; i++)
-        if ((statement->taken >> i & 1) == 0 && token_is(statement->modifiers[i], modifier)) {
+    for (unsigned i = 0; i < statement->modifier_count; i++) {
+        const struct token *token = statement->modifiers[i];
+        if ((statement->taken >> i & 1) == 0 && token->length == length &&
+            memcmp(token->text, word, length) == 0) {
             statement->taken |= 1u << i;
             return true;
         }
+    }
     return false;
 }
 
-int take_one(struct statement *statement, const char *const *words)
+bool unsupported(const struct statement *statement)
 {
-    for (int i = 0; words[i] != NULL; i++)
-        if (take(statement, words[i]))
+    return refuse(statement, "is not executed");
+}
+
+bool take(struct statement *statement, const char *modifier)
+{
+    return take_word(statement, modifier, strlen(modifier));
+}
+
+int take_one(struct statement *statement, const char *words)
+{
+    for (int i = 0;; i++) {
+        const size_t length = strcspn(words, " ");
+        if (length != 0 && take_word(statement, words, length))
             return i;
-    return -1;
+        if (words[length] == 0)
+            return -1;
+        words += length + 1;
+    }
+}
+
+void take_all(struct statement *statement, const char *words)
+{
+    while (take_one(statement, words) >= 0)
+        ;
+}
+
+uint16_t take_flags(struct statement *statement, const struct flag_word *words)
+{
+    uint16_t flags = 0;
+    for (; words != NULL && words->word != NULL; words++)
+        if (words->word[0] == 0 || take(statement, words->word))
+            flags |= words->flag;
+    return flags;
 }
 
 static enum type take_type_up_to(struct statement *statement, enum type last)
@@ -57,8 +89,7 @@ enum type take_any_type(struct statement *statement)
 
 enum rounding take_rounding(struct statement *statement)
 {
-    static const char *const words[] = {".rn", ".rz", ".rm", ".rp", ".rna", NULL};
-    return (enum rounding)(take_one(statement, words) + 1);
+    return (enum rounding)(take_one(statement, ".rn .rz .rm .rp .rna") + 1);
 }
 
 enum space take_space(struct statement *statement)
@@ -79,43 +110,10 @@ enum space take_space(struct statement *statement)
 
 void take_hints(struct statement *statement)
 {
-    static const char *const hints[] = {".volatile",
-                                        ".relaxed",
-                                        ".acquire",
-                                        ".release",
-                                        ".acq_rel",
-                                        ".sc",
-                                        ".weak",
-                                        ".gpu",
-                                        ".cta",
-                                        ".sys",
-                                        ".cluster",
-                                        ".ca",
-                                        ".cg",
-                                        ".cs",
-                                        ".cv",
-                                        ".lu",
-                                        ".wb",
-                                        ".wt",
-                                        ".nc",
-                                        ".uni",
-                                        ".aligned",
-                                        ".mmio",
-                                        ".noftz",
-                                        ".L1::evict_normal",
-                                        ".L1::evict_unchanged",
-                                        ".L1::evict_first",
-                                        ".L1::evict_last",
-                                        ".L1::no_allocate",
-                                        ".L2::evict_last",
-                                        ".L2::evict_normal",
-                                        ".L2::evict_first",
-                                        ".L2::64B",
-                                        ".L2::128B",
-                                        ".L2::256B",
-                                        NULL};
-    while (take_one(statement, hints) >= 0)
-        ;
+    take_all(statement, ".volatile .relaxed .acquire .release .acq_rel .sc .weak .gpu .cta .sys .cluster .ca "
+                        ".cg .cs .cv .lu .wb .wt .nc .uni .aligned .mmio .noftz .L1::evict_normal "
+                        ".L1::evict_unchanged .L1::evict_first .L1::evict_last .L1::no_allocate "
+                        ".L2::evict_last .L2::evict_normal .L2::evict_first .L2::64B .L2::128B .L2::256B");
 }
 
 struct instruction *begin(struct statement *statement, enum operation operation, enum type type)
@@ -147,24 +145,84 @@ bool destination(struct statement *statement, unsigned index, bool predicate, st
     return write_operand(statement->parser, &statement->operands[index].atoms[0], predicate, operand);
 }
 
-/* A result and `count` sources, all of one type. */
-struct instruction *simple(struct statement *statement, enum operation operation, enum type type,
-                           unsigned count, enum type last)
+/* One source, as its letter says. */
+static bool read_source(struct statement *statement, unsigned index, char letter, enum type type,
+                        enum type second, struct operand *operand)
 {
-    struct operand to, from[4] = {0};
-    if (statement->operand_count != count + 1 || type == T_NONE) {
+    const enum type read = letter == 't'   ? type
+                           : letter == 's' ? second
+                           : letter == 'u' ? T_U32
+                           : letter == 'l' ? T_U64
+                                           : T_PRED;
+    return source(statement, index, read, operand);
+}
+
+/* One result, as its letter says. */
+static bool read_result(struct statement *statement, unsigned index, char letter, struct operand to[2])
+{
+    const struct written *written = &statement->operands[index];
+    const bool predicate = letter == 'p' || letter == 'P';
+    if (written->form == FORM_PAIR && (letter == 'D' || letter == 'P'))
+        return write_operand(statement->parser, &written->atoms[0], predicate, &to[0]) &&
+               write_operand(statement->parser, &written->atoms[1], true, &to[1]);
+    return destination(statement, index, predicate, &to[0]);
+}
+
+struct instruction *build(struct statement *statement, enum operation operation, const char *operands,
+                          enum type type, enum type second)
+{
+    struct operand to[2] = {0}, from[4] = {0};
+    const unsigned count = (unsigned)strlen(operands);
+    const struct atom *immediate = NULL;
+    unsigned sources = 0;
+    if (statement->operand_count != count || type == T_NONE) {
         refuse(statement, type == T_NONE ? "has no type" : "has another number of operands");
         return NULL;
     }
-    for (unsigned i = 0; i < count; i++)
-        if (!source(statement, i + 1, i + 1 == count && last != T_NONE ? last : type, &from[i]))
+    for (unsigned i = 0; i < count; i++) {
+        if (operands[i] == 'i')
+            immediate = &statement->operands[i].atoms[0];
+        else if (strchr("tsulb", operands[i]) != NULL &&
+                 !read_source(statement, i, operands[i], type, second, &from[sources++]))
             return NULL;
-    if (!destination(statement, 0, false, &to))
+    }
+    if (strchr("dDpP", operands[0]) != NULL && !read_result(statement, 0, operands[0], to))
         return NULL;
+    if (immediate != NULL && immediate->kind != ATOM_INTEGER) {
+        refuse(statement, "needs a number as its last operand");
+        return NULL;
+    }
     struct instruction *instruction = begin(statement, operation, type);
     if (instruction == NULL)
         return NULL;
-    instruction->to[0] = to;
+    memcpy(instruction->to, to, sizeof to);
     memcpy(instruction->from, from, sizeof from);
+    if (immediate != NULL)
+        instruction->variant = (uint8_t)immediate->bits;
     return instruction;
+}
+
+bool decode_row(struct statement *statement, const struct row *row)
+{
+    const int word = row->words != NULL ? take_one(statement, row->words) : 0;
+    const uint16_t flags = take_flags(statement, row->flags);
+    if (row->ignored != NULL)
+        take_all(statement, row->ignored);
+    const enum type type = take_type(statement);
+    const enum type second = row->two_types                       ? take_type(statement)
+                             : strchr(row->operands, 'b') != NULL ? T_PRED
+                                                                  : type;
+    if ((word < 0 && row->words[0] != ' ') || second == T_NONE)
+        return unsupported(statement);
+    const unsigned chosen = word < 0 ? 0 : (unsigned)word;
+    struct instruction *instruction =
+        build(statement, row->words_are_operations ? row->operation + chosen : row->operation, row->operands,
+              type, second);
+    if (instruction == NULL)
+        return false;
+    instruction->source = (uint8_t)second;
+    instruction->flags = flags;
+    if (row->words != NULL && !row->words_are_operations)
+        instruction->variant = (uint8_t)chosen;
+    return true;
 }

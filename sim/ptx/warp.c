@@ -221,80 +221,6 @@ static bool is_control(uint8_t operation)
            operation != OP_BAR_WARP;
 }
 
-static enum ptx_status run_one(struct warp *warp, const struct instruction *instruction, uint32_t mask)
-{
-    switch (instruction->operation) {
-    case OP_MOV:
-    case OP_MOV_SPECIAL:
-    case OP_PACK:
-    case OP_UNPACK:
-    case OP_ADDRESS_LOCAL:
-    case OP_ADDRESS_DYNAMIC:
-    case OP_CVTA:
-    case OP_CVTA_TO:
-    case OP_ISSPACEP:
-        run_move(warp, instruction, mask);
-        return PTX_OK;
-    case OP_LD:
-    case OP_ST:
-    case OP_LD_PARAM:
-    case OP_LD_FRAME:
-    case OP_ST_FRAME:
-    case OP_ATOM:
-        return run_memory(warp, instruction, mask);
-    case OP_SETP:
-    case OP_SET:
-    case OP_SELP:
-    case OP_SLCT:
-    case OP_TESTP:
-    case OP_PRED_LOGIC:
-    case OP_PRED_MOV:
-        run_compare(warp, instruction, mask);
-        return PTX_OK;
-    case OP_CVT:
-    case OP_CVT_PAIR:
-    case OP_CVT_PACK:
-        run_convert(warp, instruction, mask);
-        return PTX_OK;
-    case OP_SHFL:
-    case OP_VOTE:
-    case OP_MATCH:
-    case OP_ACTIVEMASK:
-    case OP_REDUX:
-    case OP_ELECT:
-        run_collective(warp, instruction, mask);
-        return PTX_OK;
-    case OP_COPY_ASYNC:
-        return run_copy_async(warp, instruction, mask);
-    case OP_MBARRIER:
-        return run_mbarrier(warp, instruction, mask);
-    case OP_MMA:
-        run_mma(warp, instruction, mask);
-        return PTX_OK;
-    case OP_MATRIX_LOAD:
-    case OP_MATRIX_STORE:
-        return run_matrix_memory(warp, instruction, mask);
-    case OP_MATRIX_LOAD8:
-    case OP_MATRIX_STORE8:
-    case OP_MATRIX_MOVE:
-        return run_matrix8(warp, instruction, mask);
-    case OP_BUILTIN:
-        return run_builtin(warp, instruction, mask);
-    case OP_FENCE:
-        atomic_thread_fence(memory_order_seq_cst);
-        return PTX_OK;
-    case OP_BAR_WARP:
-    case OP_NOP:
-        return PTX_OK;
-    default:
-        if (type_is_float((enum type)instruction->type))
-            run_float(warp, instruction, mask);
-        else
-            run_integer(warp, instruction, mask);
-        return PTX_OK;
-    }
-}
-
 static bool is_collective(uint8_t operation)
 {
     return (operation >= OP_SHFL && operation <= OP_MATRIX_MOVE && operation != OP_ACTIVEMASK) ||
@@ -353,7 +279,7 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
                 return PTX_OK;
             }
             if (!instruction->common || !run_common(warp, instruction, mask)) {
-                const enum ptx_status status = run_one(warp, instruction, mask);
+                const enum ptx_status status = instruction->run(warp, instruction, mask);
                 if (status != PTX_OK)
                     return status;
             }

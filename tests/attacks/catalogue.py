@@ -21,7 +21,7 @@ the wrong control passes after it. none: it is made for our design alone, or a n
 Check = Literal["", "no processes", "no files", "warm"]
 """What else must hold after our grade of it."""
 
-STOPPED = frozenset({"wrong", "violation", "unreplayable", "error"})
+STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
 
 CONTROLS = {
     "Mix": "mix.py",
@@ -112,12 +112,12 @@ ATTACK_LIST = (
     Attack(2, "02_checker_patch.py", "patched allclose", "Python", verdicts=only("wrong")),
     Attack(3, "03_current_stream.py", "another stream left current", "stream", true_time=True, where="torch"),
     Attack(4, "04_lazy_output.py", "output that computes when looked at", "Python", true_time=True),
-    Attack(5, "05_forged_line.py", "result printed, process ended", "IPC", verdicts=only("error")),
+    Attack(5, "05_forged_line.py", "result printed, process ended", "IPC", verdicts=only("failed")),
     Attack(5, "05_forged_at_exit.py", "result printed at exit", "IPC", verdicts=only("wrong")),
-    Attack(5, "05_forged_events.py", "our messages to every descriptor", "IPC", verdicts=only("error")),
+    Attack(5, "05_forged_events.py", "our messages to every descriptor", "IPC", verdicts=only("failed")),
     Attack(
         6, "06_pickle.py", "pickled payload to the parent", "IPC",
-        verdicts=only("error"), naive_options=("--isolated",),
+        verdicts=only("failed"), naive_options=("--isolated",),
     ),
     Attack(
         7, "07_poison.py", "grader rewritten, files dropped", "files", "next", only("wrong"),
@@ -154,7 +154,7 @@ ATTACK_LIST = (
     Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
         17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",
-        only("unreplayable", "violation", "error"), true_time=True, where="gpu", large="deep",
+        only("unreplayable", "violation", "failed"), true_time=True, where="gpu", large="deep",
     ),
     Attack(17, "17_by_content_freed.py", "cache by content, freed memory", "device", where="sim"),
     Attack(
@@ -198,7 +198,7 @@ ATTACK_LIST = (
     ),
     Attack(21, "21_not_a_number.py", "all NaN", "semantics", "none", only("wrong"), problem="RowMean"),
     Attack(
-        21, "21_same_memory.py", "one array for two outputs", "semantics", "none", only("error", "violation"),
+        21, "21_same_memory.py", "one array for two outputs", "semantics", "none", only("failed", "violation"),
         problem="MixBoth",
     ),
     Attack(
@@ -253,23 +253,23 @@ ATTACK_LIST = (
     ),
     Attack(33, "33_real_driver.py", "driver behind the recorder", "driver", "none", only("wrong")),
     Attack(
-        33, "33_own_driver.py", "copy of the driver", "driver", "none", only("wrong", "error"),
+        33, "33_own_driver.py", "copy of the driver", "driver", "none", only("wrong", "failed"),
         where="sim",
     ),
-    Attack(33, "33_without_preload.py", "exec without preload", "native", "none", only("error")),
-    Attack(33, "33_forged_recordings.py", "recordings of its own", "files", "none", only("error", "wrong")),
+    Attack(33, "33_without_preload.py", "exec without preload", "native", "none", only("failed")),
+    Attack(33, "33_forged_recordings.py", "recordings of its own", "files", "none", only("failed", "wrong")),
     Attack(
-        33, "33_own_region.py", "region begun and ended itself", "native", "none", only("error",
+        33, "33_own_region.py", "region begun and ended itself", "native", "none", only("failed",
         "unreplayable", "wrong"),
     ),
     Attack(
-        33, "33_ranges.py", "output's name on other memory too", "native", "none", only("error",
+        33, "33_ranges.py", "output's name on other memory too", "native", "none", only("failed",
         "violation", "unreplayable"),
     ),
     Attack(33, "33_swapped_names.py", "names on memory that is ready", "Python", "none", only("wrong")),
     Attack(
         33, "33_output_is_input.py", "output is the input's memory", "Python", "none",
-        only("violation", "error", "unreplayable"),
+        only("violation", "failed", "unreplayable"),
     ),
     Attack(33, "33_before_the_region.py", "computed before the recording", "Python", "none", only("wrong")),
     Attack(
@@ -284,14 +284,14 @@ ATTACK_LIST = (
     ),
     Attack(34, "34_flood.py", "prints without end", "machine", "none", true_time=True),
     Attack(
-        34, "34_memory.py", "all of the memory", "machine", "none", only("error"), options=("--memory",
+        34, "34_memory.py", "all of the memory", "machine", "none", only("failed"), options=("--memory",
         "512M"),
     ),
-    Attack(34, "34_disk.py", "many files", "machine", "none", only("wrong", "error")),
-    Attack(34, "34_kill_parent.py", "ends its parent", "machine", "none", only("wrong", "error")),
-    Attack(34, "34_closed_descriptors.py", "closes descriptors", "machine", "none", only("wrong", "error")),
+    Attack(34, "34_disk.py", "many files", "machine", "none", only("wrong", "failed")),
+    Attack(34, "34_kill_parent.py", "ends its parent", "machine", "none", only("wrong", "failed")),
+    Attack(34, "34_closed_descriptors.py", "closes descriptors", "machine", "none", only("wrong", "failed")),
     Attack(
-        35, "35_driver_code.py", "driver's own code overwritten", "native", "none", only("violation", "error"),
+        35, "35_driver_code.py", "driver's own code overwritten", "native", "none", only("violation", "failed"),
         true_time=True, options=INLINE,
     ),
     Attack(35, "01_timer_patch.py", "patched event class", "Python", "none", tag="-inline", options=INLINE, **TAMPERED),

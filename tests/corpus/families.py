@@ -1,7 +1,8 @@
-"""The families of kernels, by the name of their source, and the images each is compiled to."""
+"""Families of kernels, one per source file, and the images that each family is compiled to."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -20,11 +21,29 @@ def cases_of(family: str) -> tuple[Case, ...]:
 
 
 def images_of(family: str) -> dict[str, Path]:
-    """PTX by what it was compiled for: 75, 80, 90, and 90g for the unoptimised one with debugging symbols."""
-    split = {path: path.stem.rpartition("_") for path in sorted((HERE / "ptx").glob("*.ptx"))}
-    return {image: path for path, (name, _, image) in split.items() if name == family}
+    """The file of each image: 75, 80, 90, and 90g for unoptimised code with debugging symbols.
+
+    A file's name lists its images: their texts are equal but for the target. text_of() gives the text of one.
+    """
+    found: dict[str, Path] = {}
+    for path in sorted((HERE / "ptx").glob(f"{family}_*.ptx")):
+        listed = path.stem.removeprefix(f"{family}_")
+        if re.fullmatch(r"\d+g?(_\d+)*", listed):  # not a family whose name begins the same
+            found.update(dict.fromkeys(listed.split("_"), path))
+    return dict(sorted(found.items()))
+
+
+def text_of(family: str, image: str) -> str:
+    return for_target(images_of(family)[image].read_text(), target_of(image))
+
+
+def for_target(text: str, target: int) -> str:
+    """PTX with another target in its header."""
+    replaced, count = re.subn(r"^\.target sm_\d+", f".target sm_{target}", text, count=1, flags=re.MULTILINE)
+    assert count == 1
+    return replaced
 
 
 def target_of(image: str) -> int:
-    """The compute capability that an image's name says."""
+    """The compute capability in an image's name."""
     return int("".join(filter(str.isdigit, image)))

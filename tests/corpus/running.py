@@ -18,7 +18,7 @@ from tests.corpus.bound import Exact
 from tests.corpus.capture import captured
 from tests.corpus.case import Argument, Array, Case, In, Out, Struct
 from tests.corpus.driver import Driver, DriverError, Module
-from tests.corpus.families import cases_of, images_of, target_of
+from tests.corpus.families import cases_of, images_of, target_of, text_of
 from tests.corpus.nvrtc import NvrtcError, compile_source
 
 CHILD = "CORPUS_CHILD"
@@ -126,7 +126,7 @@ def _in_a_child(result: Result, driver: Path | None) -> Result:
 def _text(family: str, image: str) -> bytes:
     if image.startswith("nvrtc"):
         return compile_source(family, target_of(image))
-    return images_of(family)[image].read_bytes() + b"\0"
+    return text_of(family, image).encode() + b"\0"
 
 
 class Launch:

@@ -67,7 +67,7 @@ def make_captures(folder: Path) -> Sequence[Path]:
 def make_hip_images(folder: Path) -> Sequence[Path]:
     """PTX in everything that HIP's images come in."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = (ROOT / "tests/unit/ptx/kernels/kernels_75.ptx").read_text()
+    text = (ROOT / "tests/unit/ptx/kernels/kernels.ptx").read_text()
     bundled = sim_bundle(text)
     images = {"object": code_object(text), "bundle": bundled}
     images |= {f"zlib{version}": packed(bundled, "zlib", version) for version in VERSIONS}

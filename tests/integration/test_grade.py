@@ -126,8 +126,9 @@ def test_what_does_not_compile_says_why(tmp_path: Path) -> None:
     result, words = graded(
         tmp_path, "vector_add", written(tmp_path, "broken.cu", SAXPY % ("nonsense;", "1.0f"))
     )
-    assert (result.verdict, result.status) == ("error", 70)
+    assert (result.verdict, result.status) == ("failed", 65)
     assert "nonsense" in result.reason
+    assert "nonsense" in result.output
     assert "Traceback" not in words
 
 

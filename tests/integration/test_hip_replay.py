@@ -151,6 +151,6 @@ def test_for_an_adversary(recorded: Recorded) -> None:
 
 
 def test_a_driver_of_cuda_is_refused(recorded: Recorded, native: Path) -> None:
-    with pytest.raises(ShimError, match="is a driver of CUDA, one of HIP is needed") as refused:
+    with pytest.raises(ShimError, match="is a CUDA driver, but a driver of HIP") as refused:
         benchguard.replay(recorded.folder / "x.ncap", driver=str(native / "sim" / "libcuda.so.1"))
     assert "\n" not in str(refused.value)

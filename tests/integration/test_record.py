@@ -42,6 +42,22 @@ def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Pat
     assert (recorded.folder / "x.audit.jsonl").is_file()
 
 
+def test_failed_record_does_not_block_the_next_one(record: Record, program: Path) -> None:
+    failed = record([program, "timed"], "--launches", "100:101")
+    assert failed.status == 70 and failed.captures == []
+    assert "--launches 100:101 asks for more" in failed.stderr
+    assert record([program, "twice"]).status == 0
+    assert failed.captures == ["x.2.ncap", "x.ncap"]
+
+
+def test_capture_of_further_region_is_not_replaced(record: Record, program: Path, tmp_path: Path) -> None:
+    """The file for a second region is in the way: nothing runs."""
+    (tmp_path / "x.2.ncap").touch()
+    recorded = record([program, "twice"])
+    assert (recorded.status, recorded.stdout) == (2, "")
+    assert "x.2.ncap exists; name another file, or replace it with --force" in recorded.stderr
+
+
 @both_apis
 @pytest.mark.parametrize(
     ("options", "kinds"),

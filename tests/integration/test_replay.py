@@ -106,7 +106,7 @@ def test_what_was_done_to_the_caches_is_in_the_result(saxpy: Path) -> None:
         (["--json", "/nowhere/x.json"], 2, "/nowhere is not a folder"),
         (["--output", "y=/nowhere/y"], 2, "/nowhere is not a folder"),
         (["--raw", "/"], 2, "is a directory"),
-        (["--driver", "hip-sim"], 70, "is a driver of HIP, one of CUDA is needed"),
+        (["--driver", "hip-sim"], 70, "is a HIP driver, but a driver of CUDA"),
     ],
 )
 def test_invalid_option_message_is_one_line(

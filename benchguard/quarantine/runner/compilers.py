@@ -15,7 +15,10 @@ from ...shim.nvrtc import NAMES, nvrtc_files, packages, toolkits
 from .reporting import SubmissionError
 from .source import Flags
 
-_ERROR = re.compile(r"\berror\b", re.IGNORECASE)
+_ERROR = re.compile(r"\b(error|fatal)\b", re.IGNORECASE)
+_NO_HOST_COMPILER = re.compile(
+    r"host compiler|cc1plus|\b(gcc|g\+\+|cc|c\+\+|clang)\b.*(not found|No such file)", re.IGNORECASE
+)
 _OURS = ("LD_PRELOAD", "NEUTRINO_", "NVCC_", "SIM_")
 """Of the environment, what is nothing to a compiler, or adds options to it."""
 
@@ -66,11 +69,14 @@ def _run(nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: P
     done = _start([*command, "-x", "cu", str(source), "-o", str(output)], scratch)
     said = done.stdout.decode(errors="replace")
     if done.returncode != 0 or not output.is_file():
+        if _NO_HOST_COMPILER.search(said):
+            text = "nvcc finds no working host compiler; install g++, or name one with -ccbin"
+            raise SubmissionError(text, said)
         raise SubmissionError(first_error(said, source) or f"nvcc ended with status {done.returncode}", said)
 
 
 def first_error(said: str, source: Path) -> str | None:
-    """A compiler's first line that calls something an error, without the folders."""
+    """The first line of a compiler's output that reports an error, without folder names."""
     line = next((line for line in said.splitlines() if _ERROR.search(line)), None)
     return None if line is None else one_line(line.replace(f"{source.parent}{os.sep}", ""))
 

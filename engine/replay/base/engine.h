@@ -5,18 +5,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/rebuild/code.h"
-#include "replay/sample/cold.h"
 #include "replay/base/driver.h"
-#include "replay/state/inputs.h"
-#include "replay/rebuild/memory.h"
-#include "replay/rebuild/operations.h"
 #include "replay/capture/reader.h"
+#include "replay/rebuild/code_state.h"
+#include "replay/rebuild/memory_state.h"
+#include "replay/rebuild/operations_state.h"
+#include "replay/rebuild/streams_state.h"
 #include "replay/replay.h"
-#include "replay/state/staging.h"
-#include "replay/rebuild/streams.h"
-#include "replay/sample/utility.h"
-#include "replay/state/vault.h"
+#include "replay/sample/cold_state.h"
+#include "replay/sample/utility_state.h"
+#include "replay/state/inputs_state.h"
+#include "replay/state/staging_state.h"
+#include "replay/state/vault_state.h"
 
 enum { NB_NOTES_MAX = 8, NB_NOTE_BYTES = 256 };
 

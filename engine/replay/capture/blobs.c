@@ -8,13 +8,13 @@
 
 static const char *check_blob(const struct nb_reader_file *file, const struct nb_blob *blob)
 {
-    const int compressed = blob->compression == 1;
+    const int compressed = blob->compression == NB_BLOB_ZSTD;
     if (blob->offset < sizeof file->header || blob->offset > file->bytes ||
         blob->stored_bytes > file->bytes - blob->offset)
         return "is not in the file";
     if (blob->raw_bytes == 0 || blob->raw_bytes > NB_BLOB_MAX)
         return "is empty, or larger than a blob may be";
-    if (blob->compression > 1)
+    if (blob->compression > NB_BLOB_ZSTD)
         return "is compressed in a way that is not known";
     if (blob->stored_bytes == 0 || blob->stored_bytes > blob->raw_bytes ||
         (blob->stored_bytes < blob->raw_bytes) != compressed)

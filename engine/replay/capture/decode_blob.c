@@ -63,7 +63,7 @@ static enum nb_decode_outcome decompress(const struct nb_codec *codec, const str
 enum nb_decode_outcome nb_decode_blob(const struct nb_codec *codec, const struct nb_blob *blob,
                                       const uint8_t *stored, uint8_t *raw)
 {
-    if (blob->compression == 0) {
+    if (blob->compression == NB_BLOB_NONE) {
         memcpy(raw, stored, blob->raw_bytes);
     } else {
         const enum nb_decode_outcome outcome = decompress(codec, blob, stored, raw);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/code.h"
 
 /* ---- modules ------------------------------------------------------------------------------------------- */
 

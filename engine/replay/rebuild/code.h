@@ -7,39 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/base/driver.h"
+#include "replay/rebuild/code_state.h"
 
 struct nb_replay;
-
-/* One of the two handles, as the recorded program had it. */
-struct nb_code_module {
-    CUmodule module;
-    CUlibrary library;
-};
-
-struct nb_code_kernel {
-    CUfunction function;
-    bool shared; /* another kernel is the same function with other settings: set them before each launch */
-};
-
-struct nb_code_variable {
-    CUdeviceptr address;
-    uint64_t shadow; /* where its content is in the shadow */
-};
-
-/* Everything of one copy. */
-struct nb_code_copy {
-    struct nb_code_module *modules;
-    struct nb_code_kernel *kernels;
-    struct nb_code_variable *variables;
-};
-
-struct nb_code {
-    struct nb_code_copy *copies;
-    uint32_t copy_count;
-    uint32_t current; /* the copy that ran last */
-    uint32_t *sorted; /* variables by their recorded address */
-};
 
 int nb_code_load(struct nb_replay *replay, uint32_t copy_count) __attribute__((visibility("hidden")));
 

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/code.h"
+#include "replay/rebuild/operations.h"
 
 static int add_kernel(struct nb_replay *replay, uint32_t copy, uint32_t index, CUgraph graph,
                       CUgraphNode *node)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/memory.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
 

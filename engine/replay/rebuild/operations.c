@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/base/engine.h"
 #include "core/wire/record.h"
+#include "replay/base/engine.h"
+#include "replay/rebuild/code.h"
+#include "replay/rebuild/streams.h"
 
 /* ---- places of what operations carry ------------------------------------------------------------------- */
 

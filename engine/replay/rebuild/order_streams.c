@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/streams.h"
 
 /* One flag a stream and one an event: "ordered", seen from where the walk is. */
 struct walk {

@@ -2,8 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/base/engine.h"
 #include "core/wire/record.h"
+#include "replay/base/engine.h"
+#include "replay/rebuild/code.h"
+#include "replay/rebuild/memory.h"
+#include "replay/rebuild/operations.h"
 
 _Static_assert(sizeof(struct nb_attribute) == sizeof(CUlaunchAttribute), "record.h keeps what cuda.h has");
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/memory.h"
 
 enum { GIB_SHIFT = 30 };
 

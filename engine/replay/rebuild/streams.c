@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/streams.h"
 
 /* Which streams have operations, and which has the first. */
 static void find_used(struct nb_replay *replay)

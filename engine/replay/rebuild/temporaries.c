@@ -2,6 +2,9 @@
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/memory.h"
+#include "replay/sample/utility.h"
+#include "replay/state/inputs.h"
 
 static int by_address(const void *left, const void *right)
 {

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/code.h"
+#include "replay/state/staging.h"
 
 struct place {
     uint64_t address;

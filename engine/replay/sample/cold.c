@@ -6,7 +6,14 @@
 #include "replay/sample/cold.h"
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/code.h"
+#include "replay/rebuild/memory.h"
+#include "replay/rebuild/operations.h"
 #include "replay/sample/rotation.h"
+#include "replay/sample/utility.h"
+#include "replay/state/inputs.h"
+#include "replay/state/staging.h"
+#include "replay/state/vault.h"
 
 enum {
     SCRATCH_FACTOR = 3, /* caches' worth of scratch memory: replacement is not least-recently-used */

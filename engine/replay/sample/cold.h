@@ -4,14 +4,9 @@
 
 #include <stdint.h>
 
-#include "replay/base/driver.h"
+#include "replay/sample/cold_state.h"
 
 struct nb_replay;
-
-struct nb_cold_state {
-    CUdeviceptr scratch;    /* one half to be written, the other one to be read */
-    uint64_t scratch_bytes; /* of each half */
-};
 
 /* How many physical sets the mode wants, and how much scratch memory twice. */
 uint32_t nb_cold_sets(struct nb_replay *replay) __attribute__((visibility("hidden")));

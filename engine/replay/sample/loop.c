@@ -2,6 +2,12 @@
 #include "replay/sample/loop.h"
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/operations.h"
+#include "replay/rebuild/streams.h"
+#include "replay/sample/cold.h"
+#include "replay/sample/utility.h"
+#include "replay/state/inputs.h"
+#include "replay/state/vault.h"
 
 static double us_between(uint64_t begin_ns, uint64_t end_ns)
 {

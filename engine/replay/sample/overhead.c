@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
+#include "replay/sample/cold.h"
 #include "replay/sample/loop.h"
+#include "replay/sample/utility.h"
 
 enum {
     BATCH = 60, /* pairs that are queued at once: three operations each, below NB_QUEUE_MAX */

@@ -6,36 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/base/driver.h"
+#include "replay/sample/utility_state.h"
 
 struct nb_replay;
-
-enum { NB_STAMPS_MAX = 1024 }; /* multiprocessors that are told apart */
-
-struct nb_stamp {
-    uint64_t timer; /* nanoseconds */
-    uint64_t clock; /* cycles of that multiprocessor */
-};
-
-/* In host memory that the device sees. */
-struct nb_signal {
-    _Atomic uint32_t release; /* the host's: let the stream go */
-    uint32_t pad0[15];
-    _Atomic uint32_t gave_up; /* the device's: the limit passed first */
-    uint32_t pad1[15];
-    struct nb_stamp before[NB_STAMPS_MAX], after[NB_STAMPS_MAX];
-};
-
-struct nb_utility {
-    CUmodule module;
-    CUfunction hold, read, fill_shared, stamp, empty, touch, noise;
-    CUfunction flush;    /* NULL: none is asked for */
-    bool has_icache_inv; /* AMD's instruction is in it */
-    struct nb_signal *signal;
-    CUdeviceptr signal_device;
-    CUdeviceptr sink;
-    uint32_t shared_bytes; /* the most that a block can have */
-};
 
 int nb_utility_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
 

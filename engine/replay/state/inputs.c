@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/code.h"
+#include "replay/rebuild/memory.h"
+#include "replay/sample/utility.h"
+#include "replay/state/staging.h"
+#include "replay/state/vault.h"
 
 /* splitmix64 */
 uint64_t nb_inputs_noise(struct nb_replay *replay)

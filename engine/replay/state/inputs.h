@@ -5,32 +5,9 @@
 
 #include <stdint.h>
 
-#include "replay/base/driver.h"
+#include "replay/state/inputs_state.h"
 
 struct nb_replay;
-
-struct nb_input {
-    uint32_t set;
-    uint64_t address;
-    uint64_t bytes;
-    CUdeviceptr content; /* in the vault */
-};
-
-struct nb_output {
-    uint64_t address;
-    uint64_t bytes;
-};
-
-enum { NB_INPUT_SETS_MAX = 1 << 16 };
-
-struct nb_inputs {
-    struct nb_input *inputs;
-    uint32_t count, room;
-    uint32_t set_count; /* one more than the greatest number given */
-    struct nb_output *outputs;
-    uint32_t output_count, output_room;
-    uint64_t noise; /* state of the generator that draws poison */
-};
 
 /* Whether there is such a set; NB_NOTHING is the recorded inputs. */
 int nb_inputs_check(struct nb_replay *replay, uint32_t set) __attribute__((visibility("hidden")));

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/memory.h"
+#include "replay/state/staging.h"
 
 #define GAP (256u << 10) /* zeros between two contents that are copied rather than set */
 

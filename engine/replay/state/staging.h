@@ -5,21 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "replay/base/driver.h"
+#include "replay/state/staging_state.h"
 
 struct nb_replay;
-
-#define NB_STAGING_BYTES   (8u << 20)   /* the most that each of two halves has */
-#define NB_STAGING_GUARDED (512u << 10) /* and where it is to be overwritten before every sample */
-
-struct nb_staging {
-    uint8_t *host;
-    size_t half_bytes;
-    CUevent free[2]; /* the device has read that half */
-    uint32_t half;
-    size_t begin, end; /* of what is in the half and not queued yet */
-    CUdeviceptr target;
-};
 
 int nb_staging_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
 

@@ -23,22 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/base/driver.h"
+#include "replay/state/vault_state.h"
 
 struct nb_replay;
-
-struct nb_vault_piece {
-    CUdeviceptr address; /* reserved; 0: not yet */
-    uint64_t bytes, used;
-    CUmemGenericAllocationHandle handle;
-    bool created, mapped;
-};
-
-struct nb_vault {
-    struct nb_vault_piece *pieces;
-    uint32_t count, room;
-    uint64_t spent_ns; /* on mapping and unmapping for the guard */
-};
 
 /* Make room for `bytes` in one piece: what is taken next is from there. */
 int nb_vault_reserve(struct nb_replay *replay, uint64_t bytes) __attribute__((visibility("hidden")));

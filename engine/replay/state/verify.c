@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/code.h"
+#include "replay/rebuild/memory.h"
 #include "replay/sample/loop.h"
+#include "replay/state/staging.h"
+#include "replay/state/vault.h"
 
 /* One allocation or variable, as two replays left it. */
 struct subject {

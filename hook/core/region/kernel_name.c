@@ -1,14 +1,51 @@
-/* Kernels by the names that people give them. */
+/* Kernel names as users write them: mangled, plain or demangled. */
 #include <ctype.h>
+#include <dlfcn.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/region/selection.h"
 
 #define PLAIN_MAX 512
 
-/* The function's own name in an Itanium-mangled one: the last of the identifiers that it begins with, as in
- * _ZN2at6native6kernelILi4EEEvPf. Of other spellings ("" here) the whole name is matched alone. */
+/* Longer mangled names are not demangled, in the audit log neither (benchguard/audit/demangle.py). */
+#define MANGLED_MAX 8192
+
+typedef char *demangler(const char *mangled, char *buffer, size_t *bytes, int *status);
+
+/* The program may be in C, or link its C++ library statically. */
+static demangler *find_demangler(void)
+{
+    static demangler *found;
+    static bool searched;
+    if (!__atomic_load_n(&searched, __ATOMIC_ACQUIRE)) {
+        void *symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+        void *library = symbol == NULL ? dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL) : NULL;
+        if (library != NULL)
+            symbol = dlsym(library, "__cxa_demangle");
+        memcpy(&found, &symbol, sizeof found);
+        __atomic_store_n(&searched, true, __ATOMIC_RELEASE);
+    }
+    return found;
+}
+
+/* Also compares the text itself: brackets in "int (&) [4]" are not meant as a pattern. */
+static bool demangled_name_matches(const char *pattern, const char *name)
+{
+    demangler *demangle;
+    if (strncmp(name, "_Z", 2) != 0 || strlen(name) > MANGLED_MAX || (demangle = find_demangler()) == NULL)
+        return false;
+    int status;
+    char *demangled = demangle(name, NULL, NULL, &status);
+    const bool matches =
+        demangled != NULL && (strcmp(pattern, demangled) == 0 || fnmatch(pattern, demangled, 0) == 0);
+    free(demangled);
+    return matches;
+}
+
+/* The function's own name in an Itanium-mangled one: the last of the leading identifiers, "kernel" in
+ * _ZN2at6native6kernelILi4EEEvPf. Empty for names that are not mangled this way. */
 static void plain_name(const char *name, char *plain)
 {
     const char *at = name;
@@ -40,5 +77,7 @@ bool nb_kernel_name_matches(const char *pattern, const char *name)
     if (fnmatch(pattern, name, 0) == 0)
         return true;
     plain_name(name, plain);
-    return plain[0] != 0 && fnmatch(pattern, plain, 0) == 0;
+    if (plain[0] != 0 && fnmatch(pattern, plain, 0) == 0)
+        return true;
+    return demangled_name_matches(pattern, name);
 }

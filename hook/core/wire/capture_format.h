@@ -56,6 +56,8 @@ struct nb_capture {
     uint8_t sha256[32];      /* of the blob table and then the section table: it names the capture */
 };
 
+enum nb_blob_compression { NB_BLOB_NONE = 0, NB_BLOB_ZSTD = 1 };
+
 /* Up to NB_BLOB_MAX bytes, compressed with zstd (one frame, content size and checksum given) if that made
  * them fewer, else as they are. Equal blobs are stored once. */
 struct nb_blob {
@@ -63,7 +65,7 @@ struct nb_blob {
     uint64_t offset;
     uint32_t stored_bytes;
     uint32_t raw_bytes;
-    uint32_t compression; /* 0: none, 1: zstd */
+    uint32_t compression; /* enum nb_blob_compression */
     uint32_t reserved;
 };
 

@@ -1,24 +1,13 @@
 /* The HIP library that libcuda-over-hip.so stands on, opened at the first call. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hip/driver/hip.h"
 
-static const struct {
-    const char *name;
-    size_t place; /* in struct nb_hip */
-} functions[] = {
-#define NB_ROW(function) {#function, offsetof(struct nb_hip, function)},
-    NB_HIP_FUNCTIONS(NB_ROW)
-#undef NB_ROW
-};
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct nb_hip table;
 static void *library;
 
 /* Whatever the arguments are, as the shim has it (nb_absent). */
@@ -41,29 +30,26 @@ static void *open_library(void)
     return opened;
 }
 
-static void fill(void)
+static void open_once(void)
 {
-    int (*const missing)(void) = absent;
     library = open_library();
     if (library == NULL)
         fprintf(stderr,
                 "neutrino: no HIP library: %s; set NEUTRINO_BRIDGE_DRIVER to the path of a libamdhip64.so\n",
                 dlerror());
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *address = library != NULL ? dlsym(library, functions[i].name) : NULL;
-        memcpy((char *)&table + functions[i].place, address != NULL ? (void *)&address : (void *)&missing,
-               sizeof address);
-    }
-}
-
-const struct nb_hip *nb_hip(void)
-{
-    pthread_once(&once, fill);
-    return &table;
 }
 
 void *nb_hip_find(const char *name)
 {
-    pthread_once(&once, fill);
+    pthread_once(&once, open_once);
     return library != NULL ? dlsym(library, name) : NULL;
+}
+
+void *nb_hip_function(const char *name)
+{
+    int (*const missing)(void) = absent;
+    void *function = nb_hip_find(name);
+    if (function == NULL)
+        memcpy(&function, &missing, sizeof function);
+    return function;
 }

@@ -6,11 +6,6 @@ static int device_of(CUcontext context)
     return (int)(uintptr_t)context - 1;
 }
 
-CUresult cuCtxGetDevice(CUdevice *device)
-{
-    return nb_hip_result(HIP(hipGetDevice)(device));
-}
-
 CUresult cuCtxGetCurrent(CUcontext *pctx)
 {
     int device = 0;
@@ -35,16 +30,6 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     return result;
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
-{
-    return nb_hip_result(HIP(hipDevicePrimaryCtxRelease)(dev));
-}
-
-CUresult cuCtxSynchronize(void)
-{
-    return nb_hip_result(HIP(hipDeviceSynchronize)());
-}
-
 /* HIP's limits have CUDA's numbers, and there are three of them: the stack (since 5.3), printf, the heap. */
 static bool has_limit(CUlimit limit)
 {
@@ -64,11 +49,6 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
         HIP_LATER(hipDeviceSetLimit, (enum hipLimit_t, size_t)); /* since 5.3 */
     return set != NULL && has_limit(limit) ? nb_hip_result(set((enum hipLimit_t)limit, value))
                                            : CUDA_ERROR_UNSUPPORTED_LIMIT;
-}
-
-CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
-{
-    return nb_hip_result(HIP(hipDeviceGetStreamPriorityRange)(leastPriority, greatestPriority));
 }
 
 /* No version has lines of L2 that persist, so none do after this. */

@@ -3,51 +3,6 @@
 
 #include <string.h>
 
-CUresult cuInit(unsigned int Flags)
-{
-    return nb_hip_result(HIP(hipInit)(Flags));
-}
-
-CUresult cuDriverGetVersion(int *driverVersion)
-{
-    return nb_hip_result(HIP(hipDriverGetVersion)(driverVersion));
-}
-
-CUresult cuDeviceGetCount(int *count)
-{
-    return nb_hip_result(HIP(hipGetDeviceCount)(count));
-}
-
-CUresult cuDeviceGet(CUdevice *device, int ordinal)
-{
-    return nb_hip_result(HIP(hipDeviceGet)(device, ordinal));
-}
-
-CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
-{
-    return nb_hip_result(HIP(hipDeviceGetName)(name, len, dev));
-}
-
-CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
-{
-    return nb_hip_result(HIP(hipDeviceTotalMem)(bytes, dev));
-}
-
-CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
-{
-    hipUUID bytes;
-    _Static_assert(sizeof bytes == sizeof *uuid, "a UUID is 16 bytes");
-    const hipError_t result = HIP(hipDeviceGetUuid)(&bytes, dev);
-    if (result == hipSuccess)
-        memcpy(uuid, &bytes, sizeof *uuid);
-    return nb_hip_result(result);
-}
-
-CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
-{
-    return nb_hip_result(HIP(hipDeviceGetPCIBusId)(pciBusId, len, dev));
-}
-
 /* hipDeviceAttribute_t numbers from 5.0 on; what only newer headers have is left out. AMD gives a block all
  * of its shared memory without being asked for it (OPTIN). */
 static const struct {

@@ -3,26 +3,6 @@
 
 #include <string.h>
 
-CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
-{
-    return nb_hip_result(HIP(hipGraphCreate)((hipGraph_t *)phGraph, flags));
-}
-
-CUresult cuGraphDestroy(CUgraph hGraph)
-{
-    return nb_hip_result(HIP(hipGraphDestroy)((hipGraph_t)hGraph));
-}
-
-CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
-{
-    return nb_hip_result(HIP(hipGraphClone)((hipGraph_t *)phGraphClone, (hipGraph_t)originalGraph));
-}
-
-CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
-{
-    return nb_hip_result(HIP(hipGraphGetNodes)((hipGraph_t)hGraph, (hipGraphNode_t *)nodes, numNodes));
-}
-
 /* Edges of HIP have no ports and no types: all of them are whole dependencies. */
 CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData,
                             size_t *numEdges)
@@ -61,28 +41,7 @@ CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
-{
-    return nb_hip_result(HIP(hipGraphChildGraphNodeGetGraph)((hipGraphNode_t)hNode, (hipGraph_t *)phGraph));
-}
-
 /* ---- executable ones ----------------------------------------------------------------------------------- */
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
-{
-    return nb_hip_result(
-        HIP(hipGraphInstantiateWithFlags)((hipGraphExec_t *)phGraphExec, (hipGraph_t)hGraph, flags));
-}
-
-CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
-{
-    return nb_hip_result(HIP(hipGraphLaunch)((hipGraphExec_t)hGraphExec, nb_hip_stream(hStream)));
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
-{
-    return nb_hip_result(HIP(hipGraphExecDestroy)((hipGraphExec_t)hGraphExec));
-}
 
 /* Since 5.3. Older libraries make a graph ready when it is instantiated or first launched. */
 CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)

@@ -21,56 +21,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* clang-format off */
-#define NB_HIP_FUNCTIONS(X) \
-    X(hipInit) X(hipDriverGetVersion) X(hipRuntimeGetVersion) X(hipGetErrorName) X(hipGetErrorString) \
-    X(hipGetLastError) \
-    X(hipGetDeviceCount) X(hipDeviceGet) X(hipDeviceGetName) X(hipDeviceGetAttribute) X(hipDeviceTotalMem) \
-    X(hipDeviceGetUuid) X(hipDeviceGetPCIBusId) X(hipGetDevice) X(hipSetDevice) X(hipDeviceSynchronize) \
-    X(hipDeviceGetLimit) X(hipDeviceGetStreamPriorityRange) X(hipDevicePrimaryCtxRetain) \
-    X(hipDevicePrimaryCtxRelease) X(hipDevicePrimaryCtxReset) X(hipDeviceGetMemPool) \
-    X(hipDeviceGetDefaultMemPool) X(hipMalloc) X(hipFree) X(hipMallocManaged) X(hipMemAllocPitch) \
-    X(hipHostMalloc) X(hipHostFree) X(hipHostGetDevicePointer) X(hipHostRegister) X(hipHostUnregister) \
-    X(hipMemGetInfo) X(hipMemGetAddressRange) X(hipPointerGetAttribute) X(hipMallocAsync) X(hipFreeAsync) \
-    X(hipMallocFromPoolAsync) X(hipMemPoolCreate) X(hipMemPoolDestroy) X(hipMemPoolTrimTo) \
-    X(hipMemAddressReserve) X(hipMemAddressFree) X(hipMemCreate) X(hipMemRelease) X(hipMemMap) X(hipMemUnmap) \
-    X(hipMemSetAccess) X(hipMemGetAccess) X(hipMemGetAllocationGranularity) \
-    X(hipMemGetAllocationPropertiesFromHandle) X(hipMemRetainAllocationHandle) \
-    X(hipMemcpyHtoD) X(hipMemcpyDtoH) X(hipMemcpyDtoD) X(hipMemcpyHtoDAsync) X(hipMemcpyDtoHAsync) \
-    X(hipMemcpyDtoDAsync) X(hipMemcpy) X(hipMemcpyAsync) X(hipMemcpy3D) X(hipMemcpy3DAsync) \
-    X(hipMemsetD8) X(hipMemsetD16) X(hipMemsetD32) X(hipMemsetD8Async) X(hipMemsetD16Async) \
-    X(hipMemsetD32Async) X(hipMemset2D) X(hipMemset2DAsync) \
-    X(hipModuleLoad) X(hipModuleLoadDataEx) X(hipModuleUnload) X(hipModuleGetFunction) X(hipModuleGetGlobal) \
-    X(hipFuncGetAttribute) X(hipFuncSetAttribute) X(hipModuleLaunchKernel) X(hipLaunchHostFunc) \
-    X(hipStreamCreateWithFlags) X(hipStreamCreateWithPriority) X(hipStreamDestroy) X(hipStreamSynchronize) \
-    X(hipStreamQuery) X(hipStreamWaitEvent) X(hipStreamGetFlags) X(hipStreamGetPriority) \
-    X(hipGetStreamDeviceId) X(hipStreamBeginCapture) X(hipStreamEndCapture) X(hipStreamIsCapturing) \
-    X(hipThreadExchangeStreamCaptureMode) X(hipStreamAddCallback) X(hipStreamWriteValue32) \
-    X(hipEventCreateWithFlags) X(hipEventDestroy) X(hipEventRecord) X(hipEventSynchronize) X(hipEventQuery) \
-    X(hipEventElapsedTime) \
-    X(hipGraphCreate) X(hipGraphDestroy) X(hipGraphClone) X(hipGraphGetNodes) X(hipGraphGetEdges) \
-    X(hipGraphNodeGetType) X(hipGraphAddDependencies) X(hipGraphAddKernelNode) X(hipGraphAddMemcpyNode) \
-    X(hipGraphAddMemsetNode) X(hipGraphAddEmptyNode) X(hipGraphAddHostNode) X(hipGraphAddChildGraphNode) \
-    X(hipGraphAddEventRecordNode) X(hipGraphAddEventWaitNode) X(hipGraphKernelNodeGetParams) \
-    X(hipGraphMemcpyNodeGetParams) X(hipGraphMemsetNodeGetParams) X(hipGraphChildGraphNodeGetGraph) \
-    X(hipGraphExecKernelNodeSetParams) X(hipGraphExecMemcpyNodeSetParams) X(hipGraphExecMemsetNodeSetParams) \
-    X(hipGraphExecUpdate) X(hipGraphExecChildGraphNodeSetParams) X(hipGraphInstantiateWithFlags) X(hipGraphLaunch) X(hipGraphExecDestroy)
-/* clang-format on */
-
 /* hipMemcpyHtoD.. take the host's side as `void *` before 6.0; a driver function has it const. */
 #define NB_HIP_HOST(pointer) ((void *)(uintptr_t)(pointer))
 
 #ifdef NB_HIP_BRIDGE
-struct nb_hip {
-#define NB_MEMBER(name) __typeof__(&name) name;
-    NB_HIP_FUNCTIONS(NB_MEMBER)
-#undef NB_MEMBER
-};
+/* The library's function. A function that the library lacks returns "not supported" (801). */
+void *nb_hip_function(const char *name) __attribute__((visibility("hidden")));
 
-/* The table, filled at the first call. A function that the library lacks answers "not supported" (801). */
-const struct nb_hip *nb_hip(void) __attribute__((visibility("hidden")));
-
-#define HIP(name) (nb_hip()->name)
+/* Each use looks the function up once: launches are timed through here. */
+#define HIP(name)                                                                                            \
+    (__extension__({                                                                                         \
+        static void *nb_found;                                                                               \
+        void *nb_function = __atomic_load_n(&nb_found, __ATOMIC_RELAXED);                                    \
+        if (nb_function == NULL) {                                                                           \
+            nb_function = nb_hip_function(#name);                                                            \
+            __atomic_store_n(&nb_found, nb_function, __ATOMIC_RELAXED);                                      \
+        }                                                                                                    \
+        (__typeof__(&name))nb_function;                                                                      \
+    }))
 #else
 #include "real.h"
 #include "core/driver/slots.h"

@@ -79,8 +79,3 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **ker
                           config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream,
                           kernelParams, extra);
 }
-
-CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
-{
-    return nb_hip_result(HIP(hipLaunchHostFunc)(nb_hip_stream(hStream), fn, userData));
-}

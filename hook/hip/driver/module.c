@@ -3,11 +3,6 @@
 
 enum { OPTIONS_MAX = 32, OPTIONS_SHARED = CU_JIT_FAST_COMPILE + 1 };
 
-CUresult cuModuleLoad(CUmodule *module, const char *fname)
-{
-    return nb_hip_result(HIP(hipModuleLoad)((hipModule_t *)module, fname));
-}
-
 /* The first options have the same numbers in both (hipJitOptionFastCompile); the newer ones are left out, as
  * AMD's library would: it reads none. */
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
@@ -28,16 +23,6 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int nu
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
-}
-
-CUresult cuModuleUnload(CUmodule hmod)
-{
-    return nb_hip_result(HIP(hipModuleUnload)((hipModule_t)hmod));
-}
-
-CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
-{
-    return nb_hip_result(HIP(hipModuleGetFunction)((hipFunction_t *)hfunc, (hipModule_t)hmod, name));
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)

@@ -3,15 +3,6 @@
 
 #include <string.h>
 
-CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
-{
-    hipDeviceptr_t base = NULL;
-    const CUresult result = nb_hip_result(HIP(hipMemGetAddressRange)(&base, psize, nb_hip_address(dptr)));
-    if (result == CUDA_SUCCESS && pbase != NULL)
-        *pbase = (CUdeviceptr)(uintptr_t)base;
-    return result;
-}
-
 /* hipMemoryType was numbered anew in 6.0, as the CUDA runtime numbers it: 1 host, 2 device, 3 managed. */
 static CUresult memory_type(uint32_t *type, CUdeviceptr address)
 {

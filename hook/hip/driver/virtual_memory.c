@@ -44,22 +44,6 @@ static hipMemGenericAllocationHandle_t handle_of(CUmemGenericAllocationHandle ha
     return (hipMemGenericAllocationHandle_t)(uintptr_t)handle;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
-                             unsigned long long flags)
-{
-    void *address = NULL;
-    const CUresult result = nb_hip_result(HIP(hipMemAddressReserve)(ptr != NULL ? &address : NULL, size,
-                                                                    alignment, nb_hip_address(addr), flags));
-    if (result == CUDA_SUCCESS && ptr != NULL)
-        *ptr = (CUdeviceptr)(uintptr_t)address;
-    return result;
-}
-
-CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
-{
-    return nb_hip_result(HIP(hipMemAddressFree)(nb_hip_address(ptr), size));
-}
-
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
                      unsigned long long flags)
 {
@@ -72,32 +56,6 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     if (result == CUDA_SUCCESS && handle != NULL)
         *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
     return result;
-}
-
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
-{
-    return nb_hip_result(HIP(hipMemRelease)(handle_of(handle)));
-}
-
-CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
-                  unsigned long long flags)
-{
-    return nb_hip_result(HIP(hipMemMap)(nb_hip_address(ptr), size, offset, handle_of(handle), flags));
-}
-
-CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
-{
-    return nb_hip_result(HIP(hipMemUnmap)(nb_hip_address(ptr), size));
-}
-
-CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
-{
-    return nb_hip_result(HIP(hipMemSetAccess)(nb_hip_address(ptr), size, (const void *)desc, count));
-}
-
-CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
-{
-    return nb_hip_result(HIP(hipMemGetAccess)(flags, (const void *)location, nb_hip_address(ptr)));
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
@@ -128,15 +86,5 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
         prop->allocFlags.compressionType = old.compression;
         prop->allocFlags.usage = old.usage;
     }
-    return result;
-}
-
-CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
-{
-    hipMemGenericAllocationHandle_t found = NULL;
-    const CUresult result =
-        nb_hip_result(HIP(hipMemRetainAllocationHandle)(handle != NULL ? &found : NULL, addr));
-    if (result == CUDA_SUCCESS && handle != NULL)
-        *handle = (CUmemGenericAllocationHandle)(uintptr_t)found;
     return result;
 }

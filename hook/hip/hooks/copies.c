@@ -52,51 +52,6 @@ hipError_t nb_through_hip_copy_with_stream(const struct nb_call *call, nb_hipMem
     return copied(call, announced, result, bytes(dst, src, sizeBytes, stream, true));
 }
 
-hipError_t nb_through_hip_copy_to_device(const struct nb_call *call, nb_hipMemcpyHtoD_t real,
-                                         hipDeviceptr_t dst, const void *src, size_t sizeBytes)
-{
-    return (hipError_t)nb_through_copy_to_device(call, NB_SAME(cuMemcpyHtoD_v2, real), nb_address(dst), src,
-                                                 sizeBytes);
-}
-
-hipError_t nb_through_hip_copy_to_device_async(const struct nb_call *call, nb_hipMemcpyHtoDAsync_t real,
-                                               hipDeviceptr_t dst, const void *src, size_t sizeBytes,
-                                               hipStream_t stream)
-{
-    return (hipError_t)nb_through_copy_to_device_async(call, NB_SAME(cuMemcpyHtoDAsync_v2, real),
-                                                       nb_address(dst), src, sizeBytes, (CUstream)stream);
-}
-
-hipError_t nb_through_hip_copy_to_host(const struct nb_call *call, nb_hipMemcpyDtoH_t real, void *dst,
-                                       hipDeviceptr_t src, size_t sizeBytes)
-{
-    return (hipError_t)nb_through_copy_to_host(call, NB_SAME(cuMemcpyDtoH_v2, real), dst, nb_address(src),
-                                               sizeBytes);
-}
-
-hipError_t nb_through_hip_copy_to_host_async(const struct nb_call *call, nb_hipMemcpyDtoHAsync_t real,
-                                             void *dst, hipDeviceptr_t src, size_t sizeBytes,
-                                             hipStream_t stream)
-{
-    return (hipError_t)nb_through_copy_to_host_async(call, NB_SAME(cuMemcpyDtoHAsync_v2, real), dst,
-                                                     nb_address(src), sizeBytes, (CUstream)stream);
-}
-
-hipError_t nb_through_hip_copy_on_device(const struct nb_call *call, nb_hipMemcpyDtoD_t real,
-                                         hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes)
-{
-    return (hipError_t)nb_through_copy(call, NB_SAME(cuMemcpy, real), nb_address(dst), nb_address(src),
-                                       sizeBytes);
-}
-
-hipError_t nb_through_hip_copy_on_device_async(const struct nb_call *call, nb_hipMemcpyDtoDAsync_t real,
-                                               hipDeviceptr_t dst, hipDeviceptr_t src, size_t sizeBytes,
-                                               hipStream_t stream)
-{
-    return (hipError_t)nb_through_copy_async(call, NB_SAME(cuMemcpyAsync, real), nb_address(dst),
-                                             nb_address(src), sizeBytes, (CUstream)stream);
-}
-
 hipError_t nb_through_hip_copy_rows(const struct nb_call *call, nb_hipMemcpy2D_t real, void *dst,
                                     size_t dpitch, const void *src, size_t spitch, size_t width,
                                     size_t height, hipMemcpyKind kind)

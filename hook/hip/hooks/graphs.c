@@ -10,30 +10,6 @@
 #include "special.h"
 #include "surface.h"
 
-void nb_after_hip_graph_instantiate(const struct nb_call *call, hipError_t result, hipGraphExec_t *pGraphExec,
-                                    hipGraph_t graph, hipGraphNode_t *pErrorNode, char *pLogBuffer,
-                                    size_t bufferSize)
-{
-    nb_after_graph_instantiate_log(call, (CUresult)result, (CUgraphExec *)pGraphExec, (CUgraph)graph,
-                                   (CUgraphNode *)pErrorNode, pLogBuffer, bufferSize);
-}
-
-void nb_after_hip_graph_instantiate_flags(const struct nb_call *call, hipError_t result,
-                                          hipGraphExec_t *pGraphExec, hipGraph_t graph,
-                                          unsigned long long flags)
-{
-    nb_after_graph_instantiate_flags(call, (CUresult)result, (CUgraphExec *)pGraphExec, (CUgraph)graph,
-                                     flags);
-}
-
-void nb_after_hip_graph_exec_update(const struct nb_call *call, hipError_t result, hipGraphExec_t hGraphExec,
-                                    hipGraph_t hGraph, hipGraphNode_t *hErrorNode_out,
-                                    hipGraphExecUpdateResult *updateResult_out)
-{
-    (void)hErrorNode_out, (void)updateResult_out;
-    nb_after_graph_exec_update(call, (CUresult)result, (CUgraphExec)hGraphExec, (CUgraph)hGraph, NULL);
-}
-
 void nb_after_hip_graph_exec_kernel_node(const struct nb_call *call, hipError_t result,
                                          hipGraphExec_t hGraphExec, hipGraphNode_t node,
                                          const hipKernelNodeParams *pNodeParams)
@@ -79,23 +55,4 @@ void nb_after_hip_graph_exec_set_node(const struct nb_call *call, hipError_t res
     const CUDA_MEMSET_NODE_PARAMS set = nb_shape_of_set(pNodeParams);
     nb_after_graph_exec_memset_node_set_params(call, CUDA_SUCCESS, (CUgraphExec)hGraphExec, (CUgraphNode)node,
                                                &set, NULL);
-}
-
-void nb_after_hip_graph_exec_child_node(const struct nb_call *call, hipError_t result,
-                                        hipGraphExec_t hGraphExec, hipGraphNode_t node, hipGraph_t childGraph)
-{
-    nb_after_graph_exec_child_node_set_params(call, (CUresult)result, (CUgraphExec)hGraphExec,
-                                              (CUgraphNode)node, (CUgraph)childGraph);
-}
-
-void nb_after_hip_graph_exec_destroy(const struct nb_call *call, hipError_t result, hipGraphExec_t graphExec)
-{
-    nb_after_graph_exec_destroy(call, (CUresult)result, (CUgraphExec)graphExec);
-}
-
-hipError_t nb_replace_hip_graph_launch(const struct nb_call *call, nb_hipGraphLaunch_t real,
-                                       hipGraphExec_t graphExec, hipStream_t stream)
-{
-    return (hipError_t)nb_replace_graph_launch(call, NB_SAME(cuGraphLaunch, real), (CUgraphExec)graphExec,
-                                               (CUstream)stream);
 }

@@ -26,51 +26,6 @@ static const char *reason_of(hipEvent_t start, hipEvent_t stop, unsigned int fla
 
 /* ---- kernels of modules -------------------------------------------------------------------------------- */
 
-hipError_t nb_replace_hip_module_launch(const struct nb_call *call, nb_hipModuleLaunchKernel_t real,
-                                        hipFunction_t f, unsigned int gridDimX, unsigned int gridDimY,
-                                        unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-                                        unsigned int blockDimZ, unsigned int sharedMemBytes,
-                                        hipStream_t stream, void **kernelParams, void **extra)
-{
-    return (hipError_t)nb_replace_launch(call, NB_SAME(cuLaunchKernel, real), (CUfunction)f, gridDimX,
-                                         gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
-                                         (CUstream)stream, kernelParams, extra);
-}
-
-/* Since 5.5. */
-hipError_t nb_replace_hip_module_launch_cooperative(const struct nb_call *call,
-                                                    nb_hipModuleLaunchCooperativeKernel_t real,
-                                                    hipFunction_t f, unsigned int gridDimX,
-                                                    unsigned int gridDimY, unsigned int gridDimZ,
-                                                    unsigned int blockDimX, unsigned int blockDimY,
-                                                    unsigned int blockDimZ, unsigned int sharedMemBytes,
-                                                    hipStream_t stream, void **kernelParams)
-{
-    return (hipError_t)nb_replace_launch_cooperative(
-        call, NB_SAME(cuLaunchCooperativeKernel, real), (CUfunction)f, gridDimX, gridDimY, gridDimZ,
-        blockDimX, blockDimY, blockDimZ, sharedMemBytes, (CUstream)stream, kernelParams);
-}
-
-/* Since 5.5; hipFunctionLaunchParams is CUDA_LAUNCH_PARAMS. */
-hipError_t nb_replace_hip_module_launch_multi(const struct nb_call *call,
-                                              nb_hipModuleLaunchCooperativeKernelMultiDevice_t real,
-                                              hipFunctionLaunchParams *launchParamsList,
-                                              unsigned int numDevices, unsigned int flags)
-{
-    return (hipError_t)nb_replace_launch_multi(call, NB_SAME(cuLaunchCooperativeKernelMultiDevice, real),
-                                               (CUDA_LAUNCH_PARAMS *)launchParamsList, numDevices, flags);
-}
-
-/* Since 7.0; HIP_LAUNCH_CONFIG is CUlaunchConfig, and its attributes have the same numbers. */
-hipError_t nb_replace_hip_module_launch_ex(const struct nb_call *call, nb_hipDrvLaunchKernelEx_t real,
-                                           const HIP_LAUNCH_CONFIG *config, hipFunction_t f,
-                                           void **kernelParams, void **extra)
-{
-    return (hipError_t)nb_replace_launch_ex(call, NB_SAME(cuLaunchKernelEx, real),
-                                            (const CUlaunchConfig *)config, (CUfunction)f, kernelParams,
-                                            extra);
-}
-
 /* Sizes are in threads; the last block along an axis may be a part of one, which no other call can launch. */
 struct size {
     unsigned int blocks;

@@ -8,18 +8,14 @@
 #include "special.h"
 #include "surface.h"
 
-hipError_t nb_through_hip_alloc(const struct nb_call *call, nb_hipMalloc_t real, void **ptr, size_t size)
-{
-    return nb_hip_answer(nb_through_alloc(call, NB_SAME(cuMemAlloc_v2, real), (CUdeviceptr *)ptr, size));
-}
-
 /* Memory with flags is of another kind (coherent with the host, for signals), and a replay would have plain.
  */
 hipError_t nb_through_hip_alloc_with_flags(const struct nb_call *call, nb_hipExtMallocWithFlags_t real,
                                            void **ptr, size_t sizeBytes, unsigned int flags)
 {
     if (flags == hipDeviceMallocDefault)
-        return nb_through_hip_alloc(call, NB_REAL(hipMalloc), ptr, sizeBytes);
+        return nb_hip_answer(nb_through_alloc(call, NB_SAME(cuMemAlloc_v2, NB_REAL(hipMalloc)),
+                                              (CUdeviceptr *)ptr, sizeBytes));
     const hipError_t result = real(ptr, sizeBytes, flags);
     if (result == hipSuccess && ptr != NULL)
         nb_foreign_add(nb_address(*ptr), sizeBytes, "fine-grained memory");
@@ -40,14 +36,6 @@ hipError_t nb_through_hip_alloc_rows(const struct nb_call *call, nb_hipMallocPit
     return nb_hip_answer(nb_through_alloc_pitch(call, rows, (CUdeviceptr *)ptr, pitch, width, height, 0));
 }
 
-hipError_t nb_through_hip_alloc_pitch(const struct nb_call *call, nb_hipMemAllocPitch_t real,
-                                      hipDeviceptr_t *dptr, size_t *pitch, size_t widthInBytes, size_t height,
-                                      unsigned int elementSizeBytes)
-{
-    return nb_hip_answer(nb_through_alloc_pitch(call, NB_SAME(cuMemAllocPitch_v2, real), (CUdeviceptr *)dptr,
-                                                pitch, widthInBytes, height, elementSizeBytes));
-}
-
 /* Slices are as many rows more. What is none, or too many to count, is the driver's matter. */
 hipError_t nb_through_hip_alloc_3d(const struct nb_call *call, nb_hipMalloc3D_t real,
                                    hipPitchedPtr *pitchedDevPtr, hipExtent extent)
@@ -62,9 +50,4 @@ hipError_t nb_through_hip_alloc_3d(const struct nb_call *call, nb_hipMalloc3D_t 
         *pitchedDevPtr = (hipPitchedPtr){
             .ptr = (void *)(uintptr_t)address, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};
     return nb_hip_answer(result);
-}
-
-hipError_t nb_through_hip_free(const struct nb_call *call, nb_hipFree_t real, void *ptr)
-{
-    return nb_hip_answer(nb_through_free(call, NB_SAME(cuMemFree_v2, real), nb_address(ptr)));
 }

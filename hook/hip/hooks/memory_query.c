@@ -13,13 +13,6 @@ static void *asked(const void *pointer)
     return (void *)(uintptr_t)nb_memory_asked(nb_address(pointer));
 }
 
-hipError_t nb_through_hip_address_range(const struct nb_call *call, nb_hipMemGetAddressRange_t real,
-                                        hipDeviceptr_t *pbase, size_t *psize, hipDeviceptr_t dptr)
-{
-    return (hipError_t)nb_through_address_range(call, NB_SAME(cuMemGetAddressRange_v2, real),
-                                                (CUdeviceptr *)pbase, psize, nb_address(dptr));
-}
-
 hipError_t nb_through_hip_allocated_bytes(const struct nb_call *call, nb_hipMemPtrGetInfo_t real, void *ptr,
                                           size_t *size)
 {

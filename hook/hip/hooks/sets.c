@@ -9,48 +9,6 @@
 #include "hip/hooks/same.h"
 #include "special.h"
 
-hipError_t nb_through_hip_set_8(const struct nb_call *call, nb_hipMemsetD8_t real, hipDeviceptr_t dest,
-                                unsigned char value, size_t count)
-{
-    return (hipError_t)nb_through_set_8(call, NB_SAME(cuMemsetD8_v2, real), nb_address(dest), value, count);
-}
-
-hipError_t nb_through_hip_set_8_async(const struct nb_call *call, nb_hipMemsetD8Async_t real,
-                                      hipDeviceptr_t dest, unsigned char value, size_t count,
-                                      hipStream_t stream)
-{
-    return (hipError_t)nb_through_set_8_async(call, NB_SAME(cuMemsetD8Async, real), nb_address(dest), value,
-                                              count, (CUstream)stream);
-}
-
-hipError_t nb_through_hip_set_16(const struct nb_call *call, nb_hipMemsetD16_t real, hipDeviceptr_t dest,
-                                 unsigned short value, size_t count)
-{
-    return (hipError_t)nb_through_set_16(call, NB_SAME(cuMemsetD16_v2, real), nb_address(dest), value, count);
-}
-
-hipError_t nb_through_hip_set_16_async(const struct nb_call *call, nb_hipMemsetD16Async_t real,
-                                       hipDeviceptr_t dest, unsigned short value, size_t count,
-                                       hipStream_t stream)
-{
-    return (hipError_t)nb_through_set_16_async(call, NB_SAME(cuMemsetD16Async, real), nb_address(dest), value,
-                                               count, (CUstream)stream);
-}
-
-hipError_t nb_through_hip_set_32(const struct nb_call *call, nb_hipMemsetD32_t real, hipDeviceptr_t dest,
-                                 int value, size_t count)
-{
-    return (hipError_t)nb_through_set_32(call, NB_SAME(cuMemsetD32_v2, real), nb_address(dest),
-                                         (unsigned int)value, count);
-}
-
-hipError_t nb_through_hip_set_32_async(const struct nb_call *call, nb_hipMemsetD32Async_t real,
-                                       hipDeviceptr_t dst, int value, size_t count, hipStream_t stream)
-{
-    return (hipError_t)nb_through_set_32_async(call, NB_SAME(cuMemsetD32Async, real), nb_address(dst),
-                                               (unsigned int)value, count, (CUstream)stream);
-}
-
 /* Bytes, of which the value is the lowest. */
 static struct nb_set rows_of_bytes(const void *address, size_t pitch, int value, size_t width, size_t height,
                                    hipStream_t stream)

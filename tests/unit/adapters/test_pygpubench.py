@@ -38,7 +38,7 @@ def test_the_example() -> None:
         ("output", "output", (32, 32)),
         ("input0", "input", (32, 32, 3)),
     ]
-    assert case.tolerances == {"output": Tolerance(absolute=1e-6, relative=1e-5)}
+    assert case.tolerances == {"output": Tolerance(atol=1e-6, rtol=1e-5)}
     one, two = case.inputs(1, "own"), case.inputs(2, "own")
     assert not np.array_equal(to_numpy(one["input0"]), to_numpy(two["input0"]))
     for inputs in (two, one):

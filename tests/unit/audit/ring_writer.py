@@ -67,9 +67,9 @@ class RingWriter:
         self.started = process_start(self.process) or 1
         namespace = Path("/proc/self/ns/pid").stat().st_ino
         identity = layout.RING_IDENTITY.pack(
-            RingState.LIVE, self.process, thread, 0, self.started, namespace, 500, 1_000_000
+            RingState.LIVE, self.process, thread, self.started, namespace, 500, 1_000_000
         )
-        start = self.at + layout.RING_STATE_AT
+        start = self.at + layout.RING_IDENTITY_AT
         session.memory[start : start + len(identity)] = identity
 
     def _word(self, offset: int) -> int:
@@ -98,12 +98,12 @@ class RingWriter:
         self._set_word(24, since)
 
     def set_state(self, state: int) -> None:
-        start = self.at + layout.RING_STATE_AT
+        start = self.at + layout.RING_IDENTITY_AT
         self.session.memory[start : start + 4] = state.to_bytes(4, "little")
 
     @property
     def state(self) -> int:
-        start = self.at + layout.RING_STATE_AT
+        start = self.at + layout.RING_IDENTITY_AT
         return int.from_bytes(self.session.memory[start : start + 4], "little")
 
     def write(self, data: bytes) -> None:

@@ -87,6 +87,21 @@ def test_an_existing_log_is_not_overwritten(log: Path) -> None:
     assert log.read_bytes() == before
 
 
+def test_log_of_running_run_is_not_replaced(tmp_path: Path) -> None:
+    """Two runs with --force and one path: the second one is refused, and the first log stays valid."""
+    path = tmp_path / "e.jsonl"
+    first = LogWriter(path, replace=True)
+    first.write(LINES[0])
+    first.flush()
+    with pytest.raises(BenchguardError, match=r"another run is writing the log .*; give another --log"):
+        LogWriter(path, replace=True)
+    first.write(END)
+    first.close()
+    assert verify_log(path).lines == 2
+    LogWriter(path, replace=True).close()
+    assert path.read_bytes() == b""
+
+
 def test_a_full_disk_keeps_what_was_written_and_says_so(tmp_path: Path) -> None:
     """The file may not grow beyond 4 KiB: lines before the limit stay, the writer says what to do."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

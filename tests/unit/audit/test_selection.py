@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 
 import pytest
 
+from benchguard.audit.demangle import Demangler
 from benchguard.audit.selection import ByKernel, parse_selection, plain_name
 from benchguard.errors import UsageError
 from tests.unit.hook.kernel_names import MATCHING, OTHERS
@@ -53,13 +55,18 @@ def test_a_mistake_is_a_usage_error(launches: str | None, kernel: str | None, wi
 
 
 @pytest.mark.parametrize(("pattern", "name"), MATCHING)
-def test_a_pattern_matches_what_the_shim_matches(pattern: str, name: str) -> None:
-    assert ByKernel(pattern, 1).matches(name)
+def test_matching_pattern_matches_as_in_shim(pattern: str, name: str) -> None:
+    assert ByKernel(pattern, 1).matches(name, demangled_or_none(name))
 
 
 @pytest.mark.parametrize(("pattern", "name"), OTHERS)
-def test_and_nothing_else(pattern: str, name: str) -> None:
-    assert not ByKernel(pattern, 1).matches(name)
+def test_other_pattern_does_not_match(pattern: str, name: str) -> None:
+    assert not ByKernel(pattern, 1).matches(name, demangled_or_none(name))
+
+
+def demangled_or_none(name: str) -> str | None:
+    with closing(Demangler()) as demangler:
+        return demangler.demangle(name)
 
 
 def test_any_text_has_a_plain_name_or_none() -> None:

@@ -119,6 +119,22 @@ def test_a_process_that_stays_is_named_and_the_run_is_incomplete(
     assert len(end["outlived"]) == 1 and not end["complete"]
 
 
+@pytest.mark.parametrize("without", ["-i", "-u LD_PRELOAD", "-u NEUTRINO_NONCE"])
+def test_child_without_shim_environment_is_named(run: Run, tmp_path: Path, without: str) -> None:
+    done = run("sh", "-c", f"env {without} sleep 1.5; exit 3")
+    assert done.returncode == 3
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("child processes not observed")]
+    assert line.endswith(" sleep 1.5")
+    *_, end = read_log(tmp_path / "log")
+    assert [text.partition(" ")[2] for text in end["unobserved"]] == ["sleep 1.5"]
+
+
+def test_child_with_shim_environment_is_not_named(run: Run, tmp_path: Path) -> None:
+    assert "not observed" not in run("sh", "-c", "sleep 0.5; sh -c 'sleep 0.5; true'").stderr
+    *_, end = read_log(tmp_path / "log")
+    assert end["unobserved"] == []
+
+
 def test_every_call_is_in_the_log(run: Run, client: Path, tmp_path: Path) -> None:
     assert run(client, "20000").returncode == 0
     calls = [line for line in read_log(tmp_path / "log") if line["kind"] == "call"]

@@ -159,7 +159,7 @@ def test_usage_error_is_found_before_code_runs(arguments: list[str], message: st
 def test_doctor_reports_every_subject() -> None:
     done = run("doctor", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
-    subjects = [finding["subject"] for finding in json.loads(done.stdout)]
+    subjects = [finding["subject"] for finding in json.loads(done.stdout)["findings"]]
     assert subjects == [
         "driver",
         "shim",

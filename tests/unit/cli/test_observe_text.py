@@ -45,7 +45,7 @@ def lines() -> Iterator[tuple[dict[str, Any], str]]:
     yield {"kind": "in_flight", "call": "cuCtxSynchronize"}, HEAD
     yield {"kind": "call", "call": "cuGetExportTable"}, HEAD
     end = {"kind": "end", "status": 3, "calls": 7, "processes": 1, "dropped": 2, "images_dropped": 1}
-    yield {**end, "complete": False}, HEAD
+    yield {**end, "unobserved": ["4711 ./clean \x1b[2J"], "complete": False}, HEAD
 
 
 def text(summary: Summary) -> str:

@@ -64,7 +64,7 @@ def test_a_hip_shim_is_made_from_both_headers(tmp_path: Path, capsys: pytest.Cap
     command = ["shim", "--all-header-functions", *HIP, *HIP_SEMANTICS, "--out", str(tmp_path)]
     assert main(command) == 0
     assert "recorded, " in capsys.readouterr().out
-    assert (tmp_path / "hip_extra.h").is_file() and len(list(tmp_path.iterdir())) == 9
+    assert (tmp_path / "hip_extra.h").is_file() and len(list(tmp_path.iterdir())) == 10
 
 
 def test_a_header_that_is_not_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

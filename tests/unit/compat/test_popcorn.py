@@ -68,7 +68,10 @@ def test_no_line_is_the_submissions() -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "status"),
-    [("wrong", 112), ("violation", 112), ("unreplayable", 112), ("unconverged", 112), ("timeout", 114), ("error", 110)],
+    [
+        ("wrong", 112), ("violation", 112), ("unreplayable", 112), ("unconverged", 112),
+        ("timeout", 114), ("failed", 110), ("error", 110),
+    ],
 )  # fmt: skip
 def test_the_exit_status(verdict: Verdict, status: int) -> None:
     assert popcorn_status(made_result(verdict=verdict, reason="so")) == status

@@ -61,7 +61,7 @@ def test_a_wrong_output_names_sample_buffer_and_element() -> None:
     assert all(part in reason for part in ("1 of 200", "'y' of sample 3", "sparse", "7 of 100", "y[4]"))
 
 
-@pytest.mark.parametrize("verdict", ["unreplayable", "timeout", "error"])
+@pytest.mark.parametrize("verdict", ["unreplayable", "timeout", "failed", "error"])
 def test_a_replay_that_came_to_nothing_is_what_it_says(verdict: str) -> None:
     assert outcome(verdict=verdict, reason="why") == (verdict, "why")
 

@@ -1,4 +1,4 @@
-"""Which kernels a pattern means. The shim and the supervisor must agree: each is tested with this."""
+"""Patterns and the kernel names they match, or do not. The shim and the supervisor must agree on each."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ MATCHING = [
     ("*", "b"),
     ("inner", "_ZN12_GLOBAL__N_15innerEv"),
     ("a:b", "a:b"),
+    ("scale(float*)", "_Z5scalePf"),
+    ("*native::*<float>(*", "_ZN2at6native13vector_kernelIfEEvPT_"),
+    ("void at::native::vector_kernel<float>(float*)", "_ZN2at6native13vector_kernelIfEEvPT_"),
+    ("scale(float (&) [4])", "_Z5scaleRA4_f"),
+    ("(anonymous namespace)::inner()", "_ZN12_GLOBAL__N_15innerEv"),
 ]
 
 OTHERS = [
@@ -23,4 +28,6 @@ OTHERS = [
     ("a", "_Z9999999999a"),
     ("a", "_Z"),
     ("Z", "_Z"),
+    ("scale(double*)", "_Z5scalePf"),
+    ("float*", "_Z5scalePf"),
 ]

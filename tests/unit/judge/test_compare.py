@@ -41,7 +41,7 @@ def is_right(actual: float, expected: float, name: DType, tolerance: Tolerance) 
         return False
     if actual == nearest:
         return True
-    bound = min(tolerance.absolute + tolerance.relative * abs(expected), LARGEST)
+    bound = min(tolerance.atol + tolerance.rtol * abs(expected), LARGEST)
     return abs(actual - expected) <= bound
 
 
@@ -214,6 +214,6 @@ def test_threads_find_the_same(at: int) -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1e-9])
 def test_what_no_tolerance_is(value: float) -> None:
-    assert "absolute" in check_tolerance(Tolerance(value, 0.0))
-    assert "relative" in check_tolerance(Tolerance(0.0, value))
+    assert "atol" in check_tolerance(Tolerance(value, 0.0))
+    assert "rtol" in check_tolerance(Tolerance(0.0, value))
     assert check_tolerance(EXACT) == ""

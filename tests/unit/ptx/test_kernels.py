@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.corpus.families import for_target
 from tests.unit.ptx.engine import Engine, Module
 
 KERNELS = Path(__file__).parent / "kernels"
 
 
-@pytest.fixture(scope="module", params=["75", "80", "90"])
+@pytest.fixture(scope="module", params=[75, 80, 90])
 def module(engine: Engine, request: pytest.FixtureRequest) -> Module:
-    return engine.load((KERNELS / f"kernels_{request.param}.ptx").read_bytes())
+    return engine.load(for_target((KERNELS / "kernels.ptx").read_text(), request.param))
 
 
 @pytest.fixture

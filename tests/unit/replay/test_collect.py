@@ -179,7 +179,7 @@ def test_refused() -> None:
     [
         (BAD_CAPTURE, "error"),
         (CANNOT, "unreplayable"),
-        (FAILED, "error"),
+        (FAILED, "failed"),
         (TIMEOUT, "timeout"),
         (OURS, "error"),
         (200, "error"),

@@ -121,7 +121,7 @@ def test_a_worker_that_writes_garbage(garbage: str, replay: Replay) -> None:
 
 def test_a_worker_that_fails(replay: Replay) -> None:
     result = replay([*WHOLE[:3], Failed(FAILED, "kernel saxpy: illegal address", "warm-up")])
-    assert (result.verdict, result.reason) == ("error", "kernel saxpy: illegal address")
+    assert (result.verdict, result.reason) == ("failed", "kernel saxpy: illegal address")
 
 
 def test_what_differs_is_named(replay: Replay) -> None:

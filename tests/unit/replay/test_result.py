@@ -66,7 +66,7 @@ def test_the_document_is_of_its_schema(result: ReplayResult) -> None:
 
 def test_the_document_has_what_the_design_asks_for() -> None:
     found = json.loads(whole().to_json())
-    assert found["schema"] == "neutrino-bench/result/1"
+    assert found["schema"] == "neutrino-bench/replay/1"
     assert (found["verdict"], found["reason"], found["trust"]) == ("wrong", "memory differs", "replayed")
     assert found.keys() >= {"cases", "kernels", "device", "clocks", "audit"}
     (case,) = found["cases"]
@@ -87,7 +87,7 @@ def test_the_schema_names_every_field() -> None:
 
 def test_another_document_is_refused() -> None:
     text = json.loads(whole().to_json())
-    for name, value in (("verdict", "fine"), ("schema", "neutrino-bench/result/2"), ("more", 1)):
+    for name, value in (("verdict", "fine"), ("schema", "neutrino-bench/replay/2"), ("more", 1)):
         with pytest.raises(msgspec.ValidationError):
             msgspec.json.decode(json.dumps({**text, name: value}), type=Document)
 
@@ -99,6 +99,7 @@ def test_every_verdict_has_its_exit_status() -> None:
         "unreplayable": 4,
         "unconverged": 5,
         "timeout": 124,
+        "failed": 65,
         "error": 70,
     }
     assert whole().status == 1 and bare().status == 124

@@ -18,7 +18,7 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import read_exports
 from benchguard.codegen.hip import HipHeaders
 from benchguard.codegen.surface import Surface
-from benchguard.shim import build
+from benchguard.shim import build, tools
 from benchguard.shim.build import Shim, shim_for
 from benchguard.shim.driver import Driver, discover
 from benchguard.toolchain.errors import ShimError
@@ -130,7 +130,7 @@ def hip_driver(make_library: Callable[..., Path]) -> Driver:
 @pytest.fixture
 def headers_of_5(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     headers = HipHeaders(tmp_path / "include", 50221153, "a test")
-    monkeypatch.setattr(build, "find_hip_headers", lambda _: headers)
+    monkeypatch.setattr(tools, "find_hip_headers", lambda _: headers)
 
 
 @pytest.mark.parametrize("missing", ["compiler", "headers"])
@@ -142,11 +142,11 @@ def test_hip_has_no_generic_shim(
     def none(_: object) -> HipHeaders:
         raise CodegenError("no hip/hip_runtime_api.h found: install it")
 
-    monkeypatch.setattr(build, "find_hip_headers", none)
+    monkeypatch.setattr(tools, "find_hip_headers", none)
     if missing == "compiler":
         monkeypatch.setenv("CC", "/nonexistent/cc")
     with pytest.raises(
-        ShimError, match=r"there is no shim for .*libamdhip64\.so\.6: .*(install|set CC)"
+        ShimError, match=r"cannot build a shim for the HIP driver .*libamdhip64\.so\.6: .*(install|set CC)"
     ) as raised:
         shim_for(hip_driver, environment=cache)
     assert ("no such program" in str(raised.value)) == (missing == "compiler")
@@ -156,7 +156,7 @@ def test_hip_has_no_generic_shim(
 @pytest.mark.usefixtures("headers_of_5")
 def test_headers_of_another_release_of_hip_are_refused(hip_driver: Driver, cache: dict[str, str]) -> None:
     """Structures differ between releases: hooks made with the wrong ones would read what is not there."""
-    with pytest.raises(ShimError, match="it is of HIP 6, the headers of a test are of HIP 5"):
+    with pytest.raises(ShimError, match="the driver is HIP 6 but the headers of a test are HIP 5"):
         shim_for(hip_driver, environment=cache)
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.shim import driver, vendors
+from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.hip import HipHeaders
+from benchguard.shim import driver, tools, vendors
 from benchguard.shim.build import shim_for
-from benchguard.shim.driver import cached_libraries, discover
+from benchguard.shim.driver import cached_libraries, discover, find_obstacle
 from benchguard.shim.vendors import CUDA, HIP
 from benchguard.toolchain.errors import ShimError
 
@@ -22,6 +24,24 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(vendors, "_SYSTEM_FOLDERS", (str(tmp_path / "usual"),))
     monkeypatch.setattr(vendors, "_CUDA_FOLDERS", ())
     monkeypatch.setattr(vendors, "_ROCM", tmp_path / "opt")
+    monkeypatch.setattr(driver, "HIP", replace(HIP, device_nodes=("/nonexistent/kfd",)))
+    monkeypatch.setattr(driver, "VENDORS", (CUDA, driver.HIP))
+
+
+@pytest.fixture
+def amd_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with an AMD GPU and HIP 5's headers."""
+    monkeypatch.setattr(driver, "HIP", replace(HIP, device_nodes=("/dev/null",)))
+    monkeypatch.setattr(driver, "VENDORS", (CUDA, driver.HIP))
+    monkeypatch.setattr(tools, "find_hip_headers", lambda _: HipHeaders(Path("/x"), 50221153, "a test"))
+
+
+@pytest.fixture
+def no_hip_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> HipHeaders:
+        raise CodegenError("no hip/hip_runtime_api.h found: install it")
+
+    monkeypatch.setattr(tools, "find_hip_headers", fail)
 
 
 def test_library_path_comes_first_and_links_are_followed(driver_file: Path, tmp_path: Path) -> None:
@@ -94,7 +114,7 @@ def test_what_is_no_driver_is_refused_by_name(make_library: Callable[..., Path],
 def test_a_shim_is_never_taken_for_the_driver(driver_file: Path, cache: dict[str, str]) -> None:
     """A shim before a shim would call itself for ever: named, it is refused; found, it is passed over."""
     shim = shim_for(discover(str(driver_file)), environment=cache)
-    with pytest.raises(ShimError, match="is a shim of ours"):
+    with pytest.raises(ShimError, match="one of our shims"):
         discover(str(shim.path))
     folders = f"{shim.path.parent}:{driver_file.parent}"
     assert discover("auto", {"LD_LIBRARY_PATH": folders}).path == driver_file.resolve()
@@ -106,11 +126,12 @@ def test_whose_driver_it_is_its_exports_say(make_library: Callable[..., Path], d
     assert discover(str(driver_file)).api == "cuda"
 
 
-def test_auto_is_cudas_driver_before_hips(
+@pytest.mark.usefixtures("amd_gpu")
+def test_auto_prefers_cuda_driver_to_hip_driver(
     make_library: Callable[..., Path], driver_file: Path, tmp_path: Path
 ) -> None:
-    """Wherever the two are; each can be asked for by itself."""
-    hip = make_library("hip/libamdhip64.so.6", "hipInit")
+    """The order of folders does not matter; `hip` and `api` still select the HIP driver."""
+    hip = make_library("hip/libamdhip64.so.5", "hipInit", soname="libamdhip64.so.5")
     (tmp_path / "usual").mkdir()
     (tmp_path / "usual" / "libcuda.so.1").symlink_to(driver_file)
     environment = {"LD_LIBRARY_PATH": str(hip.parent)}
@@ -120,6 +141,47 @@ def test_auto_is_cudas_driver_before_hips(
     (tmp_path / "usual" / "libcuda.so.1").unlink()
     assert discover("auto", environment).path == hip
     assert discover("auto", environment).origin == "LD_LIBRARY_PATH"
+
+
+def test_auto_without_amd_gpu_skips_hip_driver(
+    make_library: Callable[..., Path], driver_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian's libamdhip64-5 is installed on machines without an AMD GPU, as a dependency."""
+    make_library("usual/libamdhip64.so.5", "hipInit")
+    monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=driver_file), driver.HIP))
+    found = discover("auto", {})
+    assert (found.api, found.is_sim) == ("cuda", True)
+    assert "libamdhip64.so.5 is not used: this machine has no AMD GPU" in found.origin
+    assert discover("hip", {}).api == "hip"
+
+
+@pytest.mark.usefixtures("amd_gpu", "no_hip_headers")
+def test_auto_without_hip_headers_skips_hip_driver(
+    make_library: Callable[..., Path], driver_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The AMD GPU of a laptop's processor is enough for /dev/kfd. A replay needs no shim, hence no headers."""
+    hip = make_library("usual/libamdhip64.so.5", "hipInit")
+    monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=driver_file), driver.HIP))
+    found = discover("auto", {})
+    assert (found.api, found.is_sim) == ("cuda", True)
+    assert "is not used: no hip/hip_runtime_api.h found: install it" in found.origin
+    assert discover("auto", {}, api="hip").path == hip
+
+
+@pytest.mark.usefixtures("no_hip_headers")
+def test_named_hip_driver_without_headers_is_refused_in_one_line(
+    make_library: Callable[..., Path], cache: dict[str, str]
+) -> None:
+    make_library("usual/libamdhip64.so.5", "hipInit")
+    with pytest.raises(
+        ShimError, match=r"cannot build a shim for the HIP driver .*: .*: install it"
+    ) as raised:
+        shim_for(discover("hip", {}), environment=cache)
+    assert "\n" not in str(raised.value)
+
+
+def test_cuda_driver_has_no_obstacle(driver_file: Path) -> None:
+    assert find_obstacle(discover(str(driver_file)), {}) is None
 
 
 def test_the_newest_hip_of_a_folder_is_taken(make_library: Callable[..., Path]) -> None:
@@ -150,9 +212,9 @@ def test_a_driver_of_the_other_vendor_is_refused(
     make_library: Callable[..., Path], driver_file: Path
 ) -> None:
     hip = make_library("libamdhip64.so.6", "hipInit")
-    with pytest.raises(ShimError, match="is a driver of HIP, one of CUDA is needed"):
+    with pytest.raises(ShimError, match="is a HIP driver, but a driver of CUDA"):
         discover(str(hip), {}, api="cuda")
-    with pytest.raises(ShimError, match="is a driver of CUDA, one of HIP is needed"):
+    with pytest.raises(ShimError, match="is a CUDA driver, but a driver of HIP"):
         discover(str(driver_file), {}, api="hip")
 
 

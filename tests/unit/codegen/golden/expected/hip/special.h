@@ -29,7 +29,7 @@ CUresult nb_replace_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb
 /* Called in the driver's place while nb_region_wanted(): they call it, or answer for it. The call's record is
  * written afterwards. */
 hipError_t nb_through_hip_copy_to_device(const struct nb_call *nb_call, nb_hipMemcpyHtoD_t nb_real,
-                                         hipDeviceptr_t dst, const void *src, size_t sizeBytes) NB_HIDDEN;
+                                         hipDeviceptr_t dst, void *src, size_t sizeBytes) NB_HIDDEN;
 hipError_t nb_through_hip_copy_async(const struct nb_call *nb_call, nb_hipMemcpyAsync_t nb_real, void *dst,
                                      const void *src, size_t sizeBytes, hipMemcpyKind kind,
                                      hipStream_t stream) NB_HIDDEN;

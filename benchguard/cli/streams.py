@@ -1,0 +1,65 @@
+"""Standard output that is closed or full, and exit statuses that stay true then."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from typing import NoReturn
+
+from .. import exit_status
+
+
+class ClosedPipeError(Exception):
+    """A BrokenPipeError by another name: click ends with status 1 on the original."""
+
+
+@contextlib.contextmanager
+def closed_pipes_renamed() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ClosedPipeError from error
+
+
+def replace_closed_output() -> None:
+    """Give descriptor 1 to a stream that cannot be written, so that no other file gets that number.
+
+    The descriptor is not inherited: an observed command finds its standard output closed, as without us.
+    """
+    if sys.stdout is not None:
+        return
+    descriptor = os.open(
+        os.devnull, os.O_RDONLY
+    )  # the lowest free number: 1, or 0 if standard input is closed
+    if descriptor == 0:
+        os.dup2(descriptor, 1, inheritable=False)
+    sys.stdout = os.fdopen(descriptor or 1, "w", closefd=False)
+
+
+def exit_with(status: int) -> NoReturn:
+    """Write what is buffered and exit; the status is INTERNAL if standard output cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        exit_unwritable(error)
+    sys.exit(status)
+
+
+def exit_unwritable(error: OSError | ClosedPipeError) -> NoReturn:
+    """Exit with one line after a failed write to standard output or standard error."""
+    reason = os.strerror((error.errno or errno.EIO) if isinstance(error, OSError) else errno.EPIPE)
+    with contextlib.suppress(OSError):
+        print(
+            f"neutrino-bench: error: cannot write to standard output: {reason}; "
+            "send it to a file with free space, or to a reader that stays",
+            file=sys.stderr,
+            flush=True,
+        )
+    null = os.open(os.devnull, os.O_WRONLY)  # the interpreter flushes both streams once more
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(null, stream.fileno())
+    sys.exit(exit_status.INTERNAL)

@@ -1,0 +1,32 @@
+/* The part of struct nb_replay that belongs to inputs.h. */
+#ifndef NEUTRINO_ENGINE_INPUTS_STATE_H
+#define NEUTRINO_ENGINE_INPUTS_STATE_H
+
+#include <stdint.h>
+
+#include "replay/base/driver.h"
+
+struct nb_input {
+    uint32_t set;
+    uint64_t address;
+    uint64_t bytes;
+    CUdeviceptr content; /* in the vault */
+};
+
+struct nb_output {
+    uint64_t address;
+    uint64_t bytes;
+};
+
+enum { NB_INPUT_SETS_MAX = 1 << 16 };
+
+struct nb_inputs {
+    struct nb_input *inputs;
+    uint32_t count, room;
+    uint32_t set_count; /* one more than the greatest number given */
+    struct nb_output *outputs;
+    uint32_t output_count, output_room;
+    uint64_t noise; /* state of the generator that draws poison */
+};
+
+#endif

@@ -1,0 +1,62 @@
+"""SIGTERM, SIGHUP and SIGINT leave no process and no temporary file behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchguard.ipc.processes import process_start, with_descendants
+from tests.conftest import ROOT
+from tests.support.captures import CAPTURES
+
+PROBLEM = ROOT / "examples" / "problems" / "vector_add.py"
+SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
+START_SECONDS = 60
+END_SECONDS = 30
+
+
+def arguments(command: str, folder: Path) -> list[str | Path]:
+    if command == "replay":
+        capture = CAPTURES["saxpy"](folder / "saxpy.ncap")
+        return ["replay", capture, "--driver", "sim", "--samples", "100000", "--cold", "none"]
+    submission = folder / "hangs.py"
+    submission.write_text("import time\ntime.sleep(300)\ndef solution(a, b, c, n):\n    pass\n")
+    return [command, PROBLEM, *[submission] * (2 if command == "compare" else 1), "--driver", "sim"]
+
+
+def wait_for(condition: object, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.mark.usefixtures("native")
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+@pytest.mark.parametrize("command", ["replay", "grade"])
+def test_signal_ends_all_processes_and_removes_temporary_files(
+    command: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    words = [sys.executable, "-m", "benchguard", *map(str, arguments(command, tmp_path))]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
+    with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as child:
+        assert wait_for(lambda: len(with_descendants(child.pid)) > 1, START_SECONDS)
+        time.sleep(0.5)
+        started = with_descendants(child.pid)
+        child.send_signal(number)
+        _, said = child.communicate(timeout=END_SECONDS)
+    # CPython ends by SIGINT itself if the interrupt came while dataclasses compiled a class.
+    assert child.returncode in {128 + number, *([-number] if number == signal.SIGINT else [])}, said.decode()
+    assert b"Traceback" not in said
+    assert wait_for(lambda: not [pid for pid in started if process_start(pid) is not None], END_SECONDS)
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,62 @@
+"""Standard output that cannot be written: exit status 70, one line, no traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+COMMANDS = [["--help"], ["--version"], ["completion", "bash"], ["observe", "--help"]]
+LINE = "neutrino-bench: error: cannot write to standard output: "
+
+
+def run(words: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
+    script = f'exec "$@" {redirection}'
+    command = ["sh", "-c", script, "sh", sys.executable, "-m", "benchguard", *words]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, check=False, cwd=ROOT)
+
+
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_unwritable_output_ends_with_70(words: list[str], redirection: str) -> None:
+    done = run(words, redirection)
+    assert done.returncode == 70
+    assert done.stderr.startswith(LINE) and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_closed_pipe_ends_with_70(words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchguard", *words],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+            cwd=ROOT,
+        )
+    finally:
+        os.close(writing)
+    assert done.returncode == 70
+    assert done.stderr.startswith(f"{LINE}Broken pipe") and done.stderr.count("\n") == 1
+
+
+def test_failed_command_with_full_output_keeps_its_message() -> None:
+    done = run(["verify-log", "/nonexistent"], ">/dev/full")
+    assert done.returncode == 1
+    assert "cannot read the log" in done.stderr
+
+
+def test_observed_command_finds_closed_output_closed(native: Path, tmp_path: Path) -> None:
+    assert native.is_dir()
+    log = tmp_path / "log"
+    done = run(["--driver", "sim", "--log", str(log), "-q", "--", "sh", "-c", "test ! -e /dev/fd/1"], ">&-")
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,50 @@
+"""Messages of a failed compilation, with a script in place of nvcc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchguard.quarantine.runner.compilers import compile_ptx
+from benchguard.quarantine.runner.reporting import SubmissionError
+from benchguard.quarantine.runner.source import flags_of
+
+SOURCE = "__global__ void k() {}\n"
+
+
+def failure_of(folder: Path, output: str) -> SubmissionError:
+    nvcc, source = folder / "nvcc", folder / "k.cu"
+    nvcc.write_text(f"#!/bin/sh\ncat <<'END'\n{output}\nEND\nexit 1\n")
+    nvcc.chmod(0o755)
+    source.write_text(SOURCE)
+    with pytest.raises(SubmissionError) as caught:
+        compile_ptx(nvcc, source, "sm_90", flags_of(None), folder)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "sh: 1: gcc: not found\nnvcc fatal   : Failed to preprocess host compiler properties.",
+        "gcc: fatal error: cannot execute 'cc1plus': execvp: No such file or directory",
+    ],
+)
+def test_nvcc_without_host_compiler_says_so(output: str, tmp_path: Path) -> None:
+    found = failure_of(tmp_path, output)
+    assert found.text == "nvcc finds no working host compiler; install g++, or name one with -ccbin"
+    assert found.detail.strip() == output
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("note: x\nk.cu(4): error: nonsense\n1 error detected", "k.cu(4): error: nonsense"),
+        ("nvcc fatal   : Unsupported gpu architecture", "nvcc fatal : Unsupported gpu architecture"),
+        ("", "nvcc ended with status 1"),
+    ],
+)
+def test_compiler_message_is_first_error(output: str, text: str, tmp_path: Path) -> None:
+    found = failure_of(tmp_path, output)
+    assert found.text == text
+    assert found.detail.strip() == output
