@@ -11,7 +11,7 @@ from .text import banner, by_section, heading, of_type, wrapped
 _HEAD = """\
 {own}#include "core/process/call.h"
 #include "real.h"
-#include "core/region/refuse.h"
+#include "cuda/capture/refuse.h"
 #include "core/region/region.h"
 #include "special.h"
 #include "surface.h"

@@ -1,10 +1,13 @@
-#include "cuda/capture/capture.h"
-#include "core/wire/capture_format.h"
+#include "cuda/vendor.h"
+
 #include "core/driver/slots.h"
+#include "core/wire/capture_format.h"
 
 const unsigned nb_vendor = NB_CAPTURE_CUDA;
 const char nb_driver_probe[] = "cuInit";
 const char nb_driver_variable[] = "NEUTRINO_DRIVER";
+
+const struct nb_component *const nb_vendor_components[] = {NULL};
 
 const char *nb_vendor_stream_refused(CUstream stream)
 {

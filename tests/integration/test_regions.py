@@ -371,3 +371,14 @@ def test_nothing_is_recorded_where_nobody_asked(observe: Observe, program: Calla
     observed = observe([program("region_sets")])
     assert observed.status == 1
     assert "this process is observed, not recorded" in observed.stderr
+
+
+def test_forked_child_works_while_threads_hold_locks(
+    observe: Observe, compile_c: Compiler, api: Api, tmp_path: Path
+) -> None:
+    """A lock that fork copied as locked would keep the child until its alarm."""
+    (tmp_path / "recordings").mkdir()
+    program = compile_c("region_forks", PROGRAMS / "region_forks.c", links=api.links())
+    environment = {"NEUTRINO_CAPTURE": str(tmp_path / "recordings"), "NEUTRINO_REGION": "program"}
+    observed = observe([program, "60"], environment=environment)
+    assert (observed.status, observed.stdout) == (0, "failed 0\n"), observed.stderr

@@ -120,7 +120,7 @@ uint64_t nb_arena_take(uint64_t bytes)
 {
     uint64_t address = 0;
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; address == 0 && i < shared_granules.count; i++)
+    for (size_t i = 0; address == 0 && i < nb_ranges_count(&shared_granules); i++)
         address = take_in(nb_ranges_item(&shared_granules, i), pieces_of(bytes));
     pthread_mutex_unlock(&lock);
     return address;
@@ -139,7 +139,7 @@ uint64_t nb_arena_share(uint64_t granule, uint64_t bytes)
 /* Another shared granule that nothing is in. */
 static bool is_another_empty(const struct shared *granule)
 {
-    for (size_t i = 0; i < shared_granules.count; i++) {
+    for (size_t i = 0; i < nb_ranges_count(&shared_granules); i++) {
         const struct shared *other = nb_ranges_item(&shared_granules, i);
         if (other != granule && other->taken == 0)
             return true;
@@ -215,7 +215,7 @@ bool nb_arena_covers(uint64_t address, uint64_t bytes)
 void nb_arena_each(void (*visit)(const struct nb_arena_block *block, void *context), void *context)
 {
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < blocks.count; i++)
+    for (size_t i = 0; i < nb_ranges_count(&blocks); i++)
         visit(nb_ranges_item(&blocks, i), context);
     pthread_mutex_unlock(&lock);
 }
@@ -228,12 +228,4 @@ uint64_t nb_arena_made(void)
     return made;
 }
 
-void nb_arena_lock(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-void nb_arena_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+const struct nb_component nb_arena_component = {.locks = {&lock}};

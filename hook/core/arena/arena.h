@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/process/component.h"
+
 #define NB_ARENA_GRANULE (2u << 20) /* what physical memory comes in (H200, driver 580) */
 #define NB_ARENA_PIECE   512u       /* small blocks share a granule, in multiples of this */
 #define NB_ARENA_SMALL   (1u << 20) /* from here on a block has granules of its own */
@@ -73,8 +75,6 @@ void nb_arena_each(void (*visit)(const struct nb_arena_block *block, void *conte
 /* How many blocks were ever made. */
 uint64_t nb_arena_made(void) __attribute__((visibility("hidden")));
 
-/* Around fork(). */
-void nb_arena_lock(void) __attribute__((visibility("hidden")));
-void nb_arena_unlock(void) __attribute__((visibility("hidden")));
+extern const struct nb_component nb_arena_component __attribute__((visibility("hidden")));
 
 #endif

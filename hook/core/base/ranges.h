@@ -8,14 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/vector.h"
+
 struct nb_ranges {
-    size_t item_bytes;
-    size_t count;
-    size_t capacity;
-    char *items;
+    struct nb_vector sorted; /* by address */
 };
 
-#define NB_RANGES_INITIALIZER(type) {sizeof(type), 0, 0, NULL}
+#define NB_RANGES_INITIALIZER(type) {NB_VECTOR_INITIALIZER(type)}
 
 /* The item that holds the address, or NULL. Valid until the ranges change. */
 void *nb_ranges_find(const struct nb_ranges *ranges, uint64_t address) __attribute__((visibility("hidden")));
@@ -30,9 +29,20 @@ bool nb_ranges_add(struct nb_ranges *ranges, const void *item) __attribute__((vi
 /* Remove the item, one that nb_ranges_find returned. */
 void nb_ranges_remove(struct nb_ranges *ranges, void *item) __attribute__((visibility("hidden")));
 
+static inline size_t nb_ranges_count(const struct nb_ranges *ranges)
+{
+    return ranges->sorted.count;
+}
+
 static inline void *nb_ranges_item(const struct nb_ranges *ranges, size_t index)
 {
-    return ranges->items + index * ranges->item_bytes;
+    return nb_vector_item(&ranges->sorted, index);
+}
+
+/* Remove all items; the memory stays. */
+static inline void nb_ranges_clear(struct nb_ranges *ranges)
+{
+    ranges->sorted.count = 0;
 }
 
 #endif

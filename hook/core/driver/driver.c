@@ -192,3 +192,16 @@ void nb_resolve_all(void)
     pthread_mutex_unlock(&lock);
     errno = saved;
 }
+
+/* In a forked child. The lock is not taken around a fork: the loader's constructors run under it, and one of
+ * them may fork. A driver that another thread was opening is opened again. */
+static void forget(void)
+{
+    if (__atomic_load_n(&resolved, __ATOMIC_ACQUIRE))
+        return;
+    lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    resolving = false;
+    address_count = 0;
+}
+
+const struct nb_component nb_driver_component = {.forget = forget};

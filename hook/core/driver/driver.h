@@ -2,7 +2,11 @@
 #ifndef NEUTRINO_DRIVER_H
 #define NEUTRINO_DRIVER_H
 
+#include "core/process/component.h"
+
 /* Path the driver was opened by; "" before, or if none could be. */
 const char *nb_driver_path(void) __attribute__((visibility("hidden")));
+
+extern const struct nb_component nb_driver_component __attribute__((visibility("hidden")));
 
 #endif

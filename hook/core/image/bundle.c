@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "core/image/compressed_bundle.h"
-#include "core/image/image.h"
 
 #define ENTRIES_MAX 4096u
 #define ID_MAX      4096u

@@ -10,9 +10,6 @@
 
 #include "core/wire/record.h"
 
-/* An image larger than this is taken for a misread header. */
-#define NB_IMAGE_MAX (UINT64_C(16) << 30)
-
 struct nb_extent {
     const void *start; /* where the bytes begin: a wrapper's is elsewhere */
     uint64_t bytes;    /* 0 if unknown */

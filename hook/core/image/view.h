@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* An image larger than this is taken for a misread header. */
+#define NB_IMAGE_MAX (UINT64_C(16) << 30)
+
 struct nb_view {
     const unsigned char *start;
     uint64_t bytes;

@@ -146,17 +146,9 @@ void nb_binmap_unload_context(uint64_t context)
         nb_handle_map_remove_if(&binaries, has_context, context);
 }
 
-void nb_binmap_lock(void)
-{
-    pthread_mutex_lock(&binaries.lock);
-}
-
-void nb_binmap_unlock(void)
-{
-    pthread_mutex_unlock(&binaries.lock);
-}
-
-void nb_binmap_forget(void)
+static void forget(void)
 {
     nb_handle_map_forget(&binaries);
 }
+
+const struct nb_component nb_binmap_component = {.locks = {&binaries.lock}, .forget = forget};

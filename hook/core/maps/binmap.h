@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/process/call.h"
+#include "core/process/component.h"
 #include "core/wire/record.h"
 
 struct nb_binary {
@@ -41,8 +42,6 @@ void nb_binmap_unload(uint64_t number) __attribute__((visibility("hidden")));
 /* Every image that was loaded in this context is gone. */
 void nb_binmap_unload_context(uint64_t context) __attribute__((visibility("hidden")));
 
-void nb_binmap_lock(void) __attribute__((visibility("hidden")));
-void nb_binmap_unlock(void) __attribute__((visibility("hidden")));
-void nb_binmap_forget(void) __attribute__((visibility("hidden")));
+extern const struct nb_component nb_binmap_component __attribute__((visibility("hidden")));
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ring/clock.h"
 #include "core/image/layout.h"
+#include "core/ring/clock.h"
 
 struct nb_handle_map nb_functions = NB_HANDLE_MAP_INITIALIZER;
 static _Atomic uint64_t last_number;
@@ -134,17 +134,9 @@ void nb_funcmap_unload_context(uint64_t context)
         nb_handle_map_remove_if(&nb_functions, has_context, context);
 }
 
-void nb_funcmap_lock(void)
-{
-    pthread_mutex_lock(&nb_functions.lock);
-}
-
-void nb_funcmap_unlock(void)
-{
-    pthread_mutex_unlock(&nb_functions.lock);
-}
-
-void nb_funcmap_forget(void)
+static void forget(void)
 {
     nb_handle_map_forget(&nb_functions);
 }
+
+const struct nb_component nb_funcmap_component = {.locks = {&nb_functions.lock}, .forget = forget};

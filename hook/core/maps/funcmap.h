@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/maps/binmap.h"
 #include "core/base/handle_map.h"
-#include "core/wire/record.h"
+#include "core/maps/binmap.h"
+#include "core/process/component.h"
 #include "core/ring/ring.h"
+#include "core/wire/record.h"
 
 enum nb_function_kind {
     NB_FUNCTION,        /* a function of a module */
@@ -76,8 +77,6 @@ const struct nb_description *nb_funcmap_describe(struct nb_thread *thread, struc
 void nb_funcmap_unload(uint64_t image) __attribute__((visibility("hidden")));
 void nb_funcmap_unload_context(uint64_t context) __attribute__((visibility("hidden")));
 
-void nb_funcmap_lock(void) __attribute__((visibility("hidden")));
-void nb_funcmap_unlock(void) __attribute__((visibility("hidden")));
-void nb_funcmap_forget(void) __attribute__((visibility("hidden")));
+extern const struct nb_component nb_funcmap_component __attribute__((visibility("hidden")));
 
 #endif

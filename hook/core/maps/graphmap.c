@@ -20,17 +20,9 @@ const struct nb_graph_entry *nb_graphmap_get(uint64_t handle)
     return nb_handle_map_get(&graphs, handle);
 }
 
-void nb_graphmap_lock(void)
-{
-    pthread_mutex_lock(&graphs.lock);
-}
-
-void nb_graphmap_unlock(void)
-{
-    pthread_mutex_unlock(&graphs.lock);
-}
-
-void nb_graphmap_forget(void)
+static void forget(void)
 {
     nb_handle_map_forget(&graphs);
 }
+
+const struct nb_component nb_graphmap_component = {.locks = {&graphs.lock}, .forget = forget};

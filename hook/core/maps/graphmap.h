@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "core/process/component.h"
+
 struct nb_graph_entry {
     uint64_t number; /* in this process */
     uint32_t nodes;  /* of every kind */
@@ -19,8 +21,6 @@ uint64_t nb_graphmap_next_number(void) __attribute__((visibility("hidden")));
 void nb_graphmap_set(uint64_t handle, struct nb_graph_entry *entry) __attribute__((visibility("hidden")));
 const struct nb_graph_entry *nb_graphmap_get(uint64_t handle) __attribute__((visibility("hidden")));
 
-void nb_graphmap_lock(void) __attribute__((visibility("hidden")));
-void nb_graphmap_unlock(void) __attribute__((visibility("hidden")));
-void nb_graphmap_forget(void) __attribute__((visibility("hidden")));
+extern const struct nb_component nb_graphmap_component __attribute__((visibility("hidden")));
 
 #endif

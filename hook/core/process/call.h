@@ -9,10 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/ring/clock.h"
-#include "core/wire/record.h"
 #include "core/driver/slots.h"
+#include "core/process/attach.h"
+#include "core/ring/clock.h"
 #include "core/ring/ring.h"
+#include "core/wire/record.h"
 
 /* Counter ticks between two clock pairs, about a tenth of a second on today's machines. */
 #define NB_CLOCK_INTERVAL (UINT64_C(1) << 28)

@@ -1,28 +1,16 @@
 #include "core/process/process.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/arena/arena.h"
-#include "core/maps/binmap.h"
-#include "core/ring/clock.h"
 #include "core/driver/driver.h"
-#include "core/maps/funcmap.h"
-#include "core/maps/graphmap.h"
-#include "core/region/region.h"
+#include "core/ring/clock.h"
 #include "core/ring/session.h"
 
-enum { UNKNOWN, ATTACHED, ALONE };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_key_t thread_key;
-static atomic_int state = UNKNOWN;
 static atomic_bool introduced;
 static struct nb_process_identity identity;
 
@@ -49,7 +37,7 @@ static uint64_t read_start_time(void)
     return field != NULL ? strtoull(field, NULL, 10) : 0;
 }
 
-static void identify(void)
+void nb_process_identify(void)
 {
     struct stat status;
     identity.process = (uint32_t)getpid();
@@ -59,74 +47,9 @@ static void identify(void)
     nb_clock_pair(&identity.first_tsc, &identity.first_ns);
 }
 
-static void thread_ends(void *unused)
+void nb_process_forget(void)
 {
-    (void)unused;
-    nb_thread_detach(&nb_thread, true);
-}
-
-void nb_process_remember_thread(void)
-{
-    pthread_setspecific(thread_key, &nb_thread);
-}
-
-/* No other thread of ours may be half-way through a map while the process is copied. */
-static void before_fork(void)
-{
-    nb_region_lock(); /* first: a region begins and ends with the maps' help */
-    pthread_mutex_lock(&lock);
-    nb_binmap_lock();
-    nb_funcmap_lock();
-    nb_graphmap_lock();
-    nb_arena_lock();
-}
-
-static void after_fork_in_parent(void)
-{
-    nb_arena_unlock();
-    nb_graphmap_unlock();
-    nb_funcmap_unlock();
-    nb_binmap_unlock();
-    pthread_mutex_unlock(&lock);
-    nb_region_unlock();
-}
-
-/* The child is another process: its own ring, its own record, and none of its parent's handles, which
- * the driver refuses there too. The session itself stays mapped. */
-static void after_fork_in_child(void)
-{
-    nb_thread_detach(&nb_thread, false);
-    nb_thread.state = NB_THREAD_NEW;
-    nb_graphmap_forget();
-    nb_funcmap_forget();
-    nb_binmap_forget();
-    nb_region_forget();
-    after_fork_in_parent();
     atomic_store(&introduced, false);
-    if (atomic_load(&state) == ATTACHED)
-        identify();
-}
-
-static int attach(void)
-{
-    identify();
-    if (!nb_session_open() || pthread_key_create(&thread_key, thread_ends) != 0)
-        return ALONE;
-    nb_region_configure();
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    return ATTACHED;
-}
-
-bool nb_process_attach(void)
-{
-    if (atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN) {
-        pthread_mutex_lock(&lock);
-        if (atomic_load_explicit(&state, memory_order_relaxed) == UNKNOWN)
-            atomic_store_explicit(&state, attach(), memory_order_release);
-        pthread_mutex_unlock(&lock);
-    }
-    nb_resolve_all(); /* not under the lock: opening a driver runs its constructors */
-    return atomic_load_explicit(&state, memory_order_acquire) == ATTACHED;
 }
 
 /* Something that a reader of the log should know. */

@@ -220,19 +220,12 @@ const char *nb_recording_error(void)
     return error;
 }
 
-void nb_recording_lock(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-void nb_recording_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
-void nb_recording_forget(void)
+/* In a forked child: the file is the parent's. */
+static void forget(void)
 {
     accepts = false;
     seized = false;
     kept_bytes = 0;
 }
+
+const struct nb_component nb_recording_component = {.locks = {&lock}, .forget = forget};

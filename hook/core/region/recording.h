@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/process/component.h"
 #include "core/wire/capture_format.h"
 
 /* A piece of an element's payload. */
@@ -48,9 +49,6 @@ bool nb_recording_end(uint32_t status) __attribute__((visibility("hidden")));
 /* One line, or "". */
 const char *nb_recording_error(void) __attribute__((visibility("hidden")));
 
-/* In a forked child, and around the fork: the parent's file is not the child's to write to. */
-void nb_recording_lock(void) __attribute__((visibility("hidden")));
-void nb_recording_unlock(void) __attribute__((visibility("hidden")));
-void nb_recording_forget(void) __attribute__((visibility("hidden")));
+extern const struct nb_component nb_recording_component __attribute__((visibility("hidden")));
 
 #endif

@@ -9,13 +9,14 @@
 #include <time.h>
 
 #include "core/base/log.h"
-#include "core/process/process.h"
-#include "core/wire/record.h"
+#include "core/process/attach.h"
 #include "core/region/recording.h"
 #include "core/region/region_about.h"
 #include "core/region/selection.h"
-#include "core/ring/session.h"
 #include "core/ring/ring.h"
+#include "core/ring/session.h"
+#include "core/wire/capture_format.h"
+#include "core/wire/record.h"
 
 /* How long a region waits to begin or end for launches that other threads have under way: a launch waits for
  * room in the driver's queue at most. */
@@ -37,6 +38,7 @@ static const char *choice; /* NEUTRINO_REGION */
 static uint32_t last_region;
 static uint64_t lost_before;
 static char driver_said[128];
+static const struct nb_region_operations *operations;
 
 static __thread const char *complaint __attribute__((tls_model("initial-exec")));
 
@@ -45,7 +47,12 @@ static void set_state(enum nb_region_state state)
     atomic_store_explicit(&nb_region_state_now, state, memory_order_release);
 }
 
-void nb_region_configure(void)
+void nb_region_install(const struct nb_region_operations *installed)
+{
+    operations = installed;
+}
+
+static void read_environment(void)
 {
     const char *where = getenv("NEUTRINO_CAPTURE");
     static char text[NB_STRING_MAX]; /* a copy: the program may change its environment */
@@ -113,7 +120,7 @@ static const char *begin(const char *name)
         return nb_recording_error();
     lost_before = atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed);
     nb_region_write_about(name);
-    const int status = nb_vendor_region_begins();
+    const int status = operations->begin();
     if (status != 0) {
         close_recording(status);
         return driver_error(status, "began");
@@ -133,7 +140,7 @@ static const char *end(void)
         nb_region_refuse("a launch of another thread was still inside the driver when the region ended");
     nb_recording_seize();
     set_state(NB_REGION_ARMED);
-    const int status = nb_vendor_region_ends();
+    const int status = operations->end();
     close_recording(status);
     if (status != 0)
         return driver_error(status, "ended");
@@ -192,21 +199,9 @@ void nb_region_before_timing_event(uint64_t stream)
     errno = saved;
 }
 
-void nb_region_lock(void)
+/* In a forked child: no region is open, and its files are its own. */
+static void forget(void)
 {
-    pthread_mutex_lock(&lock);
-    nb_recording_lock();
-}
-
-void nb_region_unlock(void)
-{
-    nb_recording_unlock();
-    pthread_mutex_unlock(&lock);
-}
-
-void nb_region_forget(void)
-{
-    nb_recording_forget();
     nb_selection_restart(&selection);
     last_region = 0;
     launches_under_way = 0;
@@ -215,6 +210,9 @@ void nb_region_forget(void)
     if (nb_region_wanted())
         set_state(NB_REGION_ARMED);
 }
+
+const struct nb_component nb_region_component = {
+    .locks = {&lock}, .start = read_environment, .forget = forget};
 
 /* What the program calls itself is no driver call: the hooks must not see what the driver does for us. */
 static bool enter(uint32_t *state_before)
@@ -274,7 +272,7 @@ static const char *why_no_range(uint32_t role, uint64_t address, uint64_t bytes,
         return "a named range is an input, an output or state (1, 2, 3)";
     if (rank > RANK_MAX)
         return "a named range has more dimensions than can be";
-    return nb_vendor_region_holds(address, bytes)
+    return operations->holds(address, bytes)
                ? NULL
                : "no allocation of the program and no module's variable holds all of the named range; name "
                  "device "

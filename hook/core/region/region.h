@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/wire/capture_format.h"
+#include "core/process/component.h"
 
 enum nb_region_state {
     NB_REGION_OFF = 0, /* nobody records */
@@ -41,9 +41,6 @@ static inline bool nb_region_is_open(void)
         atomic_load_explicit(&nb_region_state_now, memory_order_acquire) == NB_REGION_OPEN, 0);
 }
 
-/* Read the environment; once, when the process attaches. */
-void nb_region_configure(void) __attribute__((visibility("hidden")));
-
 /* Called by the hooks before an operation, where nb_region_wanted(). They may begin or end a region. `name`:
  * the kernel's, "" for a graph's launch (one launch, whatever it holds), NULL for an operation that is no
  * launch. Not for launches that a stream capture takes. */
@@ -56,20 +53,22 @@ void nb_region_after_launch(void) __attribute__((visibility("hidden")));
 /* The same for the record of an event that keeps time. */
 void nb_region_before_timing_event(uint64_t stream) __attribute__((visibility("hidden")));
 
-/* The vendor's half, in hook/<vendor>/capture_state.c: write what is true when a region begins (device,
- * limits, allocations, memory) and when it ends (memory, globals). 0, or the driver's error. */
-int nb_vendor_region_begins(void) __attribute__((visibility("hidden")));
-int nb_vendor_region_ends(void) __attribute__((visibility("hidden")));
+/* What a region asks of the code that knows the vendor's driver. */
+struct nb_region_operations {
+    /* Write what is true when a region begins (device, limits, memory) and when it ends (memory, allocations,
+     * globals). 0, or the driver's error. */
+    int (*begin)(void);
+    int (*end)(void);
 
-/* Will a reader of the capture find all of these bytes in memory that the program was given, or in one
- * variable of a module (hook/<vendor>/capture_place.c)? While a region is open. */
-bool nb_vendor_region_holds(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
+    /* Does the capture hold all of these bytes, in allocations of the program or in one global of a module?
+     * Only while a region is open. */
+    bool (*holds)(uint64_t address, uint64_t bytes);
+};
 
-/* No other thread may be half-way through a region while the process is copied (fork); the child has recorded
- * nothing yet, and records to files of its own. */
-void nb_region_lock(void) __attribute__((visibility("hidden")));
-void nb_region_unlock(void) __attribute__((visibility("hidden")));
-void nb_region_forget(void) __attribute__((visibility("hidden")));
+/* Once, by the composition root. */
+void nb_region_install(const struct nb_region_operations *operations) __attribute__((visibility("hidden")));
+
+extern const struct nb_component nb_region_component __attribute__((visibility("hidden")));
 
 /* Exported beside the driver's names, for benchguard.region(). 0, or -1 with a text for people in
  * neutrino_region_error, the calling thread's. */

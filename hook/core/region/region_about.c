@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "core/driver/driver.h"
-#include "core/wire/record.h"
 #include "core/region/recording.h"
-#include "core/region/region.h"
+#include "core/wire/record.h"
+
+/* An address inside the shim, by which dladdr finds its file. */
+static const char start_of_shim;
 
 static void write_meta(const char *key, const char *value, size_t value_bytes)
 {
@@ -59,7 +61,7 @@ void nb_region_write_about(const char *name)
     write_meta("process", number, strlen(number));
     write_time();
     write_meta("driver", nb_driver_path(), strlen(nb_driver_path()));
-    if (dladdr(&nb_region_state_now, &shim) != 0 && shim.dli_fname != NULL)
+    if (dladdr(&start_of_shim, &shim) != 0 && shim.dli_fname != NULL)
         write_meta("shim", shim.dli_fname, strlen(shim.dli_fname));
 }
 

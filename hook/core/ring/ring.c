@@ -1,19 +1,13 @@
 #include "core/ring/ring.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/ring/clock.h"
-#include "core/process/process.h"
 #include "core/ring/session.h"
 
 /* A full ring is waited for this long in all before its record is dropped. */
@@ -54,23 +48,17 @@ static char *map_twice(const struct nb_ring *ring, size_t bytes)
     return room;
 }
 
-static bool attach(struct nb_thread *thread)
+bool nb_ring_open(struct nb_thread *thread, const struct nb_process_identity *process)
 {
-    if (!nb_process_attach()) {
-        thread->state = NB_THREAD_OFF;
-        return false;
-    }
     struct nb_ring *ring = claim_ring();
     const uint64_t capacity = nb_session()->ring_bytes;
     char *data = ring != NULL ? map_twice(ring, capacity) : NULL;
     if (data == NULL) {
         if (ring != NULL)
             atomic_store_explicit(&ring->state, NB_RING_FREE, memory_order_release);
-        thread->state = NB_THREAD_LOST;
         return false;
     }
     const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    const struct nb_process_identity *process = nb_process_identity();
     ring->process = process->process;
     ring->thread = (uint32_t)syscall(SYS_gettid);
     ring->process_started = process->started;
@@ -85,27 +73,10 @@ static bool attach(struct nb_thread *thread)
                                  .stuck_at = UINT64_MAX,
                                  .state = NB_THREAD_READY};
     atomic_store_explicit(&ring->state, NB_RING_LIVE, memory_order_release);
-    nb_process_remember_thread();
-    nb_process_introduce(thread);
     return true;
 }
 
-bool nb_thread_attach(struct nb_thread *thread)
-{
-    if (thread->state == NB_THREAD_LOST)
-        atomic_fetch_add_explicit(&nb_session()->calls_lost, 1, memory_order_relaxed);
-    if (thread->state != NB_THREAD_NEW)
-        return false;
-    const int saved = errno;
-    thread->state = NB_THREAD_INSIDE; /* attaching calls libc, which may call what we hook */
-    const bool attached = attach(thread);
-    if (thread->state == NB_THREAD_LOST)
-        atomic_fetch_add_explicit(&nb_session()->calls_lost, 1, memory_order_relaxed);
-    errno = saved;
-    return attached;
-}
-
-void nb_thread_detach(struct nb_thread *thread, bool still_ours)
+void nb_ring_close(struct nb_thread *thread, bool still_ours)
 {
     if (thread->ring == NULL)
         return;

@@ -16,6 +16,16 @@ enum nb_thread_state {
     NB_THREAD_OFF      /* there is no session */
 };
 
+/* Who writes to a ring. */
+struct nb_process_identity {
+    uint32_t process;
+    uint32_t parent;
+    uint64_t started;       /* clock ticks after boot, /proc/self/stat field 22 */
+    uint64_t pid_namespace; /* inode */
+    uint64_t first_tsc;
+    uint64_t first_ns;
+};
+
 struct nb_thread {
     struct nb_ring *ring;
     char *data; /* mapped twice in a row, so that a record never wraps */
@@ -31,8 +41,14 @@ struct nb_thread {
  * libraries opened late (1664 bytes in 2.36; 4 KiB fails, shared notes, Loader). */
 extern __thread struct nb_thread nb_thread __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* The slow path of nb_call_begin: true if the thread is READY now. Preserves errno. */
-bool nb_thread_attach(struct nb_thread *thread) __attribute__((visibility("hidden")));
+/* Claim a ring of the session for the calling thread, which is READY then. False if no ring is free or the
+ * address space is full. */
+bool nb_ring_open(struct nb_thread *thread, const struct nb_process_identity *process)
+    __attribute__((visibility("hidden")));
+
+/* Let go of the ring, if the thread has one. `still_ours` is false in a forked child: the ring is the
+ * parent's there. */
+void nb_ring_close(struct nb_thread *thread, bool still_ours) __attribute__((visibility("hidden")));
 
 /* The slow path of nb_ring_reserve: wait a bounded time for `size` bytes, else count a lost record. */
 bool nb_ring_wait(struct nb_thread *thread, size_t size) __attribute__((visibility("hidden")));

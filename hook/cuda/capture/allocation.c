@@ -3,40 +3,24 @@
 #include "cuda/capture/allocation.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "core/arena/arena.h"
-#include "cuda/memory/memory.h"
+#include "core/base/vector.h"
 #include "core/region/recording.h"
 #include "core/region/region.h"
 #include "core/region/region_about.h"
+#include "core/wire/capture_format.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct nb_arena_block *ended; /* in the region that is open */
-static size_t ended_count, ended_capacity;
+static struct nb_vector ended = NB_VECTOR_INITIALIZER(struct nb_arena_block); /* in the open region */
 static uint64_t made_before;
 
-void nb_capture_allocation_reset(void)
+static void reset(void)
 {
     pthread_mutex_lock(&lock);
-    ended_count = 0;
+    ended.count = 0;
     made_before = nb_arena_made();
     pthread_mutex_unlock(&lock);
-}
-
-/* Under the lock. */
-static bool keep(const struct nb_arena_block *block)
-{
-    if (ended_count == ended_capacity) {
-        const size_t capacity = ended_capacity == 0 ? 64 : 2 * ended_capacity;
-        struct nb_arena_block *items = realloc(ended, capacity * sizeof *items);
-        if (items == NULL)
-            return false;
-        ended = items;
-        ended_capacity = capacity;
-    }
-    ended[ended_count++] = *block;
-    return true;
 }
 
 void nb_capture_block_ended(const struct nb_arena_block *block)
@@ -44,7 +28,7 @@ void nb_capture_block_ended(const struct nb_arena_block *block)
     if (!nb_region_is_open())
         return;
     pthread_mutex_lock(&lock);
-    const bool kept = keep(block);
+    const bool kept = nb_vector_append(&ended, block);
     pthread_mutex_unlock(&lock);
     if (!kept)
         nb_region_refuse("an allocation was freed for which there was no memory to note it");
@@ -71,7 +55,9 @@ void nb_capture_allocations(void)
 {
     nb_arena_each(append_living, NULL);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < ended_count; i++)
-        append(&ended[i], 0);
+    for (size_t i = 0; i < ended.count; i++)
+        append(nb_vector_item(&ended, i), 0);
     pthread_mutex_unlock(&lock);
 }
+
+const struct nb_component nb_capture_allocation_component = {.locks = {&lock}, .reset = reset};

@@ -2,10 +2,15 @@
 #ifndef NEUTRINO_CUDA_CAPTURE_ALLOCATION_H
 #define NEUTRINO_CUDA_CAPTURE_ALLOCATION_H
 
-/* A region begins: what lives now was allocated before it. */
-void nb_capture_allocation_reset(void) __attribute__((visibility("hidden")));
+#include "core/arena/arena.h"
+#include "core/process/component.h"
+
+/* A block of the arena lives no more, maybe in a region. */
+void nb_capture_block_ended(const struct nb_arena_block *block) __attribute__((visibility("hidden")));
 
 /* Append an element for every allocation that lived at some time of the region. */
 void nb_capture_allocations(void) __attribute__((visibility("hidden")));
+
+extern const struct nb_component nb_capture_allocation_component __attribute__((visibility("hidden")));
 
 #endif

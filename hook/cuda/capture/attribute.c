@@ -1,8 +1,9 @@
-/* Launch attributes: which of them a replay can repeat. */
+#include "cuda/capture/attribute.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/capture/capture.h"
+#include "cuda/capture/refuse.h"
 
 /* Attributes that the oldest header for which the shim is built (CUDA 12.5) lacks. */
 enum {

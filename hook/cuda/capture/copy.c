@@ -4,9 +4,64 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cuda/capture/capture.h"
+#include "cuda/capture/operation.h"
 #include "cuda/capture/place.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/stream.h"
+
+struct nb_copy nb_copy_of_bytes(uint64_t destination, uint64_t source, size_t bytes, CUstream stream,
+                                bool host_waits)
+{
+    return (struct nb_copy){.destination = {.address = destination, .pitch = bytes, .slice = bytes},
+                            .source = {.address = source, .pitch = bytes, .slice = bytes},
+                            .width = bytes,
+                            .height = 1,
+                            .depth = 1,
+                            .stream = stream,
+                            .host_waits = host_waits};
+}
+
+/* An end that is described by where its block begins in memory of `pitch` bytes a row, `rows` rows a slice.
+ */
+static struct nb_copy_end end(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch,
+                              size_t rows, size_t x, size_t y, size_t z)
+{
+    const uint64_t base = type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device;
+    return (struct nb_copy_end){.address = base + x + pitch * (y + rows * z),
+                                .pitch = pitch,
+                                .slice = pitch * rows,
+                                .is_array = type == CU_MEMORYTYPE_ARRAY};
+}
+
+struct nb_copy nb_copy_of_plane(const CUDA_MEMCPY2D *from, CUstream stream, bool host_waits)
+{
+    return (struct nb_copy){.destination =
+                                end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
+                                    from->Height, from->dstXInBytes, from->dstY, 0),
+                            .source = end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch,
+                                          from->Height, from->srcXInBytes, from->srcY, 0),
+                            .width = from->WidthInBytes,
+                            .height = from->Height,
+                            .depth = 1,
+                            .stream = stream,
+                            .host_waits = host_waits};
+}
+
+struct nb_copy nb_copy_of_volume(const CUDA_MEMCPY3D *from, CUstream stream, bool host_waits)
+{
+    return (struct nb_copy){.destination =
+                                end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
+                                    from->dstHeight, from->dstXInBytes, from->dstY, from->dstZ),
+                            .source = end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch,
+                                          from->srcHeight, from->srcXInBytes, from->srcY, from->srcZ),
+                            .width = from->WidthInBytes,
+                            .height = from->Height,
+                            .depth = from->Depth,
+                            .stream = stream,
+                            .host_waits = host_waits};
+}
 
 static uint64_t bytes_of(const struct nb_copy *copy)
 {

@@ -34,7 +34,6 @@ uint32_t nb_capture_copy(const struct nb_call *call, struct nb_copy copy)
 /* Tells two contents of the host's memory apart that a copy reads; 0 if it reads none. */
 uint64_t nb_capture_copy_source(const struct nb_copy *copy) __attribute__((visibility("hidden")));
 
-/* capture_copies.c */
 struct nb_copy nb_copy_of_bytes(uint64_t destination, uint64_t source, size_t bytes, CUstream stream,
                                 bool host_waits) __attribute__((visibility("hidden")));
 struct nb_copy nb_copy_of_plane(const CUDA_MEMCPY2D *from, CUstream stream, bool host_waits)

@@ -1,16 +1,20 @@
-/* Events: what orders the streams of a region, and what the host waited for. */
+#include "cuda/capture/event.h"
+
 #include <cuda.h>
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cuda/capture/capture.h"
-#include "cuda/kernel/handle.h"
 #include "core/base/handle_map.h"
+#include "core/region/region.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/stream.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/kernel/stream.h"
 #include "real.h"
 #include "special.h"
-#include "cuda/kernel/stream.h"
 
 struct event {
     bool keeps_time;
@@ -23,13 +27,21 @@ static struct nb_handle_map events = NB_HANDLE_MAP_INITIALIZER; /* to struct eve
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what they hold */
 static uint32_t region = 1, next_number;
 
-void nb_capture_event_reset(void)
+static void reset(void)
 {
     pthread_mutex_lock(&lock);
     region++;
     next_number = 0;
     pthread_mutex_unlock(&lock);
 }
+
+static void forget(void)
+{
+    nb_handle_map_forget(&events);
+}
+
+const struct nb_component nb_capture_event_component = {
+    .locks = {&lock, &events.lock}, .forget = forget, .reset = reset};
 
 static struct event *add(CUevent handle, bool keeps_time)
 {

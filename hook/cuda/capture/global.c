@@ -2,17 +2,22 @@
  *
  * A recording's element holds both, so it is written when the region ends, in the order in which variables
  * were found. */
-#include <cuda.h>
+#include "cuda/capture/global.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cuda/capture/capture.h"
-#include "cuda/capture/place.h"
-#include "core/image/image_globals.h"
 #include "core/base/ranges.h"
+#include "core/base/vector.h"
+#include "core/driver/slots.h"
+#include "core/image/image_globals.h"
+#include "core/region/recording.h"
+#include "core/wire/capture_format.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/memory/foreign.h"
 #include "real.h"
 #include "surface.h"
 
@@ -35,8 +40,7 @@ struct place {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nb_ranges places = NB_RANGES_INITIALIZER(struct place);
-static struct variable *variables;
-static uint32_t variable_count, variable_room;
+static struct nb_vector variables = NB_VECTOR_INITIALIZER(struct variable);
 static uint64_t kept_bytes;
 
 /* ---- at the first use of a module ---------------------------------------------------------------------- */
@@ -86,18 +90,13 @@ static CUresult settle(struct search *search)
 /* With the lock. False without memory; a variable that is there already is no second one. */
 static bool add(const struct variable *variable)
 {
-    const struct place place = {variable->address, variable->bytes, variable_count};
-    if (variable_count == variable_room) {
-        const uint32_t room = variable_room != 0 ? 2 * variable_room : 64;
-        struct variable *larger = realloc(variables, room * sizeof *larger);
-        if (larger == NULL)
-            return false;
-        variables = larger;
-        variable_room = room;
-    }
-    if (!nb_ranges_add(&places, &place))
+    const struct place place = {variable->address, variable->bytes, (uint32_t)variables.count};
+    if (!nb_vector_append(&variables, variable))
         return false;
-    variables[variable_count++] = *variable;
+    if (!nb_ranges_add(&places, &place)) {
+        nb_vector_remove(&variables, variables.count - 1);
+        return false;
+    }
     kept_bytes += variable->bytes;
     return true;
 }
@@ -145,7 +144,7 @@ static void visit(const char *name, bool managed, void *context)
     CUdeviceptr address = 0;
     size_t bytes = 0;
     const bool known = NB_REAL(cuModuleGetGlobal_v2)(&address, &bytes, search->handle, name) == CUDA_SUCCESS;
-    if (managed || (known && nb_capture_is_managed(address)))
+    if (managed || (known && nb_foreign_is_managed(address)))
         refuse(search->call, name, "is managed, so the host may change it during the region");
     else if (known && bytes != 0)
         keep(search, name, address, bytes);
@@ -204,14 +203,16 @@ void nb_capture_globals_unloaded(const struct nb_call *call, const struct nb_bin
 {
     bool lost = false;
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < variable_count; i++)
-        if (variables[i].binary == binary) {
-            variables[i].binary = NULL;
-            lost = true;
-            struct place *place = nb_ranges_find(&places, variables[i].address);
-            if (place != NULL)
-                nb_ranges_remove(&places, place);
-        }
+    for (size_t i = 0; i < variables.count; i++) {
+        struct variable *variable = nb_vector_item(&variables, i);
+        if (variable->binary != binary)
+            continue;
+        variable->binary = NULL;
+        lost = true;
+        struct place *place = nb_ranges_find(&places, variable->address);
+        if (place != NULL)
+            nb_ranges_remove(&places, place);
+    }
     pthread_mutex_unlock(&lock);
     if (lost)
         nb_capture_refuse(call, "unloads a module whose variables the region uses");
@@ -246,30 +247,33 @@ static CUresult write_variable(const struct variable *variable)
     return result;
 }
 
+static void reset(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < variables.count; i++) {
+        struct variable *variable = nb_vector_item(&variables, i);
+        free(variable->name);
+        free(variable->before);
+    }
+    variables.count = 0;
+    nb_ranges_clear(&places);
+    kept_bytes = 0;
+    pthread_mutex_unlock(&lock);
+}
+
 CUresult nb_capture_globals_end(void)
 {
     const int saved = errno;
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < variable_count; i++) {
-        const CUresult one = write_variable(&variables[i]);
+    for (size_t i = 0; i < variables.count; i++) {
+        const CUresult one = write_variable(nb_vector_item(&variables, i));
         result = result == CUDA_SUCCESS ? one : result;
     }
     pthread_mutex_unlock(&lock);
-    nb_capture_global_reset();
+    reset();
     errno = saved;
     return result;
 }
 
-void nb_capture_global_reset(void)
-{
-    pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < variable_count; i++) {
-        free(variables[i].name);
-        free(variables[i].before);
-    }
-    variable_count = 0;
-    places.count = 0;
-    kept_bytes = 0;
-    pthread_mutex_unlock(&lock);
-}
+const struct nb_component nb_capture_global_component = {.locks = {&lock}, .reset = reset};

@@ -1,14 +1,20 @@
-/* Kernels and their parameters, as a capture holds them. */
-#include <errno.h>
+#include "cuda/capture/kernel.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cuda/capture/capture.h"
-#include "cuda/memory/foreign.h"
+#include "core/base/handle_map.h"
+#include "core/driver/slots.h"
+#include "core/region/recording.h"
+#include "core/wire/capture_format.h"
+#include "cuda/capture/module.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/symbol.h"
 #include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
-#include "core/base/handle_map.h"
 #include "cuda/kernel/parameters.h"
+#include "cuda/memory/foreign.h"
 #include "real.h"
 #include "surface.h"
 
@@ -189,9 +195,17 @@ void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation,
     }
 }
 
-void nb_capture_kernel_reset(void)
+static void forget(void)
+{
+    nb_handle_map_forget(&written);
+}
+
+static void reset(void)
 {
     pthread_mutex_lock(&written.lock);
-    nb_handle_map_forget(&written);
+    forget();
     pthread_mutex_unlock(&written.lock);
 }
+
+const struct nb_component nb_capture_kernel_component = {
+    .locks = {&written.lock}, .forget = forget, .reset = reset};

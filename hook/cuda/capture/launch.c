@@ -1,19 +1,25 @@
-/* Operations, and launches among them, as a capture holds them. */
-#include <errno.h>
-#include <stdlib.h>
+#include "cuda/capture/launch.h"
 
-#include "cuda/capture/capture.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/driver/slots.h"
+#include "core/region/region.h"
+#include "cuda/capture/attribute.h"
+#include "cuda/capture/kernel.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/stream.h"
 #include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
-#include "cuda/trace/launch.h"
-#include "real.h"
 #include "cuda/kernel/stream.h"
+#include "real.h"
 #include "surface.h"
 
 /* There are fewer launch attributes than this, and none may be given twice. */
 #define ATTRIBUTES_MAX 64u
-/* Beside the operation itself. */
-#define PIECES_MAX 2u
 
 struct nb_capture_launch {
     const char *unreplayable; /* then there is nothing else */
@@ -28,30 +34,6 @@ static struct nb_capture_launch counted;
 
 /* Of the region's first launch: addresses and modules of another context mean nothing in a replay. */
 static _Atomic uint64_t context_of_region;
-
-uint32_t nb_capture_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
-                              unsigned count)
-{
-    uint64_t bytes = 0;
-    struct nb_piece pieces[1 + PIECES_MAX] = {{operation, sizeof *operation}};
-    if (operation->graph == 0 && operation->stream == NB_NOTHING && operation->kind != NB_OPERATION_JOIN) {
-        nb_capture_lost();
-        return NB_NOTHING;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        pieces[i + 1] = data[i];
-        bytes += data[i].bytes;
-    }
-    if (operation->kind == NB_OPERATION_LAUNCH) {
-        const uint64_t parameters = count > 0 ? data[0].bytes : 0;
-        operation->as.launch.parameters = (struct nb_span){sizeof *operation, parameters};
-        operation->as.launch.attributes =
-            (struct nb_span){sizeof *operation + parameters, bytes - parameters};
-    } else if (operation->kind == NB_OPERATION_UPLOAD) {
-        operation->as.copy.content = (struct nb_content){sizeof *operation, bytes};
-    }
-    return nb_recording_append(NB_CAPTURE_OPERATION, pieces, count + 1);
-}
 
 static void check_context(const struct nb_call *call)
 {
@@ -154,7 +136,9 @@ void nb_capture_launch_after(const struct nb_call *call, struct nb_capture_launc
     errno = saved;
 }
 
-void nb_capture_launch_reset(void)
+static void reset(void)
 {
     atomic_store(&context_of_region, 0);
 }
+
+const struct nb_component nb_capture_launch_component = {.reset = reset};

@@ -1,12 +1,13 @@
 #include "cuda/capture/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/arena/arena.h"
-#include "cuda/memory/memory.h"
-#include "real.h"
+#include "core/base/vector.h"
+#include "core/driver/slots.h"
 #include "core/region/recording.h"
+#include "cuda/memory/arena.h"
+#include "real.h"
 #include "surface.h"
 
 /* Read in pieces of this size, one while the other is searched for pages that are not zero. */
@@ -17,39 +18,29 @@ struct stretch {
     uint64_t begin, end;
 };
 
-struct stretches {
-    struct stretch *items;
-    size_t count, capacity;
-    bool complete; /* there was memory for all */
+/* The stretches, as nb_arena_each collects them. */
+struct collection {
+    struct nb_vector stretches;
+    bool is_complete; /* there was memory for all */
 };
-
-static bool grow(struct stretches *all)
-{
-    const size_t capacity = all->capacity == 0 ? 256 : 2 * all->capacity;
-    struct stretch *items = realloc(all->items, capacity * sizeof *items);
-    if (items == NULL)
-        return all->complete = false;
-    all->items = items;
-    all->capacity = capacity;
-    return true;
-}
 
 /* Small blocks may share a page with the one before them, and are read together if they do. No stretch goes
  * from one granule's mapping to another's. */
 static void collect(const struct nb_arena_block *block, void *context)
 {
-    struct stretches *all = context;
+    struct collection *all = context;
+    struct nb_vector *stretches = &all->stretches;
     uint64_t begin = block->address / NB_CAPTURE_PAGE * NB_CAPTURE_PAGE;
     const uint64_t end =
         (block->address + block->bytes + NB_CAPTURE_PAGE - 1) / NB_CAPTURE_PAGE * NB_CAPTURE_PAGE;
-    struct stretch *last = all->count != 0 ? &all->items[all->count - 1] : NULL;
+    struct stretch *last = stretches->count != 0 ? nb_vector_item(stretches, stretches->count - 1) : NULL;
     if (last != NULL && begin <= last->end &&
         begin / NB_ARENA_GRANULE == (last->end - 1) / NB_ARENA_GRANULE) {
         last->end = end > last->end ? end : last->end;
         return;
     }
-    if (all->count < all->capacity || grow(all))
-        all->items[all->count++] = (struct stretch){begin, end};
+    const struct stretch stretch = {begin, end};
+    all->is_complete &= nb_vector_append(stretches, &stretch);
 }
 
 /* A program may map memory and give nobody access to it. */
@@ -139,12 +130,12 @@ static CUresult finish(struct piece *piece, enum nb_capture_kind kind)
     return result;
 }
 
-static CUresult read_all(const struct stretches *all, enum nb_capture_kind kind, struct piece pieces[2])
+static CUresult read_all(const struct nb_vector *all, enum nb_capture_kind kind, struct piece pieces[2])
 {
     CUresult result = CUDA_SUCCESS;
     unsigned turn = 0;
     for (size_t i = 0; i < all->count; i++) {
-        const struct stretch *stretch = &all->items[i];
+        const struct stretch *stretch = nb_vector_item(all, i);
         if (!is_readable(stretch->begin))
             continue;
         for (uint64_t at = stretch->begin; result == CUDA_SUCCESS && at < stretch->end; at += PIECE_BYTES) {
@@ -163,18 +154,18 @@ static CUresult read_all(const struct stretches *all, enum nb_capture_kind kind,
 
 CUresult nb_capture_memory(enum nb_capture_kind kind)
 {
-    struct stretches all = {.complete = true};
+    struct collection all = {NB_VECTOR_INITIALIZER(struct stretch), true};
     struct piece pieces[2] = {0};
     CUresult result = CUDA_SUCCESS;
     nb_arena_each(collect, &all);
-    if (!all.complete)
+    if (!all.is_complete)
         result = CUDA_ERROR_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < 2 && result == CUDA_SUCCESS && all.count != 0; i++)
+    for (unsigned i = 0; i < 2 && result == CUDA_SUCCESS && all.stretches.count != 0; i++)
         result = make(&pieces[i]);
     if (result == CUDA_SUCCESS)
-        result = read_all(&all, kind, pieces);
+        result = read_all(&all.stretches, kind, pieces);
     for (unsigned i = 0; i < 2; i++)
         unmake(&pieces[i]);
-    free(all.items);
+    nb_vector_free(&all.stretches);
     return result;
 }

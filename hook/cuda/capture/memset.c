@@ -2,8 +2,10 @@
 
 #include <stdio.h>
 
-#include "cuda/capture/capture.h"
+#include "cuda/capture/operation.h"
 #include "cuda/capture/place.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/stream.h"
 #include "real.h"
 #include "special.h"
 

@@ -1,13 +1,18 @@
-/* Code images and their loads, as a capture holds them. */
+#include "cuda/capture/module.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "core/maps/binmap.h"
-#include "cuda/capture/capture.h"
-#include "cuda/kernel/handle.h"
 #include "core/base/handle_map.h"
+#include "core/driver/slots.h"
+#include "core/region/recording.h"
+#include "core/wire/capture_format.h"
+#include "cuda/capture/global.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/kernel/handle.h"
 #include "real.h"
 #include "surface.h"
 
@@ -156,9 +161,18 @@ uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *b
     return nb_capture_module_at(call, binary, whose, handle);
 }
 
-void nb_capture_module_reset(void)
+static void reset(void)
 {
     pthread_mutex_lock(&modules.lock);
     nb_handle_map_forget(&modules);
     pthread_mutex_unlock(&modules.lock);
 }
+
+static void forget(void)
+{
+    nb_handle_map_forget(&loads);
+    nb_handle_map_forget(&modules);
+}
+
+const struct nb_component nb_capture_module_component = {
+    .locks = {&lock, &loads.lock, &modules.lock}, .forget = forget, .reset = reset};

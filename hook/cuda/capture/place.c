@@ -1,19 +1,13 @@
 #include "cuda/capture/place.h"
 
+#include <cuda.h>
+
 #include "core/arena/arena.h"
-#include "cuda/capture/capture.h"
+#include "core/driver/slots.h"
+#include "cuda/capture/symbol.h"
 #include "cuda/memory/foreign.h"
 #include "real.h"
-#include "core/region/region.h"
 #include "surface.h"
-
-bool nb_capture_is_managed(uint64_t address)
-{
-    unsigned int managed = 0;
-    return NB_REAL(cuPointerGetAttribute)(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) ==
-               CUDA_SUCCESS &&
-           managed != 0;
-}
 
 /* What the driver has not registered is memory of the process. */
 static bool is_host(uint64_t address)
@@ -41,7 +35,7 @@ static bool is_held(uint64_t address, uint64_t bytes)
     return nb_arena_covers(address, bytes) || nb_capture_global_holds(address, bytes);
 }
 
-bool nb_vendor_region_holds(uint64_t address, uint64_t bytes)
+bool nb_capture_holds(uint64_t address, uint64_t bytes)
 {
     return bytes == 0 || is_held(address, bytes);
 }
@@ -65,7 +59,7 @@ enum nb_place nb_capture_place(const struct nb_extent *extent, const char **what
     uint64_t delta;
     if (nb_arena_holds(address) || nb_capture_global_find(address, &global, &delta))
         return place_of_device(extent, what);
-    if (nb_capture_is_managed(address)) {
+    if (nb_foreign_is_managed(address)) {
         *what = "managed memory";
         return NB_PLACE_FOREIGN;
     }

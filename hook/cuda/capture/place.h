@@ -25,6 +25,7 @@ struct nb_extent {
 enum nb_place nb_capture_place(const struct nb_extent *extent, const char **what)
     __attribute__((visibility("hidden")));
 
-bool nb_capture_is_managed(uint64_t address) __attribute__((visibility("hidden")));
+/* Does the capture hold all of these bytes, in allocations of the program or in one global of a module? */
+bool nb_capture_holds(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
 
 #endif

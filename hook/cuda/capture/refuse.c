@@ -1,7 +1,15 @@
-/* What a replay cannot repeat, said once for a call and reason. */
-#include "cuda/capture/capture.h"
-#include "core/region/refuse.h"
+#include "cuda/capture/refuse.h"
+
+#include <cuda.h>
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/driver/slots.h"
+#include "core/region/recording.h"
+#include "core/region/region.h"
 #include "core/region/region_about.h"
+#include "core/wire/capture_format.h"
 #include "cuda/kernel/stream.h"
 
 /* More than anyone reads: from there on nothing is said. Reads leave room for others: what is packed may be
@@ -72,17 +80,19 @@ void nb_capture_lost_for_good(void)
         nb_capture_lost();
 }
 
-void nb_capture_losses(void)
+void nb_capture_refuse_losses(void)
 {
     if (atomic_load(&lost_for_good))
         nb_capture_lost();
 }
 
-void nb_capture_refuse_reset(void)
+static void reset(void)
 {
     for (unsigned i = 0; i < REFUSALS_MAX; i++)
         atomic_store(&said[i], 0);
 }
+
+const struct nb_component nb_capture_refuse_component = {.reset = reset};
 
 void nb_refuse(const struct nb_call *call, int result, const char *reason)
 {

@@ -1,26 +1,25 @@
-/* What is true when a region begins, and when it ends. */
-#include "cuda/capture/capture.h"
-#include "cuda/capture/allocation.h"
-#include "cuda/capture/memory.h"
-#include "cuda/capture/texture.h"
-#include "cuda/memory/memory.h"
-#include "real.h"
-#include "core/region/region_about.h"
-#include "core/driver/slots.h"
-#include "surface.h"
+#include "cuda/capture/state.h"
 
-void nb_capture_reset(void)
-{
-    nb_capture_allocation_reset();
-    nb_capture_module_reset();
-    nb_capture_global_reset();
-    nb_capture_kernel_reset();
-    nb_capture_launch_reset();
-    nb_capture_stream_reset();
-    nb_capture_event_reset();
-    nb_capture_graph_reset();
-    nb_capture_refuse_reset();
-}
+#include <cuda.h>
+
+#include <string.h>
+
+#include "core/arena/arena.h"
+#include "core/driver/slots.h"
+#include "core/process/component.h"
+#include "core/region/recording.h"
+#include "core/region/region_about.h"
+#include "core/wire/capture_format.h"
+#include "cuda/capture/allocation.h"
+#include "cuda/capture/global.h"
+#include "cuda/capture/memory.h"
+#include "cuda/capture/place.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/texture.h"
+#include "cuda/memory/arena.h"
+#include "cuda/memory/pending.h"
+#include "real.h"
+#include "surface.h"
 
 static uint32_t attribute(CUdevice device, CUdevice_attribute which)
 {
@@ -89,7 +88,7 @@ static CUresult begins(void)
     append_device(device);
     append_limits();
     nb_capture_textures();
-    nb_capture_losses();
+    nb_capture_refuse_losses();
     if (!served)
         nb_region_refuse(
             nb_memory_has_failed()
@@ -120,13 +119,16 @@ static int while_relaxed(CUresult (*part)(void))
     return (int)result;
 }
 
-int nb_vendor_region_begins(void)
+static int begin_region(void)
 {
-    nb_capture_reset();
+    nb_components_reset();
     return while_relaxed(begins);
 }
 
-int nb_vendor_region_ends(void)
+static int end_region(void)
 {
     return while_relaxed(ends);
 }
+
+const struct nb_region_operations nb_capture_region_operations = {
+    .begin = begin_region, .end = end_region, .holds = nb_capture_holds};

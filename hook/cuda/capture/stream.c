@@ -1,27 +1,29 @@
-/* The streams of a region, and where the host waited for them. */
-#include <cuda.h>
+#include "cuda/capture/stream.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "cuda/capture/capture.h"
+#include "core/base/vector.h"
+#include "core/driver/slots.h"
+#include "core/region/recording.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
 #include "cuda/kernel/handle.h"
+#include "cuda/kernel/stream.h"
+#include "cuda/vendor.h"
 #include "real.h"
 #include "special.h"
-#include "cuda/kernel/stream.h"
 #include "surface.h"
 
+/* An item of `used`. */
 struct used_stream {
     uint64_t key; /* 0: destroyed */
     uint32_t index;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct used_stream *used; /* few: a search is short */
-static uint32_t used_count, used_room;
-static CUcontext region_context;   /* of the region's first stream */
-static _Atomic uint64_t last_join; /* operations up to it << 32 | its stream */
+static struct nb_vector used = NB_VECTOR_INITIALIZER(struct used_stream); /* few: a search is short */
+static CUcontext region_context;                                          /* of the region's first stream */
 
 /* A thread's default stream is another stream in each thread. */
 uint64_t nb_capture_stream_key(const struct nb_call *call, CUstream stream)
@@ -33,9 +35,11 @@ uint64_t nb_capture_stream_key(const struct nb_call *call, CUstream stream)
 
 static uint32_t find(uint64_t key)
 {
-    for (uint32_t i = 0; i < used_count; i++)
-        if (used[i].key == key)
-            return used[i].index;
+    for (size_t i = 0; i < used.count; i++) {
+        const struct used_stream *stream = nb_vector_item(&used, i);
+        if (stream->key == key)
+            return stream->index;
+    }
     return NB_NOTHING;
 }
 
@@ -51,18 +55,13 @@ uint32_t nb_capture_stream_used(const struct nb_call *call, CUstream stream)
 static uint32_t add(struct nb_capture_stream element, uint64_t key)
 {
     const struct nb_piece piece = {&element, sizeof element};
-    element.handle |= (uint64_t)used_count << 56; /* tells it from a destroyed one of the same handle */
-    if (used_count == used_room) {
-        const uint32_t room = used_room != 0 ? 2 * used_room : 16;
-        struct used_stream *larger = realloc(used, room * sizeof *larger);
-        if (larger == NULL)
-            return NB_NOTHING;
-        used = larger;
-        used_room = room;
-    }
-    const uint32_t index = nb_recording_append(NB_CAPTURE_STREAM, &piece, 1);
-    used[used_count++] = (struct used_stream){key, index};
-    return index;
+    struct used_stream stream = {key, NB_NOTHING};
+    element.handle |= (uint64_t)used.count << 56; /* tells it from a destroyed one of the same handle */
+    if (!nb_vector_append(&used, &stream))
+        return NB_NOTHING;
+    stream.index = nb_recording_append(NB_CAPTURE_STREAM, &piece, 1);
+    *(struct used_stream *)nb_vector_item(&used, used.count - 1) = stream;
+    return stream.index;
 }
 
 /* What a replay's stream is made with, and what it cannot be made with. */
@@ -127,47 +126,23 @@ uint32_t nb_capture_stream(const struct nb_call *call, CUstream stream)
 static void forget(uint64_t key)
 {
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < used_count; i++)
-        if (used[i].key == key)
-            used[i].key = 0;
+    for (size_t i = 0; i < used.count; i++) {
+        struct used_stream *stream = nb_vector_item(&used, i);
+        if (stream->key == key)
+            stream->key = 0;
+    }
     pthread_mutex_unlock(&lock);
 }
 
-void nb_capture_stream_reset(void)
+static void reset(void)
 {
     pthread_mutex_lock(&lock);
-    used_count = 0;
+    used.count = 0;
     region_context = NULL;
     pthread_mutex_unlock(&lock);
-    atomic_store(&last_join, 0);
 }
 
-/* One that has nothing before it, or only another that says as much, says nothing. */
-static bool is_join_needed(uint32_t stream)
-{
-    const uint32_t operations = nb_recording_count(NB_CAPTURE_OPERATION);
-    const uint64_t last = atomic_load(&last_join);
-    const uint32_t last_stream = (uint32_t)last;
-    return operations != 0 &&
-           (last >> 32 != operations || (last_stream != NB_NOTHING && last_stream != stream));
-}
-
-void nb_capture_join(uint32_t stream)
-{
-    struct nb_capture_operation operation = {.kind = NB_OPERATION_JOIN, .stream = stream};
-    if (!is_join_needed(stream))
-        return;
-    const uint32_t index = nb_capture_operation(&operation, NULL, 0);
-    atomic_store(&last_join, (uint64_t)(index + 1) << 32 | stream);
-}
-
-bool nb_capture_announce(const struct nb_call *call, CUstream stream)
-{
-    if (call->thread == NULL || nb_stream_is_captured(call, stream))
-        return false;
-    nb_region_before_operation(NULL);
-    return nb_region_is_open();
-}
+const struct nb_component nb_capture_stream_component = {.locks = {&lock}, .reset = reset};
 
 static void stream_waited(const struct nb_call *call, CUstream stream)
 {

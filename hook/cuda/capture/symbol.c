@@ -1,14 +1,18 @@
 /* Variables that the program has looked up: it may work on one before any kernel of its module is used in the
  * region (cudaMemcpyToSymbol), or give its address to another module's kernel. */
-#include <cuda.h>
+#include "cuda/capture/symbol.h"
 
 #include <errno.h>
 #include <pthread.h>
 
-#include "core/maps/binmap.h"
-#include "cuda/capture/capture.h"
-#include "cuda/kernel/handle.h"
 #include "core/base/ranges.h"
+#include "core/driver/slots.h"
+#include "core/maps/binmap.h"
+#include "core/region/region.h"
+#include "cuda/capture/global.h"
+#include "cuda/capture/module.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/kernel/handle.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -23,6 +27,13 @@ struct symbol {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nb_ranges symbols = NB_RANGES_INITIALIZER(struct symbol);
+
+static void forget(void)
+{
+    nb_ranges_clear(&symbols);
+}
+
+const struct nb_component nb_capture_symbol_component = {.locks = {&lock}, .forget = forget};
 
 static void remember(struct symbol symbol, uint64_t address, uint64_t bytes)
 {

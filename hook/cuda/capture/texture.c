@@ -1,9 +1,13 @@
 /* Texture and surface objects: a kernel is given them as numbers, so no launch shows that it uses one. */
+#include "cuda/capture/texture.h"
+
 #include <cuda.h>
 
-#include "cuda/capture/capture.h"
-#include "cuda/capture/texture.h"
+#include <stdatomic.h>
+
+#include "core/region/region.h"
 #include "core/region/region_about.h"
+#include "cuda/capture/refuse.h"
 #include "special.h"
 
 static const char reason[] =

@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cuda/capture/capture.h"
+#include "core/base/handle_map.h"
+#include "core/region/region.h"
 #include "cuda/capture/copy.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/capture/stream.h"
 #include "cuda/graph/description.h"
 #include "cuda/graph/write.h"
 #include "cuda/kernel/handle.h"
-#include "core/base/handle_map.h"
 #include "cuda/kernel/stream.h"
 
 static const char past_the_shim[] = "launches a graph of which the shim has not seen what it is made of";
@@ -240,10 +243,18 @@ void nb_capture_graph_after(const struct nb_call *call, struct nb_capture_graph_
     errno = saved;
 }
 
-void nb_capture_graph_reset(void)
+static void reset(void)
 {
     pthread_mutex_lock(&lock);
     recording++;
     last_number = 0;
     pthread_mutex_unlock(&lock);
 }
+
+static void forget_all(void)
+{
+    nb_handle_map_forget(&graphs);
+}
+
+const struct nb_component nb_capture_graph_component = {
+    .locks = {&lock, &graphs.lock}, .forget = forget_all, .reset = reset};

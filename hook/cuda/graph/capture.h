@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/process/call.h"
+#include "core/process/component.h"
 
 /* What the driver has accepted. Where nb_region_wanted(); inside a hook. */
 void nb_capture_graph_made(const struct nb_call *call, CUgraphExec exec, CUgraph graph, uint64_t flags)
@@ -41,5 +42,7 @@ struct nb_capture_graph_launch nb_capture_graph_before(const struct nb_call *cal
 /* The driver has answered. */
 void nb_capture_graph_after(const struct nb_call *call, struct nb_capture_graph_launch launch,
                             CUstream stream, CUresult result) __attribute__((visibility("hidden")));
+
+extern const struct nb_component nb_capture_graph_component __attribute__((visibility("hidden")));
 
 #endif

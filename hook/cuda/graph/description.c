@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/driver/slots.h"
 #include "cuda/graph/node.h"
 #include "real.h"
 #include "surface.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "core/process/call.h"
-#include "cuda/capture/capture.h"
+#include "cuda/capture/kernel.h"
 
 enum nb_graph_item_kind {
     NB_GRAPH_REFUSED, /* `reason` says why */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/driver/slots.h"
 #include "core/process/call.h"
 #include "real.h"
 #include "surface.h"

@@ -3,9 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/capture/capture.h"
+#include "core/base/vector.h"
+#include "core/driver/slots.h"
+#include "core/region/recording.h"
+#include "cuda/capture/attribute.h"
 #include "cuda/capture/copy.h"
+#include "cuda/capture/kernel.h"
 #include "cuda/capture/memset.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
 #include "real.h"
 #include "surface.h"
 
@@ -13,15 +19,9 @@
  * that anyone launches. */
 #define EDGES_MAX (1u << 22)
 
-/* Operations. */
-struct list {
-    uint32_t *indexes;
-    uint32_t count, room;
-};
-
 /* What an edge to an item leads to, and what one from it comes from. */
 struct ends {
-    struct list first, last;
+    struct nb_vector first, last; /* indexes of operations */
 };
 
 struct writer {
@@ -31,19 +31,22 @@ struct writer {
     bool failed; /* no memory, or too many edges */
 };
 
-static void add(struct writer *writer, struct list *list, uint32_t index)
+static const struct ends no_ends = {NB_VECTOR_INITIALIZER(uint32_t), NB_VECTOR_INITIALIZER(uint32_t)};
+
+static void add(struct writer *writer, struct nb_vector *list, uint32_t index)
 {
-    if (list->count == list->room) {
-        const uint32_t room = list->room != 0 ? 2 * list->room : 1;
-        uint32_t *larger = realloc(list->indexes, room * sizeof *larger);
-        if (larger == NULL) {
-            writer->failed = true;
-            return;
-        }
-        list->indexes = larger;
-        list->room = room;
-    }
-    list->indexes[list->count++] = index;
+    writer->failed |= !nb_vector_append(list, &index);
+}
+
+static uint32_t index_at(const struct nb_vector *list, size_t position)
+{
+    return *(const uint32_t *)nb_vector_item(list, position);
+}
+
+static void free_ends(struct ends *ends)
+{
+    nb_vector_free(&ends->first);
+    nb_vector_free(&ends->last);
 }
 
 static uint32_t write_empty(const struct writer *writer)
@@ -140,13 +143,13 @@ static uint32_t write_item(const struct writer *writer, const struct nb_graph_it
     return index != NB_NOTHING ? index : write_empty(writer);
 }
 
-static void write_edges(struct writer *writer, const struct list *from, const struct list *to,
+static void write_edges(struct writer *writer, const struct nb_vector *from, const struct nb_vector *to,
                         const CUgraphEdgeData *data)
 {
-    for (uint32_t i = 0; i < from->count; i++)
-        for (uint32_t j = 0; j < to->count && !writer->failed; j++) {
-            const struct nb_capture_edge edge = {.from = from->indexes[i],
-                                                 .to = to->indexes[j],
+    for (size_t i = 0; i < from->count; i++)
+        for (size_t j = 0; j < to->count && !writer->failed; j++) {
+            const struct nb_capture_edge edge = {.from = index_at(from, i),
+                                                 .to = index_at(to, j),
                                                  .from_port = data->from_port,
                                                  .to_port = data->to_port,
                                                  .type = data->type};
@@ -170,10 +173,10 @@ static void write_one(struct writer *writer, const struct nb_graph_item *item, s
     add(writer, &ends->last, index);
 }
 
-static void add_all(struct writer *writer, struct list *to, const struct list *from)
+static void add_all(struct writer *writer, struct nb_vector *to, const struct nb_vector *from)
 {
-    for (uint32_t i = 0; i < from->count; i++)
-        add(writer, to, from->indexes[i]);
+    for (size_t i = 0; i < from->count; i++)
+        add(writer, to, index_at(from, i));
 }
 
 /* Fills `around` with the first and last operations of the whole. */
@@ -209,14 +212,14 @@ static void write_description(struct writer *writer, const struct nb_graph_descr
         return;
     }
     struct ends *items = calloc(description->item_count, sizeof *items);
+    for (uint32_t i = 0; items != NULL && i < description->item_count; i++)
+        items[i] = no_ends;
     if (items != NULL)
         write_items(writer, description, items, around);
     else
         writer->failed = true;
-    for (uint32_t i = 0; items != NULL && i < description->item_count; i++) {
-        free(items[i].first.indexes);
-        free(items[i].last.indexes);
-    }
+    for (uint32_t i = 0; items != NULL && i < description->item_count; i++)
+        free_ends(&items[i]);
     free(items);
 }
 
@@ -224,10 +227,9 @@ bool nb_graph_write(const struct nb_call *call, const struct nb_graph_descriptio
                     uint32_t number)
 {
     struct writer writer = {.call = call, .number = number};
-    struct ends around = {{NULL, 0, 0}, {NULL, 0, 0}};
+    struct ends around = no_ends;
     write_description(&writer, description, &around);
-    free(around.first.indexes);
-    free(around.last.indexes);
+    free_ends(&around);
     if (writer.failed)
         nb_capture_refuse(call,
                           "launches a graph with more edges, once its graphs are laid flat, than are kept");

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/maps/binmap.h"
-#include "core/process/call.h"
+#include "core/driver/slots.h"
 #include "core/image/code_object.h"
-#include "cuda/kernel/handle.h"
 #include "core/image/image.h"
 #include "core/image/layout.h"
+#include "core/maps/binmap.h"
+#include "core/process/call.h"
+#include "cuda/kernel/handle.h"
 #include "real.h"
 #include "surface.h"
 

@@ -5,8 +5,8 @@
 #include <cuda.h>
 
 #include "core/maps/funcmap.h"
-#include "cuda/kernel/handle.h"
 #include "core/ring/ring.h"
+#include "cuda/kernel/handle.h"
 
 /* The kernel's number and parameter layout if it was launched before, else NULL. */
 static inline const struct nb_description *nb_described(CUfunction handle)

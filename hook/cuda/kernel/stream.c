@@ -1,5 +1,6 @@
 #include "cuda/kernel/stream.h"
 
+#include "core/driver/slots.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"

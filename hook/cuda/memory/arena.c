@@ -1,12 +1,11 @@
-/* Physical memory behind addresses of the arena. */
-#include <cuda.h>
+#include "cuda/memory/arena.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "core/wire/capture_format.h"
 #include "core/base/log.h"
-#include "cuda/memory/memory.h"
+#include "core/driver/slots.h"
+#include "core/wire/capture_format.h"
 #include "real.h"
 #include "surface.h"
 
@@ -134,20 +133,9 @@ static CUresult serve_small(struct nb_arena_block *block)
     return block->address == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-CUresult nb_memory_serve(struct nb_arena_block *block)
+CUresult nb_memory_back(struct nb_arena_block *block)
 {
-    block->kind = NB_ARENA_MEMORY;
-    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    for (int attempt = 0; attempt < 2 && result == CUDA_ERROR_OUT_OF_MEMORY; attempt++) {
-        if (attempt != 0)
-            nb_memory_reap(true);
-        result = block->bytes < NB_ARENA_SMALL ? serve_small(block) : serve_large(block);
-    }
-    if (result == CUDA_SUCCESS && !nb_arena_add(block)) {
-        nb_memory_give_back(block);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    return result;
+    return block->bytes < NB_ARENA_SMALL ? serve_small(block) : serve_large(block);
 }
 
 void nb_memory_give_back(const struct nb_arena_block *block)
@@ -160,3 +148,5 @@ void nb_memory_give_back(const struct nb_arena_block *block)
     if (granule != 0)
         unmap(granule, NB_ARENA_GRANULE);
 }
+
+const struct nb_component nb_memory_arena_component = {.locks = {&setting_up}};

@@ -1,19 +1,32 @@
 /* Stream-ordered memory: what a stream allocates is from the arena as well, where its pool is the device's
  * own or one like it. A pool's limits, its figures and what it shares with other processes stay the driver's:
  * such pools are not served. */
+#include "cuda/memory/async.h"
+
 #include <cuda.h>
 
-#include "cuda/capture/capture.h"
-#include "cuda/memory/foreign.h"
-#include "cuda/kernel/handle.h"
 #include "core/base/handle_map.h"
-#include "cuda/memory/memory.h"
+#include "core/driver/slots.h"
+#include "core/region/region.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/kernel/stream.h"
+#include "cuda/memory/arena.h"
+#include "cuda/memory/events.h"
+#include "cuda/memory/foreign.h"
+#include "cuda/memory/pending.h"
+#include "cuda/memory/serve.h"
 #include "real.h"
 #include "special.h"
-#include "cuda/kernel/stream.h"
 #include "surface.h"
 
 static struct nb_handle_map plain_pools = NB_HANDLE_MAP_INITIALIZER;
+
+static void forget(void)
+{
+    nb_handle_map_forget(&plain_pools);
+}
+
+const struct nb_component nb_memory_async_component = {.locks = {&plain_pools.lock}, .forget = forget};
 
 void nb_after_pool_create(const struct nb_call *call, CUresult result, CUmemoryPool *pool,
                           const CUmemPoolProps *poolProps)
@@ -148,7 +161,7 @@ CUresult nb_through_free_async(const struct nb_call *call, nb_cuMemFreeAsync_t r
     }
     if (!nb_arena_remove(dptr, NB_ARENA_MEMORY, &block))
         return real(NB_MEMORY_NOBODY, hStream);
-    nb_capture_block_ended(&block);
+    nb_memory_events()->block_ended(&block);
     CUresult result = NB_REAL(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING);
     if (result != CUDA_SUCCESS) {
         nb_memory_defer(&block, NULL, 0);

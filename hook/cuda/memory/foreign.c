@@ -1,10 +1,15 @@
 #include "cuda/memory/foreign.h"
 
+#include <cuda.h>
+
 #include <errno.h>
 #include <pthread.h>
 
-#include "cuda/capture/capture.h"
 #include "core/base/ranges.h"
+#include "core/driver/slots.h"
+#include "cuda/memory/events.h"
+#include "real.h"
+#include "surface.h"
 
 struct foreign {
     uint64_t address;
@@ -21,7 +26,7 @@ void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
     const struct foreign made = {address, bytes, what};
     const int saved = errno;
     pthread_mutex_lock(&lock);
-    for (size_t i = all.count; i > 0; i--) {
+    for (size_t i = nb_ranges_count(&all); i > 0; i--) {
         struct foreign *other = nb_ranges_item(&all, i - 1);
         if (other->address - address < bytes || address - other->address < other->bytes)
             nb_ranges_remove(&all, other);
@@ -29,7 +34,7 @@ void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
     const bool known = bytes == 0 || nb_ranges_add(&all, &made);
     pthread_mutex_unlock(&lock);
     if (!known)
-        nb_capture_lost_for_good();
+        nb_memory_events()->lost();
     errno = saved;
 }
 
@@ -50,3 +55,13 @@ const char *nb_foreign_find(uint64_t address)
     pthread_mutex_unlock(&lock);
     return what;
 }
+
+bool nb_foreign_is_managed(uint64_t address)
+{
+    unsigned int managed = 0;
+    return NB_REAL(cuPointerGetAttribute)(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) ==
+               CUDA_SUCCESS &&
+           managed != 0;
+}
+
+const struct nb_component nb_foreign_component = {.locks = {&lock}};

@@ -1,10 +1,11 @@
 /* Calls that give a program memory which no capture holds (foreign.h). */
 #include <cuda.h>
 
-#include "cuda/memory/foreign.h"
-#include "cuda/kernel/handle.h"
-#include "real.h"
+#include "core/driver/slots.h"
 #include "core/region/region.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/memory/foreign.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 

@@ -1,13 +1,19 @@
-/* Allocations of device memory that have no stream. */
+#include "cuda/memory/memory.h"
+
 #include <cuda.h>
 
-#include "cuda/capture/capture.h"
-#include "cuda/memory/foreign.h"
+#include "core/arena/arena.h"
+#include "core/driver/slots.h"
+#include "core/region/region.h"
 #include "cuda/kernel/handle.h"
-#include "cuda/memory/memory.h"
+#include "cuda/kernel/stream.h"
+#include "cuda/memory/arena.h"
+#include "cuda/memory/events.h"
+#include "cuda/memory/foreign.h"
+#include "cuda/memory/pending.h"
+#include "cuda/memory/serve.h"
 #include "real.h"
 #include "special.h"
-#include "cuda/kernel/stream.h"
 #include "surface.h"
 
 /* The driver checks first whether the call is allowed at all (context, stream capture, an earlier fault),
@@ -66,7 +72,7 @@ CUresult nb_through_alloc_pitch(const struct nb_call *call, nb_cuMemAllocPitch_v
  * the context: from the first capture on memory is kept until it is needed, or a region begins. */
 static CUresult retire(const struct nb_arena_block *block)
 {
-    nb_capture_block_ended(block);
+    nb_memory_events()->block_ended(block);
     if (atomic_load_explicit(&nb_stream_captures_happen, memory_order_relaxed)) {
         nb_memory_defer(block, NULL, 0);
         return CUDA_SUCCESS;
@@ -78,7 +84,7 @@ static CUresult retire(const struct nb_arena_block *block)
     }
     nb_memory_give_back(block);
     if (nb_region_is_open())
-        nb_capture_join(NB_NOTHING);
+        nb_memory_events()->waited();
     return CUDA_SUCCESS;
 }
 
@@ -117,7 +123,7 @@ void nb_memory_context_gone(uint64_t context)
         wanted.address = 0;
         nb_arena_each(look_for_one, &wanted);
         if (wanted.address != 0 && nb_arena_remove(wanted.address, NB_ARENA_MEMORY, &block)) {
-            nb_capture_block_ended(&block);
+            nb_memory_events()->block_ended(&block);
             nb_memory_give_back(&block);
         }
     } while (wanted.address != 0);

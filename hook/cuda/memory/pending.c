@@ -1,12 +1,13 @@
-/* Memory that was freed and that queued work may still use. */
-#include <cuda.h>
+#include "cuda/memory/pending.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "cuda/capture/capture.h"
-#include "cuda/memory/memory.h"
+#include "core/driver/slots.h"
+#include "core/region/region.h"
+#include "cuda/memory/arena.h"
+#include "cuda/memory/events.h"
 #include "real.h"
 #include "surface.h"
 
@@ -154,7 +155,7 @@ void nb_memory_reap(bool wait)
     if (relaxed)
         NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode);
     if (nb_region_is_open())
-        nb_capture_join(NB_NOTHING);
+        nb_memory_events()->waited();
 }
 
 void nb_memory_reap_idle(void)
@@ -164,3 +165,5 @@ void nb_memory_reap_idle(void)
         give_back(list);
     }
 }
+
+const struct nb_component nb_memory_pending_component = {.locks = {&lock}};

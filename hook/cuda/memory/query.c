@@ -1,7 +1,12 @@
-/* What the driver says of an address, told of the program's own allocation: the driver knows the arena's. */
-#include <cuda.h>
+#include "cuda/memory/query.h"
 
-#include "cuda/memory/memory.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/arena/arena.h"
+#include "cuda/memory/arena.h"
+#include "cuda/memory/virtual.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"

@@ -1,12 +1,15 @@
-/* The program's own virtual memory: its reservations are parts of the arena, its mappings are blocks. */
+#include "cuda/memory/virtual.h"
+
 #include <cuda.h>
 
 #include <pthread.h>
 
-#include "cuda/capture/capture.h"
-#include "cuda/memory/foreign.h"
-#include "cuda/memory/memory.h"
+#include "core/arena/arena.h"
 #include "core/base/ranges.h"
+#include "core/driver/slots.h"
+#include "cuda/memory/arena.h"
+#include "cuda/memory/events.h"
+#include "cuda/memory/foreign.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -175,8 +178,10 @@ CUresult nb_through_unmap(const struct nb_call *call, nb_cuMemUnmap_t real, CUde
         return result;
     for (uint64_t at = ptr; at - ptr < size; at += NB_ARENA_GRANULE) {
         if (nb_arena_remove(at, NB_ARENA_MAPPING, &block))
-            nb_capture_block_ended(&block);
+            nb_memory_events()->block_ended(&block);
         nb_foreign_remove(at);
     }
     return result;
 }
+
+const struct nb_component nb_memory_virtual_component = {.locks = {&lock}};

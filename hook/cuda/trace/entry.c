@@ -1,8 +1,9 @@
 /* The third door: addresses that the driver hands out by name. */
 #include <cuda.h>
 
-#include "core/process/call.h"
 #include "core/base/filter.h"
+#include "core/driver/slots.h"
+#include "core/process/call.h"
 #include "cuda/kernel/handle.h"
 #include "real.h"
 #include "special.h"

@@ -1,9 +1,10 @@
 /* Kernels that a program looks up, into the funcmap. */
 #include <cuda.h>
 
+#include "core/driver/slots.h"
 #include "core/maps/binmap.h"
-#include "core/process/call.h"
 #include "core/maps/funcmap.h"
+#include "core/process/call.h"
 #include "cuda/kernel/handle.h"
 #include "real.h"
 #include "special.h"

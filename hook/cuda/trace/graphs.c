@@ -4,15 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/process/call.h"
-#include "cuda/graph/capture.h"
-#include "cuda/kernel/function.h"
-#include "cuda/graph/node.h"
+#include "core/base/vector.h"
+#include "core/driver/slots.h"
 #include "core/maps/graphmap.h"
+#include "core/process/call.h"
+#include "core/region/region.h"
+#include "cuda/graph/capture.h"
+#include "cuda/graph/node.h"
+#include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/parameters.h"
 #include "real.h"
-#include "core/region/region.h"
 #include "special.h"
 #include "surface.h"
 
@@ -20,8 +22,8 @@
 struct listing {
     struct nb_thread *thread;
     uint64_t number;
-    uint32_t nodes, opaque, kernels, room;
-    uint64_t *kernel_nodes;
+    uint32_t nodes, opaque, kernels;
+    struct nb_vector kernel_nodes; /* handles; as many as `kernels` where the graph is listed whole */
 };
 
 static void write_node(const struct listing *listing, uint32_t position, const CUDA_KERNEL_NODE_PARAMS *node)
@@ -71,20 +73,6 @@ static void write_graph(const struct listing *listing, uint64_t handle)
     nb_ring_commit(listing->thread, sizeof *record);
 }
 
-static bool remember(struct listing *listing, CUgraphNode node)
-{
-    if (listing->kernels == listing->room) {
-        const uint32_t room = listing->room != 0 ? 2 * listing->room : 64;
-        uint64_t *nodes = realloc(listing->kernel_nodes, room * sizeof *nodes);
-        if (nodes == NULL)
-            return false;
-        listing->kernel_nodes = nodes;
-        listing->room = room;
-    }
-    listing->kernel_nodes[listing->kernels] = nb_handle(node);
-    return true;
-}
-
 static void list_graph(struct listing *listing, CUgraph graph, int depth);
 
 static void list_node(struct listing *listing, CUgraphNode node, int depth)
@@ -92,11 +80,13 @@ static void list_node(struct listing *listing, CUgraphNode node, int depth)
     CUgraphNodeType type;
     CUDA_KERNEL_NODE_PARAMS parameters;
     CUgraph child = NULL;
+    const uint64_t handle = nb_handle(node);
     listing->nodes++;
     if (NB_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS) {
         listing->opaque++;
     } else if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
-        if (nb_graph_kernel_parameters(node, &parameters) == CUDA_SUCCESS && remember(listing, node))
+        if (nb_graph_kernel_parameters(node, &parameters) == CUDA_SUCCESS &&
+            nb_vector_append(&listing->kernel_nodes, &handle))
             write_node(listing, listing->kernels++, &parameters);
         else
             listing->opaque++;
@@ -132,11 +122,11 @@ static void publish(struct listing *listing, CUgraphExec exec)
         entry->opaque = listing->opaque;
         entry->kernels = listing->kernels;
         if (listing->kernels != 0)
-            memcpy(entry->kernel_nodes, listing->kernel_nodes,
+            memcpy(entry->kernel_nodes, listing->kernel_nodes.items,
                    listing->kernels * sizeof *entry->kernel_nodes);
         nb_graphmap_set(nb_handle(exec), entry);
     }
-    free(listing->kernel_nodes);
+    nb_vector_free(&listing->kernel_nodes);
 }
 
 static void instantiated(const struct nb_call *call, CUresult result, const CUgraphExec *exec, CUgraph graph,
@@ -145,7 +135,9 @@ static void instantiated(const struct nb_call *call, CUresult result, const CUgr
     if (result != CUDA_SUCCESS || exec == NULL || !nb_hook_enter(call))
         return;
     const int saved = errno;
-    struct listing listing = {.thread = call->thread, .number = nb_graphmap_next_number()};
+    struct listing listing = {.thread = call->thread,
+                              .number = nb_graphmap_next_number(),
+                              .kernel_nodes = NB_VECTOR_INITIALIZER(uint64_t)};
     list_graph(&listing, graph, 0);
     publish(&listing, *exec);
     if (nb_region_wanted())
@@ -181,7 +173,8 @@ static void updated(const struct nb_call *call, CUresult result, CUgraphExec exe
     if (result != CUDA_SUCCESS || entry == NULL || !nb_hook_enter(call))
         return;
     const int saved = errno;
-    struct listing listing = {.thread = call->thread, .number = entry->number};
+    struct listing listing = {
+        .thread = call->thread, .number = entry->number, .kernel_nodes = NB_VECTOR_INITIALIZER(uint64_t)};
     list_graph(&listing, graph, 0);
     publish(&listing, exec);
     if (nb_region_wanted())

@@ -7,12 +7,13 @@
 #include <cuda.h>
 
 #include "core/process/call.h"
+#include "core/region/region.h"
+#include "cuda/capture/launch.h"
 #include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
-#include "cuda/trace/launch.h"
 #include "cuda/kernel/parameters.h"
-#include "core/region/region.h"
 #include "cuda/kernel/stream.h"
+#include "cuda/trace/launch_form.h"
 
 NB_ALWAYS_INLINE uint32_t nb_launch_flags(const struct nb_call *call, const struct nb_launch_form *launch)
 {

@@ -1,10 +1,13 @@
 /* Code that the driver accepts: modules, libraries and link products, into the binmap and out of it. */
 #include <cuda.h>
 
+#include "core/driver/slots.h"
 #include "core/maps/binmap.h"
-#include "core/process/call.h"
-#include "cuda/capture/capture.h"
 #include "core/maps/funcmap.h"
+#include "core/process/call.h"
+#include "core/region/region.h"
+#include "cuda/capture/global.h"
+#include "cuda/capture/module.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/memory/memory.h"
 #include "real.h"

@@ -40,8 +40,8 @@ void *nb_hip_function(const char *name) __attribute__((visibility("hidden")));
         (__typeof__(&name))nb_function;                                                                      \
     }))
 #else
-#include "real.h"
 #include "core/driver/slots.h"
+#include "real.h"
 #include "surface.h"
 
 #define HIP(name) NB_REAL(name)

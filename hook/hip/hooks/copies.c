@@ -3,12 +3,13 @@
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
-#include "cuda/capture/capture.h"
 #include "cuda/capture/copy.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
 #include "hip/driver/hip.h"
 #include "hip/driver/shapes.h"
-#include "real.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 
 /* The driver has answered a call of any form. */

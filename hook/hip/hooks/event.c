@@ -3,8 +3,8 @@
 #include <hip/hip_runtime_api.h>
 
 #include "core/process/call.h"
-#include "real.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 

@@ -4,9 +4,9 @@
 
 #include <dlfcn.h>
 
-#include "hip/driver/hip.h"
 #include "core/maps/funcmap.h"
 #include "cuda/kernel/handle.h"
+#include "hip/driver/hip.h"
 #include "hip/hooks/registered.h"
 
 /* A stub that nobody registered is in an object of the program; a hipFunction_t is the library's, on its

@@ -5,8 +5,8 @@
 #include "core/process/call.h"
 #include "hip/driver/hip.h"
 #include "hip/driver/shapes.h"
-#include "real.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 

@@ -4,11 +4,11 @@
 #include <hip/hip_runtime_api.h>
 
 #include "core/process/call.h"
+#include "core/region/region.h"
 #include "cuda/graph/capture.h"
 #include "hip/driver/shapes.h"
-#include "real.h"
-#include "core/region/region.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 
 #if HIP_VERSION >= 60100000

@@ -4,8 +4,8 @@
 
 #include "core/process/call.h"
 #include "cuda/trace/launch_record.h"
-#include "real.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 

@@ -1,10 +1,9 @@
 /* Allocations of device memory that have no stream, as cuMemAlloc, cuMemAllocPitch and cuMemFree. */
-#include "cuda/memory/memory.h"
 
-#include "hip/hooks/answer.h"
 #include "cuda/memory/foreign.h"
-#include "real.h"
+#include "hip/hooks/answer.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 

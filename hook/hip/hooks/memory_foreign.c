@@ -2,9 +2,9 @@
 #include "cuda/memory/foreign.h"
 
 #include "core/process/call.h"
-#include "real.h"
 #include "core/region/region.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 

@@ -1,10 +1,10 @@
 /* What the driver says of an address, told of the program's own allocation, as cuPointerGetAttribute and the
  * like.
  */
+#include "cuda/memory/query.h"
 #include "hip/hooks/answer.h"
-#include "cuda/memory/memory.h"
-#include "real.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 

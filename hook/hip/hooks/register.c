@@ -9,14 +9,15 @@
 
 #include "core/maps/binmap.h"
 #include "core/process/call.h"
-#include "cuda/capture/capture.h"
-#include "hip/driver/hip.h"
+#include "core/region/region.h"
+#include "cuda/capture/symbol.h"
 #include "cuda/kernel/handle.h"
-#include "real.h"
+#include "hip/driver/hip.h"
 #include "hip/hooks/registered.h"
+#include "hip/hooks/symbol.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
-#include "hip/hooks/symbol.h"
 
 /* These outlive a fork, after which the child's first call of HIP may use what is registered. */
 struct nb_handle_map nb_registered_kernels = NB_HANDLE_MAP_INITIALIZER;

@@ -3,10 +3,10 @@
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
-#include "cuda/capture/capture.h"
 #include "cuda/capture/memset.h"
-#include "real.h"
+#include "cuda/capture/operation.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 
 /* Bytes, of which the value is the lowest. */

@@ -4,13 +4,15 @@
 
 #include <stdatomic.h>
 
-#include "core/process/call.h"
-#include "cuda/capture/capture.h"
-#include "hip/driver/hip.h"
-#include "cuda/kernel/handle.h"
 #include "core/base/handle_map.h"
-#include "real.h"
+#include "core/process/call.h"
+#include "core/region/region.h"
+#include "cuda/capture/refuse.h"
+#include "cuda/kernel/handle.h"
+#include "cuda/vendor.h"
+#include "hip/driver/hip.h"
 #include "hip/hooks/same.h"
+#include "real.h"
 #include "special.h"
 #include "surface.h"
 
@@ -36,6 +38,15 @@ const char *nb_vendor_stream_refused(CUstream stream)
 
 /* From its first use until it is destroyed. */
 static struct nb_handle_map numbers = NB_HANDLE_MAP_INITIALIZER;
+
+static void forget(void)
+{
+    nb_handle_map_forget(&partial);
+    nb_handle_map_forget(&numbers);
+}
+
+static const struct nb_component streams = {.locks = {&partial.lock, &numbers.lock}, .forget = forget};
+const struct nb_component *const nb_vendor_components[] = {&streams, NULL};
 
 /* A thread's own stream is another in each thread. */
 unsigned long long nb_hip_stream_number(hipStream_t stream)

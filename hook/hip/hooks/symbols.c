@@ -3,15 +3,17 @@
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
-#include "cuda/capture/capture.h"
+#include "core/region/region.h"
 #include "cuda/capture/copy.h"
+#include "cuda/capture/operation.h"
+#include "cuda/capture/refuse.h"
 #include "cuda/graph/capture.h"
 #include "hip/driver/hip.h"
 #include "hip/driver/shapes.h"
-#include "real.h"
 #include "hip/hooks/same.h"
-#include "special.h"
 #include "hip/hooks/symbol.h"
+#include "real.h"
+#include "special.h"
 
 /* Of a part of the variable; 0 if the driver does not say. Inside a hook. */
 static CUdeviceptr address_of(const struct nb_call *call, const void *symbol, size_t offset)

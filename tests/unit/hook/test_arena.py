@@ -13,13 +13,14 @@ import pytest
 HERE = Path(__file__).parent
 HOOK = HERE.parents[2] / "hook"
 MODEL = HERE / "programs" / "arena_model.py"
+COLLECTIONS = [HOOK / "core" / "base" / name for name in ("ranges.c", "vector.c")]
 BASE, GRANULE = 0x300000000000, 2 << 20
 
 
 @pytest.fixture(scope="module", params=["plain", "address,undefined"])
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("arena") / "libarena.so"
-    sources = [HERE / "programs" / "arena_library.c", HOOK / "core" / "base" / "ranges.c"]
+    sources = [HERE / "programs" / "arena_library.c", *COLLECTIONS]
     flags = ["-std=gnu11", "-g", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", f"-I{HOOK}"]
     if request.param != "plain":
         flags += [f"-fsanitize={request.param}", "-fno-sanitize-recover"]
@@ -71,8 +72,7 @@ def test_nothing_is_in_an_arena_that_was_not_set(tmp_path: Path, library: Path) 
 def test_threads_never_have_the_same_space(tmp_path: Path, sanitizer: str) -> None:
     """Four threads; at the end all is free again but the one empty granule that is kept."""
     program = tmp_path / "threads"
-    core = HOOK / "core"
-    sources = [HERE / "programs" / "arena_threads.c", core / "arena" / "arena.c", core / "base" / "ranges.c"]
+    sources = [HERE / "programs" / "arena_threads.c", HOOK / "core" / "arena" / "arena.c", *COLLECTIONS]
     flags = ["-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", f"-fsanitize={sanitizer}", f"-I{HOOK}"]
     subprocess.run(["cc", *flags, *map(str, sources), "-pthread", "-o", str(program)], check=True)
     environment = {"ASAN_OPTIONS": "detect_leaks=0"}  # what the arena keeps, it keeps for the process's life

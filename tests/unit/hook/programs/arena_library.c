@@ -6,7 +6,8 @@
 EXPORT int set(uint64_t begin, uint64_t bytes)
 {
     free(granules);
-    shared_granules.count = blocks.count = 0;
+    nb_ranges_clear(&shared_granules);
+    nb_ranges_clear(&blocks);
     return nb_arena_set(begin, bytes);
 }
 

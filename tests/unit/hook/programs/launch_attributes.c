@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/capture/capture.h"
+#include "cuda/capture/attribute.h"
+#include "cuda/capture/refuse.h"
 
 void nb_capture_refuse(const struct nb_call *call, const char *reason)
 {

@@ -18,9 +18,11 @@
 #include <unistd.h>
 
 #include "core/process/call.h"
+#include "core/process/component.h"
 #include "core/region/recording.h"
 #include "core/region/region.h"
 #include "core/ring/session.h"
+#include "core/wire/capture_format.h"
 
 const unsigned nb_export_count = 1;
 const char *const nb_export_names[] = {"probe", NULL};
@@ -43,21 +45,24 @@ static int alone(atomic_int *count)
     return driver_says;
 }
 
-int nb_vendor_region_begins(void)
+static int begin(void)
 {
     return alone(&begun);
 }
 
-int nb_vendor_region_ends(void)
+static int end(void)
 {
     return alone(&ended);
 }
 
-bool nb_vendor_region_holds(uint64_t address, uint64_t bytes)
+static bool hold(uint64_t address, uint64_t bytes)
 {
     (void)address, (void)bytes;
     return true;
 }
+
+static const struct nb_region_operations operations = {begin, end, hold};
+static const struct nb_component *const components[] = {&nb_region_component, &nb_recording_component, NULL};
 
 static void append_operation(void)
 {
@@ -228,6 +233,8 @@ int main(int argc, char **argv)
 {
     alarm(60);
     make_session();
+    nb_components_add(components);
+    nb_region_install(&operations);
     setenv("NEUTRINO_CAPTURE", argv[1], 1);
     setenv("NEUTRINO_REGION", argv[2], 1);
     const struct nb_call call = nb_call_begin(0); /* attaches, as a program's first driver call does */

@@ -13,7 +13,6 @@
 
 #include "core/process/call.h"
 #include "core/wire/record.h"
-#include "core/region/region.h"
 
 enum { RINGS = 64, RING_BYTES = NB_RECORD_MAX };
 
@@ -25,23 +24,6 @@ void *nb_slots[] = {NULL, NULL};
 const char nb_driver_soname[] = "libprobe.so";
 const char nb_driver_variable[] = "NEUTRINO_DRIVER";
 const char nb_driver_probe[] = "probe";
-
-/* The vendor's half of regions: none is recorded here. */
-int nb_vendor_region_begins(void)
-{
-    return 0;
-}
-
-int nb_vendor_region_ends(void)
-{
-    return 0;
-}
-
-bool nb_vendor_region_holds(uint64_t address, uint64_t bytes)
-{
-    (void)address, (void)bytes;
-    return true;
-}
 
 static struct nb_session *session;
 static atomic_bool finished;

@@ -4,7 +4,7 @@
 #include "hip/hooks/same.h"
 #include "core/process/call.h"
 #include "real.h"
-#include "core/region/refuse.h"
+#include "cuda/capture/refuse.h"
 #include "core/region/region.h"
 #include "special.h"
 #include "surface.h"

@@ -2,7 +2,7 @@
  * Regenerate: python -m benchguard.codegen shim --driver DRIVER --out FOLDER */
 #include "core/process/call.h"
 #include "real.h"
-#include "core/region/refuse.h"
+#include "cuda/capture/refuse.h"
 #include "core/region/region.h"
 #include "special.h"
 #include "surface.h"

@@ -1,0 +1,101 @@
+#include "core/process/attach.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "core/driver/slots.h"
+#include "core/process/component.h"
+#include "core/process/process.h"
+#include "core/ring/session.h"
+
+enum { UNKNOWN, ATTACHED, ALONE };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t thread_key;
+static atomic_int state = UNKNOWN;
+
+static void close_ring_at_thread_end(void *unused)
+{
+    (void)unused;
+    nb_ring_close(&nb_thread, true);
+}
+
+static void before_fork(void)
+{
+    nb_components_lock();
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork_in_parent(void)
+{
+    pthread_mutex_unlock(&lock);
+    nb_components_unlock();
+}
+
+/* The child is another process: it gets a ring and a process record of its own. Its parent's handles are
+ * forgotten; the driver refuses them there too. The session stays mapped. */
+static void after_fork_in_child(void)
+{
+    nb_ring_close(&nb_thread, false);
+    nb_thread.state = NB_THREAD_NEW;
+    nb_components_forget();
+    nb_process_forget();
+    after_fork_in_parent();
+    if (atomic_load(&state) == ATTACHED)
+        nb_process_identify();
+}
+
+static int attach_process(void)
+{
+    nb_process_identify();
+    if (!nb_session_open() || pthread_key_create(&thread_key, close_ring_at_thread_end) != 0)
+        return ALONE;
+    nb_components_start();
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    return ATTACHED;
+}
+
+/* Open the session and the driver. False, now and later, if no supervisor records this process. */
+static bool is_process_attached(void)
+{
+    if (atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN) {
+        pthread_mutex_lock(&lock);
+        if (atomic_load_explicit(&state, memory_order_relaxed) == UNKNOWN)
+            atomic_store_explicit(&state, attach_process(), memory_order_release);
+        pthread_mutex_unlock(&lock);
+    }
+    nb_resolve_all(); /* without the lock: opening a driver runs its constructors */
+    return atomic_load_explicit(&state, memory_order_acquire) == ATTACHED;
+}
+
+static bool attach(struct nb_thread *thread)
+{
+    if (!is_process_attached()) {
+        thread->state = NB_THREAD_OFF;
+        return false;
+    }
+    if (!nb_ring_open(thread, nb_process_identity())) {
+        thread->state = NB_THREAD_LOST;
+        return false;
+    }
+    pthread_setspecific(thread_key, &nb_thread);
+    nb_process_introduce(thread);
+    return true;
+}
+
+bool nb_thread_attach(struct nb_thread *thread)
+{
+    if (thread->state == NB_THREAD_LOST)
+        atomic_fetch_add_explicit(&nb_session()->calls_lost, 1, memory_order_relaxed);
+    if (thread->state != NB_THREAD_NEW)
+        return false;
+    const int saved = errno;
+    thread->state = NB_THREAD_INSIDE; /* attaching calls libc, which may call what the shim hooks */
+    const bool attached = attach(thread);
+    if (thread->state == NB_THREAD_LOST)
+        atomic_fetch_add_explicit(&nb_session()->calls_lost, 1, memory_order_relaxed);
+    errno = saved;
+    return attached;
+}

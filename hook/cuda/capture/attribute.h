@@ -1,0 +1,18 @@
+/* Launch attributes of a region. */
+#ifndef NEUTRINO_CUDA_CAPTURE_ATTRIBUTE_H
+#define NEUTRINO_CUDA_CAPTURE_ATTRIBUTE_H
+
+#include <cuda.h>
+
+#include <stdint.h>
+
+#include "core/process/call.h"
+#include "core/wire/record.h"
+
+/* The launch attributes that a replay can repeat, with refusals for the others. `into`
+ * has room for `count`; returns how many there are. */
+uint32_t nb_capture_attributes(const struct nb_call *call, const CUlaunchAttribute *attributes,
+                               uint32_t count, struct nb_attribute *into)
+    __attribute__((visibility("hidden")));
+
+#endif
