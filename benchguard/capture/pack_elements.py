@@ -152,7 +152,7 @@ class ElementPacker:
         for each, value in zip(element.layout.fields, _raw_values(element.layout, element.raw), strict=True):
             change = changes.get(each.attribute, value)
             if each.reserved:
-                values += [b"" if isinstance(value, bytes) else 0]
+                values += [b"" if isinstance(value, bytes) else 0] * each.values
             elif isinstance(change, Content):
                 values += [change.first, change.bytes]
             elif each.span is not None:

@@ -47,11 +47,16 @@ class Watch:
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory of its own and shared memory that it has touched; not what is a file's. 0 if it has ended."""
+    """Memory that a process holds, without pages of files; 0 if the process has ended."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
+        return resident_in(Path(f"/proc/{pid}/status").read_bytes())
     except OSError:
         return 0
+
+
+def resident_in(status: bytes) -> int:
+    """Anonymous and shared resident memory in the text of /proc/PID/status (proc(5))."""
+    lines = status.splitlines()
     fields = {name: rest for name, _, rest in (line.partition(b":") for line in lines)}
     names = (b"RssAnon", b"RssShmem") if b"RssAnon" in fields else (b"VmRSS",)  # gVisor has the sum alone
     return sum(_kib(fields[name]) for name in names if name in fields)

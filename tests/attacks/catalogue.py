@@ -1,4 +1,4 @@
-"""What is tried: attacks by class of the threat notes, look-alikes of them, controls."""
+"""The attacks by class of the threat notes, honest look-alikes, and controls."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ Check = Literal["", "no processes", "no files", "warm"]
 """What else must hold after our grade of it."""
 
 STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
+"""Not `error`: a grader that is broken gives that to every submission."""
 
 CONTROLS = {
     "Mix": "mix.py",

@@ -303,7 +303,7 @@ def test_report_of_an_atomic(sim_path: Path) -> None:
     ("call", "what"),
     [
         ("run('trap')", "CUDA_ERROR_LAUNCH_FAILED: trap"),
-        ("run('barrier')", "CUDA_ERROR_LAUNCH_TIMEOUT: a barrier that never opens"),
+        ("run('barrier')", "CUDA_ERROR_LAUNCH_TIMEOUT: deadlock at a barrier"),
         ("run('shared', 64)", "CUDA_ERROR_ILLEGAL_ADDRESS: address outside shared memory"),
     ],
 )

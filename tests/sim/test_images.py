@@ -278,7 +278,7 @@ def test_success_leaves_an_empty_error_log(driver: Driver) -> None:
         b"ptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function 'a' for"
     )
     assert done.info_size == len(done.info) + 1
-    assert 0 < done.milliseconds < 60_000
+    assert done.milliseconds > 0
     assert load(driver, kernel("a")).info == b""
 
 

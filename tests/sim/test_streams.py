@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.support.waiting import wait_until
+
 from .conftest import Driver
 
 NOT_READY = 600
@@ -39,9 +41,7 @@ def mark(driver: Driver, stream: ctypes.c_void_p | None) -> ctypes.c_void_p:
 
 def soon(driver: Driver, event: ctypes.c_void_p) -> int:
     """The event's state after giving it time to happen."""
-    deadline = time.monotonic() + 5
-    while driver.result("cuEventQuery", event) == NOT_READY and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: driver.result("cuEventQuery", event) != NOT_READY)
     return driver.result("cuEventQuery", event)
 
 

@@ -43,6 +43,7 @@ from benchguard.capture.model import (
     Meta,
     Module,
     Operation,
+    Option,
     Parameter,
     Range,
     Refusal,
@@ -140,14 +141,14 @@ class Builder(CaptureWriter):
         self.add(Meta("region", "1"))
         self.add(Meta("program", "tests/support/captures.py"))
 
-    def module(self, text: str) -> int:
+    def module(self, text: str, options: tuple[Option, ...] = ()) -> int:
         raw = text.encode() + b"\0"
         digest = hashlib.sha256(raw).hexdigest()
         image = self.add(Image(digest, ImageFormat.PTX, "/tests/support/captures.py", self.content(raw)))
-        return self.add(Module(image, ModuleKind.MODULE))
+        return self.add(Module(image, ModuleKind.MODULE, options))
 
-    def saxpy(self) -> int:
-        return self.add(Kernel(self.module(SAXPY), 28, 12, 0, 0, 1024, "saxpy", SAXPY_LAYOUT))
+    def saxpy(self, options: tuple[Option, ...] = ()) -> int:
+        return self.add(Kernel(self.module(SAXPY, options), 28, 12, 0, 0, 1024, "saxpy", SAXPY_LAYOUT))
 
     def stream(self, handle: int = 0, kind: StreamKind = StreamKind.LEGACY, flags: int = 0) -> int:
         return self.add(Stream(handle, kind, flags))
@@ -186,13 +187,13 @@ def pieces(raw: bytes) -> range:
     return range(0, len(raw), BLOB_MAX)
 
 
-def saxpy_capture(path: Path, n: int = 1024) -> Path:
-    """y = 2 x + y on the legacy stream; x is called "x" and y "y"."""
+def saxpy_capture(path: Path, n: int = 1024, options: tuple[Option, ...] = ()) -> Path:
+    """y = 2 x + y on the legacy stream; x is called "x" and y "y". `options` are those of the module's load."""
     x, y, after = map(floats, saxpy_values(n))
     address_x, address_y = ARENA, ARENA + -(-4 * n // GRANULE) * GRANULE
     with Builder(path) as builder:
         builder.device()
-        builder.saxpy()
+        builder.saxpy(options)
         builder.stream()
         builder.memory(Memory(address_x, x, x))
         builder.memory(Memory(address_y, y, after))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/jit_options.h"
 #include "replay/base/engine.h"
 #include "replay/rebuild/code.h"
 
@@ -16,31 +17,6 @@ struct load_options {
     unsigned count;
     char log[LOG_BYTES];
 };
-
-/* Options whose value is a number that changes the code. All others are pointers of a process that is gone.
- */
-static bool is_of_code(uint32_t option)
-{
-    switch (option) {
-    case CU_JIT_MAX_REGISTERS:
-    case CU_JIT_THREADS_PER_BLOCK:
-    case CU_JIT_OPTIMIZATION_LEVEL:
-    case CU_JIT_TARGET_FROM_CUCONTEXT:
-    case CU_JIT_TARGET:
-    case CU_JIT_FALLBACK_STRATEGY:
-    case CU_JIT_GENERATE_DEBUG_INFO:
-    case CU_JIT_GENERATE_LINE_INFO:
-    case CU_JIT_CACHE_MODE:
-    case CU_JIT_FAST_COMPILE:
-    case CU_JIT_POSITION_INDEPENDENT_CODE:
-    case CU_JIT_MIN_CTA_PER_SM:
-    case CU_JIT_MAX_THREADS_PER_BLOCK:
-    case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
-        return true;
-    default:
-        return false;
-    }
-}
 
 static void add_option(struct load_options *options, CUjit_option name, uint64_t value)
 {
@@ -57,7 +33,7 @@ static void collect_options(const struct nb_reader *reader, struct nb_span span,
     for (uint64_t at = 0; at + sizeof option <= span.bytes && options->count < OPTIONS_MAX;
          at += sizeof option) {
         memcpy(&option, reader->data + span.offset + at, sizeof option);
-        if (is_of_code(option.option))
+        if (nb_jit_option_changes_code(option.option))
             add_option(options, (CUjit_option)option.option, option.value);
     }
     add_option(options, CU_JIT_ERROR_LOG_BUFFER, (uint64_t)(uintptr_t)options->log);

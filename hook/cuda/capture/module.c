@@ -10,6 +10,7 @@
 #include "core/driver/slots.h"
 #include "core/region/recording.h"
 #include "core/wire/capture_format.h"
+#include "core/wire/jit_options.h"
 #include "cuda/capture/global.h"
 #include "cuda/capture/refuse.h"
 #include "cuda/kernel/handle.h"
@@ -32,35 +33,8 @@ static struct nb_handle_map loads = NB_HANDLE_MAP_INITIALIZER;
 static struct nb_handle_map modules = NB_HANDLE_MAP_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Numbers that change the code. The others are buffers for texts, times, or threads of the compiler. */
-static bool changes_code(CUjit_option option)
-{
-    switch ((int)option) {
-    case CU_JIT_MAX_REGISTERS:
-    case CU_JIT_THREADS_PER_BLOCK:
-    case CU_JIT_OPTIMIZATION_LEVEL:
-    case CU_JIT_TARGET_FROM_CUCONTEXT:
-    case CU_JIT_TARGET:
-    case CU_JIT_FALLBACK_STRATEGY:
-    case CU_JIT_GENERATE_DEBUG_INFO:
-    case CU_JIT_GENERATE_LINE_INFO:
-    case CU_JIT_CACHE_MODE:
-    case CU_JIT_FAST_COMPILE:
-    case CU_JIT_LTO:
-    case CU_JIT_FTZ:
-    case CU_JIT_PREC_DIV:
-    case CU_JIT_PREC_SQRT:
-    case CU_JIT_FMA:
-    case CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES:
-    case CU_JIT_POSITION_INDEPENDENT_CODE:
-    case CU_JIT_MIN_CTA_PER_SM:
-    case CU_JIT_MAX_THREADS_PER_BLOCK:
-    case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
-        return true;
-    default:
-        return false;
-    }
-}
+#define CHECK_NUMBER(name, number) _Static_assert(CU_JIT_##name == (number), "CU_JIT_" #name " of cuda.h");
+NB_JIT_OPTIONS(CHECK_NUMBER)
 
 /* The option's value is cast to a pointer (cuModuleLoadDataEx); all of these are of 32 bits. */
 void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
@@ -73,7 +47,7 @@ void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_op
     struct load *load = calloc(1, sizeof *load + count * sizeof *load->options);
     for (unsigned int i = 0; load != NULL && i < count; i++) {
         load->unreplayable |= options[i] == CU_JIT_GLOBAL_SYMBOL_ADDRESSES;
-        if (changes_code(options[i]))
+        if (nb_jit_option_changes_code((uint32_t)options[i]))
             load->options[load->count++] = (struct nb_capture_option){
                 .option = (uint32_t)options[i], .value = (uint32_t)(uintptr_t)values[i]};
     }

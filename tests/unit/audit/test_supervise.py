@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,10 +80,8 @@ def test_the_exit_status_is_the_commands(run: Run, tmp_path: Path, command: list
 
 
 def test_a_time_out_kills_grandchildren_too(run: Run, tmp_path: Path) -> None:
-    begun = time.monotonic()
     done = run("sh", "-c", f"sleep 300 & echo $! > {tmp_path}/pid; wait", options=("--timeout", "0.5"))
     assert done.returncode == 124
-    assert time.monotonic() - begun < 20
     assert process_start(int((tmp_path / "pid").read_text())) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import threading
@@ -24,6 +25,7 @@ from benchguard.judge.troubles import FaultError, told
 from benchguard.judge.workers import Workers, can_fork
 from benchguard.problem.spec import layout_of
 from benchguard.problem.threads import threads
+from tests.support.waiting import wait_until
 from tests.unit.judge.problems import Scale
 
 COUNT = 3
@@ -195,20 +197,21 @@ def test_the_first_that_failed_is_the_last(kind: str, error: BaseException, kept
         assert len(making.results(["normal"] * 5)) == 5  # and none is lost
 
 
-def test_workers_work_at_once() -> None:
-    class Slow(Scale):
-        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
-            time.sleep(0.4)
-            found = super().inputs(seed, distribution)
-            found["x"][0] = os.getpid()
-            return found
+def test_workers_make_inputs_at_the_same_time() -> None:
+    with mmap.mmap(-1, 4096) as begun:  # shared with the workers
 
-    with Making("workers", Slow(100)) as making:
-        began = time.monotonic()
-        making.sets(["normal"] * COUNT)
-        assert time.monotonic() - began < COUNT * 0.4
-        first = {np.frombuffer(making.inputs(number)[:4], np.float32)[0] for number in range(COUNT)}
-        assert len(first) == COUNT and float(os.getpid()) not in first
+        class Meeting(Scale):
+            def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+                begun[os.getpid() % 4096] = 1
+                wait_until(lambda: sum(begun[:]) > 1)  # never, for a lone worker
+                found = super().inputs(seed, distribution)
+                found["x"][0] = os.getpid()
+                return found
+
+        with Making("workers", Meeting(100)) as making:
+            making.sets(["normal"] * COUNT)
+            first = {np.frombuffer(making.inputs(number)[:4], np.float32)[0] for number in range(COUNT)}
+            assert len(first) > 1 and float(os.getpid()) not in first
 
 
 def test_little_memory_is_for_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ from benchguard.judge.contract import (
 )
 from benchguard.judge.process import JudgeProcess, command, judge_environment, last_words
 from tests.conftest import ROOT
+from tests.support.waiting import wait_until
 from tests.unit.judge.problems import Scale
 from tests.unit.judge.replaying import honest, judge, mapped, secrets_of, views
 
@@ -276,9 +277,7 @@ def test_a_dead_judge_says_why() -> None:
 
 
 def test_a_problem_that_hangs() -> None:
-    began = time.monotonic()
     text = trouble("hang", seconds=3.0)
-    assert time.monotonic() - began < 15
     assert "did not answer within 3 s" in text
     assert f"problems.py:{line_of('time.sleep(600)')}" in text
 
@@ -353,10 +352,7 @@ def test_its_workers_end_with_it() -> None:
         for each in workers:
             assert Path(f"/proc/{each}/mem").stat().st_uid == 0
         os.kill(process.pid, signal.SIGKILL)
-        deadline = time.monotonic() + 10
-        while any(Path(f"/proc/{each}").exists() for each in workers):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: not any(Path(f"/proc/{each}").exists() for each in workers))
 
 
 @several_cores

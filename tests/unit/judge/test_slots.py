@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -80,10 +81,8 @@ def said(hostile: object) -> str:
             replaying.sample(number, honest)
         hostile(replaying)  # type: ignore[operator]
         process.ask(AskChecked(0))
-        began = time.monotonic()
         with pytest.raises(BenchguardError) as caught:
             process.answer(Checked)
-        assert time.monotonic() - began < 10
         return str(caught.value)
 
 
@@ -169,6 +168,10 @@ def test_another_process_replays() -> None:
         assert (checked.samples, checked.wrong, checked.nondeterministic) == (2000, 0, 0)
 
 
+def zeros(_: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+    outputs["y"][...] = 0
+
+
 def test_a_slot_that_changes_while_it_is_looked_at_is_read_once() -> None:
     """A writer that never stops: whatever is seen, the count is right and nothing hangs."""
     import threading
@@ -186,13 +189,13 @@ def test_a_slot_that_changes_while_it_is_looked_at_is_read_once() -> None:
         thread.start()
         try:
             for sample in range(40):
-                replaying.sample(sample % 2, honest)
+                replaying.sample(sample % 2, zeros if sample == 20 else honest)
             process.ask(AskChecked(0))
             checked, _ = process.answer(Checked)
         finally:
             stop.set()
             thread.join()
-        assert checked.samples == 40 and 0 <= checked.wrong <= 40
+        assert checked.samples == 40 and 1 <= checked.wrong <= 40
 
 
 def test_all_writers_gone_is_no_trouble() -> None:

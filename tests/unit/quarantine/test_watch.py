@@ -8,14 +8,24 @@ from pathlib import Path
 import pytest
 
 from benchguard.quarantine import watch as module
-from benchguard.quarantine.watch import Watch, machine_memory, resident_bytes
+from benchguard.quarantine.watch import Watch, machine_memory, resident_bytes, resident_in
 
 
-def test_what_a_process_holds() -> None:
-    before = resident_bytes(os.getpid())
-    hold = b"\1" * (64 << 20)
-    assert 60 << 20 < resident_bytes(os.getpid()) - before < 80 << 20
-    assert len(hold) and resident_bytes(1 << 30) == 0
+@pytest.mark.parametrize(
+    ("status", "kib"),
+    [
+        (b"VmRSS:\t900 kB\nRssAnon:\t100 kB\nRssFile:\t500 kB\nRssShmem:\t300 kB\n", 400),
+        (b"VmRSS:\t900 kB\n", 900),  # gVisor reports the sum only
+        (b"Name:\tkthreadd\n", 0),
+    ],
+)
+def test_resident_memory_excludes_pages_of_files(status: bytes, kib: int) -> None:
+    assert resident_in(status) == kib << 10
+
+
+def test_resident_memory_is_read_from_proc() -> None:
+    assert resident_bytes(os.getpid()) > 0
+    assert resident_bytes(1 << 30) == 0
 
 
 def test_what_is_too_much(tmp_path: Path) -> None:

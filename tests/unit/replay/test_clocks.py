@@ -15,6 +15,7 @@ from benchguard.replay.clocks import (
     summarise_clocks,
     throttled_at,
 )
+from tests.support.waiting import wait_until
 
 MS = 1_000_000
 
@@ -53,9 +54,7 @@ def made_up(**changes: object) -> SimpleNamespace:
 def watched(nvml: SimpleNamespace, pci_bus: str = "0000:19:00.0") -> ClockWatch:
     watch = ClockWatch(lambda: nvml)
     watch.start(pci_bus)
-    until = time.monotonic() + 10
-    while len(watch.readings) < 3 and not watch.unavailable and time.monotonic() < until:
-        time.sleep(0.005)
+    wait_until(lambda: len(watch.readings) >= 3 or bool(watch.unavailable))
     watch.stop()
     return watch
 
