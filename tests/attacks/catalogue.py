@@ -15,7 +15,7 @@ Where = Literal["both", "sim", "gpu", "torch"]
 
 Naive = Literal["fast", "wrong", "passes", "next", "none"]
 """The expected result against the naive grader. fast: the attack passes, in less than half of the control's time.
-wrong: it passes with outputs outside the problem's tolerance. passes: it passes although the problem forbids the method.
+wrong: it passes with outputs outside the problem's tolerance. passes: it passes, and the problem forbids the method.
 next: the wrong control passes after it. none: the attack targets a part that a naive grader does not have."""
 
 Check = Literal["", "no processes", "no files", "warm"]
