@@ -72,7 +72,7 @@ def test_capture_of_further_region_is_not_replaced(record: Record, program: Path
 def test_option_chooses_the_region(
     record: Record, program: Path, options: list[str], kinds: list[OperationKind]
 ) -> None:
-    """Of a program that knows nothing of it: four pairs of events around 1, 2, 3 and 4 launches."""
+    """The program does not mark a region: it has four pairs of events around 1, 2, 3 and 4 launches."""
     recorded = record([program, "timed"], *options)
     assert recorded.status == 0, recorded.stderr
     assert [kind for kind in recorded.kinds() if kind in (LAUNCH, SET) or options[0] == "--window"] == kinds
@@ -160,7 +160,7 @@ def test_failing_program_keeps_its_status(record: Record, program: Path) -> None
 
 @both_apis
 def test_full_disk_does_not_disturb_the_program(record: Record, program: Path) -> None:
-    """It computes what it always does, and is told when it ends the region."""
+    """The program computes the same result, and learns of the full disk when it ends the region."""
     recorded = record([program, "disk"])
     assert recorded.stdout == "right\n"
     assert recorded.status == 1 and recorded.captures == []
