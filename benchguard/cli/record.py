@@ -20,7 +20,8 @@ _REFUSALS_SHOWN = 5
 @click.command(
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
     epilog="\b\nThe exit status is the command's; 70 if the command succeeded and no region was captured.\n"
-    "PATTERN is a shell pattern. It matches a kernel's mangled name or the plain name inside it.",
+    "PATTERN is a shell pattern. It matches a kernel's mangled name, the plain name inside it, or the\n"
+    "demangled name that tables show.",
 )
 @click.option(
     "-o",
@@ -56,7 +57,7 @@ def record(command: tuple[str, ...], output: Path, quiet: bool, **values: Any) -
     the region's memory, code, launches, copies and graphs; `neutrino-bench replay` repeats them without the program.
     """
     options = RecordOptions(**values)
-    from ..record.record import check_absent, record_with
+    from ..record.record import check_absent, record_with, timeout_text
     from .interpose import announced_interposer
 
     check_absent(output, options.force)
@@ -69,6 +70,8 @@ def record(command: tuple[str, ...], output: Path, quiet: bool, **values: Any) -
         on_capture=lambda summary: None if quiet else _report(summary),
         on_kept=lambda folder: click.echo(f"{MARK}raw captures are in {folder}", err=True),
     )
+    if result.timed_out:
+        click.echo(f"{MARK}{timeout_text(options.timeout)}", err=True)
     return result.status
 
 
