@@ -1,4 +1,4 @@
-"""What inline timing has to say. Its trust is `inline`: it was measured where the submission's own code runs."""
+"""Results of inline timing. Their trust is `inline`: the submission's own code runs in the measuring process."""
 
 from __future__ import annotations
 
@@ -32,15 +32,17 @@ GUARDS = {
     8: "code can be remapped: no mseal",
     16: "/proc/self/mem can be opened",
 }
-"""By enum nb_guard: why one that is missing matters."""
+"""For each bit of enum nb_guard, the consequence of a missing protection."""
 
 GAP_FACTOR, GAP_US = 1.5, 2.0
-"""A sample's stamps may be apart by so many gaps of an empty one, and so many us, more than its events."""
+"""Limit on the time between a sample's stamps beyond its events: GAP_FACTOR times the gap of an empty sample, plus
+GAP_US microseconds.
+"""
 
 
 @dataclass(frozen=True)
 class InlineResult:
-    """Of one case. `times_us` in the order of the samples; `errors` says how many elements were wrong in each, the
+    """The result of one case. `times_us` are in the order of the samples; `errors` says how many elements were wrong in each, the
     probe first. `full`: all samples that were wanted were taken. `event_overhead_us` is the median of 100 empty pairs,
     and is in the times. `arena` is "on", or what of its protection is missing. `attempts` are system calls that were
     refused because they would have opened it. `altered` says what was seen of tampering, "" for nothing. `unprimed`

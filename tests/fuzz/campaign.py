@@ -22,7 +22,7 @@ _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (\S+) (?:\S*/)?((?:sim|benchguard|test
 _HEADLINE = re.compile(r"(FINDING: .*|runtime error: .*|ERROR: \w+Sanitizer: \S+|hard rss limit.*)")
 
 ENVIRONMENT = {
-    # What asks for more than 512 MiB gets no memory, as on a small machine; that path must hold too.
+    # Allocations above 512 MiB fail, as on a small machine: that path is tested, too.
     "ASAN_OPTIONS": "allocator_may_return_null=1:max_allocation_size_mb=512:quarantine_size_mb=8:"
     "detect_leaks=0:exitcode=99:hard_rss_limit_mb=3000:handle_abort=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99",
@@ -38,7 +38,7 @@ class Finding:
     """The innermost function of ours, with its file and line."""
     report: str
     kind: tuple[str, str]
-    """What findings with one cause mostly share."""
+    """Key under which findings of one cause are counted."""
     file: Path | None
     """The input, where it is the first few of its kind."""
 

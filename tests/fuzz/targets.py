@@ -1,4 +1,4 @@
-"""What can be fuzzed: the sources of each program, the texts it begins from, and how it is built."""
+"""The fuzz targets: the sources of each program, its corpus, and how it is built."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROGRAMS = HERE / "programs"
 ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "capture_mutate.c", "corpus.c", "tokens.c")
 HASH = ("engine/replay/capture/sha256.c", "engine/replay/capture/sha256_x86.c")
 VERSIONS: tuple[Literal[1, 2, 3], ...] = (1, 2, 3)
-"""Of compressed bundles."""
+"""Versions of compressed bundles."""
 
 FORMATS = ("engine", "hook")
 """The engine of inputs makes captures too: of these it has their hashes and their structs."""
@@ -33,7 +33,7 @@ FLAGS = (
 
 
 class FuzzError(Exception):
-    """What was asked for cannot be done; the message says why."""
+    """A request that cannot be carried out. The message says why."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "replay/capture/decode.h"
 #include "replay/base/error.h"
+#include "replay/capture/decode.h"
 #include "replay/capture/file.h"
 #include "target.h"
 

@@ -1,8 +1,8 @@
 /* The names of an image's variables: each with an end, inside bounds; or why there may be others. */
 #include "core/image/image_globals.h"
 
-#include "target.h"
 #include "core/image/unpack.h"
+#include "target.h"
 
 const enum style target_style = STYLE_BINARY;
 const char *const target_outcomes[OUTCOMES] = {"nothing", "names", "refused", "refused after names"};

@@ -1,9 +1,9 @@
-/* What an image says of its size, and of a kernel's parameters. */
+/* Target: the size of an image, and the parameters of its kernels. */
 #include "core/image/code_object.h"
 #include "core/image/image.h"
 #include "core/image/layout.h"
-#include "target.h"
 #include "core/image/unpack.h"
+#include "target.h"
 
 const enum style target_style = STYLE_BINARY;
 const char *const target_outcomes[OUTCOMES] = {"nothing", "size", "kernel", "size and kernel"};

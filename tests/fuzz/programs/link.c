@@ -1,5 +1,5 @@
 /* The linker of PTX texts: an input is linked alone, with itself and with a text of ours that defines and
- * uses what inputs may name. What it makes is a text that the parser takes. */
+ * uses what inputs may name. The result is a text that the parser accepts. */
 #include <stdlib.h>
 #include <string.h>
 

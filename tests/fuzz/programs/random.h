@@ -1,4 +1,4 @@
-/* Numbers that a seed determines: splitmix64, of which any state is a good one. */
+/* Random numbers determined by a seed: splitmix64, for which any state is a good one. */
 #ifndef NEUTRINO_FUZZ_RANDOM_H
 #define NEUTRINO_FUZZ_RANDOM_H
 

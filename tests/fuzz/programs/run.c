@@ -183,7 +183,7 @@ static unsigned place_and_run(struct ptx_module *module, struct random *random)
     return outcome;
 }
 
-/* What kernels print is not wanted; the stream's buffer is made before anybody counts what is allocated. */
+/* Discard the output of kernels. The stream's buffer is allocated before allocations are counted. */
 __attribute__((constructor)) static void silence(void)
 {
     static char buffer[BUFSIZ];

@@ -1,4 +1,4 @@
-/* What an input is given to. One target is linked with the engine of inputs to one program. */
+/* A target: the code that takes inputs. One target and the engine of inputs are linked to one program. */
 #ifndef NEUTRINO_FUZZ_TARGET_H
 #define NEUTRINO_FUZZ_TARGET_H
 

@@ -1,4 +1,4 @@
-/* What compilers do not write, and where parsers trip. */
+/* Words that compilers do not write and on which parsers fail. */
 #ifndef NEUTRINO_FUZZ_WORDS_H
 #define NEUTRINO_FUZZ_WORDS_H
 

@@ -64,7 +64,9 @@ def test_a_wrong_result_is_errors() -> None:
     assert (found.errors, found.full, found.success) == (2, True, False)
 
 
-@pytest.mark.parametrize("verdict", ["failed", "error", "timeout", "violation", "unreplayable", "unconverged"])
+@pytest.mark.parametrize(
+    "verdict", ["failed", "error", "timeout", "violation", "unreplayable", "unconverged"]
+)
 def test_what_has_no_times_is_raised(verdict: Any) -> None:
     """As RuntimeError, which users of pygpubench catch."""
     with pytest.raises(RuntimeError, match=f"{verdict}: because") as caught:
