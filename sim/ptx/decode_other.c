@@ -53,7 +53,7 @@ bool ptx_decode_address(struct statement *statement, const struct row *row)
     return instruction != NULL;
 }
 
-/* shfl.sync.bfly.b32 d|p, a, b, c, mask; without .sync there is no mask operand. */
+/* shfl.sync.bfly.b32 d|p, a, b, c, mask; without .sync the mask operand is absent. */
 bool ptx_decode_shuffle(struct statement *statement, const struct row *row)
 {
     const bool sync = ptx_take(statement, ".sync");

@@ -32,8 +32,8 @@ def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> 
 
 
 @both_apis
-def test_variables_before_and_after(record: Record) -> None:
-    """Of every module that the region uses, whatever of it the region uses; as they were when it began."""
+def test_globals_are_recorded_before_and_after(record: Record) -> None:
+    """Every global of each module that the region uses, with its content at the region's start."""
     (region, _), addresses = record("region_variables")
     assert region.refusals == []
     content = {v["name"]: (v["before"], v["after"]) for v in region.variables}
@@ -52,7 +52,7 @@ def test_variables_before_and_after(record: Record) -> None:
 
 
 @both_apis
-def test_operations_on_variables(record: Record) -> None:
+def test_operations_on_globals_are_recorded(record: Record) -> None:
     """A memset and an upload to one, and a kernel that is given the address of another."""
     (region, _), addresses = record("region_variables")
     kinds = [operation["kind"] for operation in region.operations]
@@ -69,15 +69,15 @@ def test_operations_on_variables(record: Record) -> None:
 
 
 @both_apis
-def test_the_next_region_begins_anew(record: Record) -> None:
-    """What one region changed is what the next begins with."""
+def test_next_region_starts_with_current_globals(record: Record) -> None:
+    """Changes by one region are the start content of the next."""
     (_, region), _ = record("region_variables")
     (counter,) = (v for v in region.variables if v["name"] == "counter")
     assert (counter["before"], counter["after"]) == (struct.pack("<I", 211), struct.pack("<I", 311))
     assert {v["name"] for v in region.variables} == {"counter", "table", "weights"}
 
 
-def test_variables_that_no_capture_holds(record: Record) -> None:
+def test_globals_outside_captures_are_refused(record: Record) -> None:
     (region,), _ = record("region_variables_refused")
     assert [(call, reason) for _, call, reason in region.refusals] == [
         (

@@ -80,18 +80,18 @@ def assert_right(ran: Ran, case: Case, launches: int = 1) -> None:
         assert ran.replayed(number, fresh) == saxpy(fresh)
 
 
-def test_a_python_function_that_writes_what_it_is_given(tmp_path: Path, case: Case) -> None:
+def test_python_function_writes_its_arguments(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("numba_cuda", reason="comes with the extra examples")
     assert_right(call(tmp_path, NUMBA, case), case)
 
 
-def test_a_python_function_that_returns(tmp_path: Path, case: Case) -> None:
+def test_python_function_returns_outputs(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("numba_cuda", reason="comes with the extra examples")
     ran = call(tmp_path, RETURNED, case)
     assert_right(ran, case)
 
 
-def test_a_kernel_in_cuda(tmp_path: Path, case: Case) -> None:
+def test_cuda_kernel_runs(tmp_path: Path, case: Case) -> None:
     assert_right(call(tmp_path, KERNEL, case, language="cuda"), case)
 
 
@@ -111,13 +111,17 @@ def copy(to, source):
     [
         ("def solution(:", "import", "submission.py:1: SyntaxError: invalid syntax"),
         ("import nothing_of_the_kind", "import", "submission.py:1: ModuleNotFoundError: No module named "),
-        ("def add(): ...\nX = 1", "import", "submission.py has no solution; it has add; name one solution"),
+        (
+            "def add(): ...\nX = 1",
+            "import",
+            "submission.py has no `solution`, only add. Rename",
+        ),
         ("solution = 1", "import", "solution in submission.py cannot be called"),
         ("import sys\nsys.exit(3)", "import", "the submission called exit(3)"),
         ("def solution(*_):\n    return 1 / 0", "warm-up", "submission.py:2: ZeroDivisionError: "),
         ("def solution(x): ...", "warm-up", "TypeError: solution() takes 1 positional argument but 4 were"),
-        ("def solution(*_):\n    return 'y'", "warm-up", "y was returned as str, which is no array"),
-        ("def solution(*_):\n    return 1, 2", "warm-up", "2 values were returned; return y, or None"),
+        ("def solution(*_):\n    return 'y'", "warm-up", "y was returned as str; return an array"),
+        ("def solution(*_):\n    return 1, 2", "warm-up", "the call returned 2 values; return y, or None"),
         ("def solution(x, z, y, n):\n    return x", "warm-up", "y was returned in the memory of x"),
         (
             "calls = 0\ndef solution(*_):\n    global calls\n    calls += 1\n    assert calls < 4, 'late'",
@@ -126,7 +130,9 @@ def copy(to, source):
         ),
     ],
 )
-def test_python_that_breaks(tmp_path: Path, case: Case, submission: str, phase: str, text: str) -> None:
+def test_failing_python_is_reported(
+    tmp_path: Path, case: Case, submission: str, phase: str, text: str
+) -> None:
     broke = call(tmp_path, submission, case).broke
     assert broke.phase == phase
     assert text in broke.text
@@ -154,7 +160,7 @@ def solution(x, z, y, n):
             "with strides (2,) (in elements); the problem wants row-major",
             False,
         ),
-        ("return Array(z, offset=8)", "y was returned in the memory of z; return memory of its own", False),
+        ("return Array(z, offset=8)", "y was returned in the memory of z; return separate memory", False),
         (
             "import numpy; return numpy.zeros(n, 'f4')",
             "y was returned in host memory, as numpy.ndarray",
@@ -168,7 +174,7 @@ def solution(x, z, y, n):
         ),
     ],
 )
-def test_what_cannot_be_an_output(
+def test_invalid_output_is_refused(
     tmp_path: Path, case: Case, statement: str, text: str, unreplayable: bool
 ) -> None:
     broke = call(tmp_path, FAKE + statement, case).broke
@@ -176,12 +182,12 @@ def test_what_cannot_be_an_output(
     assert broke.unreplayable == unreplayable
 
 
-def test_what_was_given_may_be_returned(tmp_path: Path, case: Case) -> None:
+def test_returned_argument_is_accepted(tmp_path: Path, case: Case) -> None:
     ran = call(tmp_path, f"{FAKE}return [Array(y)]", case).assert_finished()
     assert range_list(ran.captures[0]) == RANGES
 
 
-def test_calls_and_their_phases(tmp_path: Path, case: Case) -> None:
+def test_calls_happen_in_their_phases(tmp_path: Path, case: Case) -> None:
     """Two cases: each warmed up, each recorded on both sets, in the same buffers, with outputs poisoned."""
     submission = (
         f"{DRIVER}\ndef solution(x, z, y, n):\n    print(x.data_ptr(), y.data_ptr(), n)\n    copy(y, x)\n"
@@ -207,7 +213,7 @@ def test_calls_and_their_phases(tmp_path: Path, case: Case) -> None:
     assert places[2] == places[3]
 
 
-def test_a_buffer_in_place_and_a_constant(tmp_path: Path, native: Path) -> None:
+def test_in_place_buffer_and_constant_are_written_before_each_call(tmp_path: Path, native: Path) -> None:
     """z is read and written, t is the problem's own state; both are written before each call."""
     assert (native / "sim").is_dir()
     values = np.arange(8, dtype=np.int32)
@@ -241,7 +247,7 @@ PTX = (
 )
 
 
-def test_ptx_with_a_launch_of_its_own(tmp_path: Path, native: Path) -> None:
+def test_ptx_with_its_own_launch_shape_runs(tmp_path: Path, native: Path) -> None:
     """saxpy(a, x, y, n) of tests/support/kernels.py, the only entry, in place."""
     assert (native / "sim").is_dir()
     spec = CaseSpec(
@@ -267,7 +273,7 @@ def test_ptx_with_a_launch_of_its_own(tmp_path: Path, native: Path) -> None:
     ("language", "submission", "text"),
     [
         ("ptx", "nonsense", "submission.ptx has no kernel solution; it has none"),
-        ("ptx", SAXPY + SAXPY.replace("saxpy(", "other("), "it has saxpy, other; name one solution"),
+        ("ptx", SAXPY + SAXPY.replace("saxpy(", "other("), "only saxpy, other; rename one to solution"),
         (
             "ptx",
             SAXPY.replace("fma.rn", "fmb.rn"),
@@ -287,9 +293,9 @@ def test_ptx_with_a_launch_of_its_own(tmp_path: Path, native: Path) -> None:
         (
             "cuda",
             "// nvcc: -ccbin=./cc\n" + KERNEL,
-            "`// nvcc: -ccbin=./cc` is no option that a submission may",
+            "`// nvcc: -ccbin=./cc` is not allowed; allowed are",
         ),
-        ("cuda", "// launch: grid=m\n" + KERNEL, "`// launch: grid=m`: there is no m; there are x, z, y, n"),
+        ("cuda", "// launch: grid=m\n" + KERNEL, "`// launch: grid=m`: unknown name m; known are x, z, y, n"),
         (
             "cuda",
             KERNEL.replace("y[i]", "y[i << 20]"),
@@ -297,31 +303,33 @@ def test_ptx_with_a_launch_of_its_own(tmp_path: Path, native: Path) -> None:
         ),
     ],
 )
-def test_kernels_that_break(tmp_path: Path, case: Case, language: str, submission: str, text: str) -> None:
+def test_failing_kernel_is_reported(
+    tmp_path: Path, case: Case, language: str, submission: str, text: str
+) -> None:
     assert text in call(tmp_path, submission, case, language=language).broke.text
 
 
-def test_a_compiler_s_words_are_kept(tmp_path: Path, case: Case) -> None:
+def test_compiler_message_is_kept(tmp_path: Path, case: Case) -> None:
     broke = call(tmp_path, KERNEL.replace("int n", "int m"), case, language="cuda").broke
     assert broke.phase == "compile"
     assert "1 error detected in the compilation" in broke.detail
 
 
-def test_a_kernel_without_nvcc(tmp_path: Path, case: Case) -> None:
+def test_kernel_runs_without_nvcc(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("nvidia.cu13", reason="nvidia-cuda-nvrtc comes with the extra examples")
     assert_right(call(tmp_path, KERNEL, case, language="cuda", nvcc=False), case)
 
 
-def test_a_kernel_without_nvcc_that_breaks(tmp_path: Path, case: Case) -> None:
+def test_failing_kernel_without_nvcc_is_reported(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("nvidia.cu13", reason="nvidia-cuda-nvrtc comes with the extra examples")
     broke = call(tmp_path, KERNEL.replace("int n", "int m"), case, language="cuda", nvcc=False).broke
     assert broke.text == 'submission.cu(5): error: identifier "n" is undefined'
 
 
-def test_a_host_function_without_nvcc(tmp_path: Path, case: Case) -> None:
+def test_host_function_without_nvcc_is_reported(tmp_path: Path, case: Case) -> None:
     host = 'extern "C" void solution(const float *, const float *, float *, int) {}'
     broke = call(tmp_path, host, case, language="cuda", nvcc=False).broke
-    assert "solution of submission.cu is a function of the host, and to compile it takes nvcc" in broke.text
+    assert "solution of submission.cu is a host function, which only nvcc compiles" in broke.text
 
 
 HOST = """
@@ -351,7 +359,7 @@ def cudart(native: Path) -> None:
 
 
 @pytest.mark.usefixtures("cudart")
-def test_a_host_function_in_cuda(tmp_path: Path, case: Case) -> None:
+def test_cuda_host_function_runs(tmp_path: Path, case: Case) -> None:
     assert_right(call(tmp_path, HOST, case, language="cuda"), case)
 
 
@@ -367,7 +375,7 @@ def test_a_host_function_in_cuda(tmp_path: Path, case: Case) -> None:
         ('extern "C" void no(); extern "C" void solution() { no(); }', "undefined symbol: no"),
     ],
 )
-def test_host_functions_that_break(tmp_path: Path, case: Case, submission: str, text: str) -> None:
+def test_failing_host_function_is_reported(tmp_path: Path, case: Case, submission: str, text: str) -> None:
     broke = call(tmp_path, submission, case, language="cuda").broke
     assert broke.phase == "compile"
     assert text in broke.text
@@ -404,7 +412,7 @@ class Given:
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_conventions(tmp_path: Path, case: Case, convention: str) -> None:
+def test_calling_convention_is_honoured(tmp_path: Path, case: Case, convention: str) -> None:
     submission = DRIVER + CONVENTIONS[convention]
     ran = call(tmp_path, submission, case, convention=convention, init=(3,)).assert_finished()
     assert sorted(range_list(ran.captures[1])) == sorted(RANGES)
@@ -429,13 +437,13 @@ def solution(x, z, y, n):
 '''
 
 
-def test_cuda_core_on_a_stream_of_its_own(tmp_path: Path, case: Case) -> None:
+def test_cuda_core_with_its_own_stream_runs(tmp_path: Path, case: Case) -> None:
     """And a context that the submission made before ours was asked for."""
     pytest.importorskip("cuda.core", reason="comes with the extra examples")
     assert_right(call(tmp_path, CUDA_CORE % KERNEL, case), case)
 
 
-def test_a_program_s_files_and_its_output(tmp_path: Path, case: Case) -> None:
+def test_submission_folder_is_importable_and_read_only(tmp_path: Path, case: Case) -> None:
     """Its folder is where modules come from, and nothing is written there; what it prints last is not lost."""
     submission = (
         "import sys, beside\nassert sys.argv == [__file__]\nsolution = beside.work\nprint('called', end='')"
@@ -445,7 +453,7 @@ def test_a_program_s_files_and_its_output(tmp_path: Path, case: Case) -> None:
     assert sorted(path.name for path in (tmp_path / "submitted").iterdir()) == ["beside.py", "submission.py"]
 
 
-def test_a_call_that_leaves_no_context(tmp_path: Path, case: Case) -> None:
+def test_call_that_leaves_no_context_is_reported(tmp_path: Path, case: Case) -> None:
     submission = (
         f"{DRIVER}\ndef solution(x, z, y, n):\n    copy(y, x)\n    assert cuda.cuCtxSetCurrent(None) == 0\n"
     )
@@ -453,7 +461,7 @@ def test_a_call_that_leaves_no_context(tmp_path: Path, case: Case) -> None:
     assert "the call cannot be recorded: " in broke.text
 
 
-def test_a_region_that_is_ended_by_the_submission(tmp_path: Path, case: Case) -> None:
+def test_region_ended_by_the_submission_is_reported(tmp_path: Path, case: Case) -> None:
     submission = """
 import ctypes
 def solution(*_):

@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 /* Target: the size of an image, and the parameters of its kernels. */
+=======
+/* Target: the readers of an image's size and of kernel parameters. */
+>>>>>>> main
 #include "core/image/code_object.h"
 #include "core/image/image.h"
 #include "core/image/layout.h"
@@ -10,7 +14,7 @@ const char *const target_outcomes[OUTCOMES] = {"nothing", "size", "kernel", "siz
 
 static const char *const names[] = {"saxpy", "mixed", "sized", "_Z7spilledIfEvPT_i"};
 
-/* The libraries that decompress are opened once: before anybody counts. */
+/* Load the decompression libraries before allocations are counted. */
 __attribute__((constructor)) static void load_libraries(void)
 {
     char byte = 0;

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 
 PROGRAM = Path(__file__).parent / "programs" / "over_hip.c"
 REAL = Path(sys.prefix) / "hip" / "usr" / "lib" / "x86_64-linux-gnu" / "libamdhip64.so.5"
-HOW = "`python build.py test` fetches Debian's libamdhip64"
+HOW = "`python build.py test --all` fetches Debian's libamdhip64"
 PARTS = [
     "devices",
     "contexts",
