@@ -22,11 +22,7 @@ _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (\S+) (?:\S*/)?((?:sim|benchguard|test
 _HEADLINE = re.compile(r"(FINDING: .*|runtime error: .*|ERROR: \w+Sanitizer: \S+|hard rss limit.*)")
 
 ENVIRONMENT = {
-<<<<<<< HEAD
-    # Allocations above 512 MiB fail, as on a small machine: that path is tested, too.
-=======
     # Allocations above 512 MiB fail, to exercise the out-of-memory paths.
->>>>>>> main
     "ASAN_OPTIONS": "allocator_may_return_null=1:max_allocation_size_mb=512:quarantine_size_mb=8:"
     "detect_leaks=0:exitcode=99:hard_rss_limit_mb=3000:handle_abort=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99",
@@ -42,11 +38,7 @@ class Finding:
     """The innermost frame in our sources, with file and line."""
     report: str
     kind: tuple[str, str]
-<<<<<<< HEAD
-    """Key under which findings of one cause are counted."""
-=======
     """A key that findings with the same cause usually share."""
->>>>>>> main
     file: Path | None
     """The kept input, for the first findings of each kind."""
 
