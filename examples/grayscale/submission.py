@@ -22,7 +22,7 @@ NEEDS = {
     "triton": ("triton", "torch"),
     "torch": ("torch",),
 }
-"""What each version imports; the first whose modules are there is the default."""
+"""The modules that each version imports. The default is the first version whose modules are installed."""
 
 
 def main() -> int:

@@ -43,7 +43,7 @@ def code_type() -> str:
 
 
 def check(answer: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a call of cuda.bindings gave beside its status. Raises RuntimeError if it failed."""
+    """The results of a call of cuda.bindings, without its status. Raises RuntimeError if the call failed."""
     status, *values = answer
     if int(status) != 0:
         raise RuntimeError(f"the driver answered {status.name}")
