@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """HIP's headers and runtime from Debian, for the tests: python tests/support/fetch_hip.py FOLDER
 
-Needs no root rights and installs nothing. apt downloads the packages with lists and a cache of its own here, checks their
-signatures, and the script unpacks them into FOLDER. Without apt, or without such packages, it prints one line, and the tests of
-HIP skip. In CI (CI=true) with apt this is an error.
+Needs no root rights and installs nothing. apt downloads the packages with separate lists and a separate cache, and
+checks their signatures; this script unpacks them into FOLDER. Without apt, or without such packages, it prints one
+line, and the tests of HIP skip. In CI (CI=true) with apt this is an error.
 """
 
 from __future__ import annotations
