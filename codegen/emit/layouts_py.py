@@ -60,8 +60,8 @@ def _trace(wire: Wire, table: TraceLayout) -> str:
             text += f"{structure.upper()}_BYTES = {offset}\n"
     text += "\n# Bodies of records, after the record header.\n"
     for structure in table.records:
-        members = [member for member in _members(wire, structure) if member.structure != "record"]
-        text += _struct(structure.upper(), members)
+        body = [member for member in _members(wire, structure) if member.structure != "record"]
+        text += _struct(structure.upper(), body)
     return text
 
 

@@ -60,7 +60,7 @@ def test_type_check_fails_on_a_wrong_type(headers: Headers, generated: Path) -> 
     assert "differ" in compile_c(headers, generated, "check.c").stderr
 
 
-@pytest.mark.parametrize("name", ["hooks.c", "surface.c", "surface.S"])
+@pytest.mark.parametrize("name", ["hooks.c", "operations.c", "surface.c", "surface.S"])
 def test_generated_shim_source_compiles(headers: Headers, generated: Path, name: str) -> None:
     """With every warning an error, and each wrapper against the prototype that cuda.h declares."""
     done = compile_c(headers, generated, name)
