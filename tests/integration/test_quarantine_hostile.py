@@ -92,7 +92,7 @@ def test_output_of_the_submission_becomes_one_line(tmp_path: Path) -> None:
 
 
 def test_forged_events_do_not_give_a_verdict(tmp_path: Path) -> None:
-    """Two regions for a case that is not there: Finished is said, nothing else fits."""
+    """Two regions for an unknown case: the `finished` event does not match the raw captures."""
     folder = "captures = os.environ['NEUTRINO_CAPTURE']\n"
     write = folder + "open(captures + '/1-1.nrec', 'wb').write(b'x')\n"
     found = run(tmp_path, write)

@@ -1,4 +1,4 @@
-"""What a quarantine brings back of an honest submission, and of one that records more than it was asked for."""
+"""Raw captures of an honest submission, and of submissions that record more than they should."""
 
 from __future__ import annotations
 
