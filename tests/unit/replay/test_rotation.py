@@ -1,4 +1,4 @@
-"""The rules of rotating: Composable Kernel's for what is asked for, ours by the size of the cache."""
+"""The number and the order of rotating copies: as requested (Composable Kernel's rules), or by the size of the cache."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.capture.layout import ARENA
+from benchguard.toolchain.paths import ENGINES
 from tests.support.captures import CAPTURES
 from tests.unit.replay.engine_captures import add_one_capture, integers
 from tests.unit.replay.engine_support import CANNOT, OURS, assert_exact, replayed
