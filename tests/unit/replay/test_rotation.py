@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.capture.layout import ARENA
+from tests.conftest import ROOT
 from tests.support.captures import CAPTURES
 from tests.unit.replay.engine_captures import add_one_capture, integers
 from tests.unit.replay.engine_support import CANNOT, OURS, assert_exact, replayed
@@ -18,7 +19,8 @@ MIB, GIB = 1 << 20, 1 << 30
 
 @pytest.fixture(scope="module")
 def rules(compile_c: Callable[..., Path]) -> ctypes.CDLL:
-    library = ctypes.CDLL(str(compile_c("rotation.so", Path(__file__).parent / "programs" / "rotation.c")))
+    source = Path(__file__).parent / "programs" / "rotation.c"
+    library = ctypes.CDLL(str(compile_c("rotation.so", source, flags=(f"-I{ROOT / 'engine'}",))))
     library.by_cache.argtypes = [ctypes.c_uint64] * 3
     library.as_asked.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
     library.turn.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
