@@ -9,13 +9,13 @@ import subprocess
 import time
 from collections.abc import Callable
 
+from .. import exit_status
 from ..ipc.lines import LineSplitter
 from . import group
 from .contract import EVENTS_MAX, LINE_MAX
 from .group import Group
 from .watch import Watch
 
-STATUS_TIMEOUT = 124
 OUTPUT_BYTES = 1 << 16
 WATCH_SECONDS = 0.1
 END_SECONDS = 3.0
@@ -71,7 +71,7 @@ class Attendant:
             self._listen(keeper)
         finally:
             status, left = self._end(keeper)
-        return (STATUS_TIMEOUT if self.timed_out else status), left
+        return (exit_status.TIMEOUT if self.timed_out else status), left
 
     def _listen(self, keeper: subprocess.Popen[bytes]) -> None:
         with selectors.DefaultSelector() as selector:

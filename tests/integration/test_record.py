@@ -122,6 +122,13 @@ def test_missing_region_is_an_error_with_a_reason(
     assert recorded.captures == []
 
 
+def test_timeout_without_region_says_that_it_struck(record: Record) -> None:
+    recorded = record(["sleep", "60"], "--timeout", "0.5")
+    assert recorded.status == 124
+    (line,) = recorded.said
+    assert "the command was killed after 0.5 s; raise --timeout; no region was captured" in line
+
+
 def test_program_without_driver_calls_is_an_error(record: Record) -> None:
     (line,) = record(["true"]).said
     assert "the program made no driver call" in line
