@@ -226,7 +226,7 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--until", "sd=1"], "is no rule"),
+        (["--until", "sd=1"], "is not a stop rule"),
         (["--samples", "0"], "0 samples"),
         (["--samples", "5", "--until", "cv=1"], "give one of them"),
         (["--cold", "hot"], "--cold"),
