@@ -219,7 +219,7 @@ def test_what_hip_alone_has_is_refused(record: Callable[..., Recorded]) -> None:
     recorded = record("hip_refused")
     assert recorded.region.refusals == [
         (1, "hipMemsetAsync", "uses a stream of some of the device's compute units, which is not recorded"),
-        (2, "hipMemset", "sets fine-grained memory, which a capture does not hold"),
+        (2, "hipMemset", "sets fine-grained memory, which a capture cannot contain"),
         (2, "hipMemcpyPeer", "copies between contexts or devices; a replay has one of each"),
         (
             2,

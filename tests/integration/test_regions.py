@@ -136,12 +136,12 @@ def test_what_a_capture_does_not_hold_is_refused(record: Record) -> None:
         (1, "cuMemcpyDtoH_v2", read.format(100)),
         (2, "cuMemcpyDtoHAsync_v2", read.format(101)),
         (2, "cuMemcpyAsync", read.format(102)),
-        (2, "cuMemcpyDtoD_v2", "copies to managed memory, which a capture does not hold"),
-        (2, "cuMemcpyDtoD_v2", "copies from managed memory, which a capture does not hold"),
-        (2, "cuMemsetD32_v2", "sets managed memory, which a capture does not hold"),
-        (2, "cuMemcpyAsync", "copies host memory in a stream's order, which is not recorded"),
-        (2, "cuMemcpyDtoA_v2", "works on an array, which a capture does not hold"),
-        (2, "cuMemcpy2D_v2", "works on an array, which a capture does not hold"),
+        (2, "cuMemcpyDtoD_v2", "copies to managed memory, which a capture cannot contain"),
+        (2, "cuMemcpyDtoD_v2", "copies from managed memory, which a capture cannot contain"),
+        (2, "cuMemsetD32_v2", "sets managed memory, which a capture cannot contain"),
+        (2, "cuMemcpyAsync", "copies host memory in stream order, which is not recorded"),
+        (2, "cuMemcpyDtoA_v2", "works on an array, which a capture cannot contain"),
+        (2, "cuMemcpy2D_v2", "works on an array, which a capture cannot contain"),
     ]
     assert recorded.region.steps == [("set", 0), ("join", 0)]
 
@@ -167,7 +167,7 @@ def test_an_operation_that_leaves_what_a_capture_holds_is_refused(
     """Instead of the operation, for which a reader would refuse the whole capture."""
     recorded = record("region_extents")
     _, outside = recorded.regions
-    memory = "memory outside every allocation, which a capture does not hold"
+    memory = "memory outside every allocation, which a capture cannot contain"
     assert outside.refusals == [
         (0, api.call("cuMemsetD8_v2"), f"sets {memory}"),
         (0, api.call("cuMemsetD32Async"), f"sets {memory}"),
@@ -208,7 +208,7 @@ def test_a_read_at_the_end_harms_no_replay(record: Record, tmp_path: Path, api: 
 
 def test_textures_and_surfaces_are_refused_where_they_live(record: Record) -> None:
     """A kernel is given one as a number like any other. One that could not be made is none."""
-    reason = "texture or surface objects exist; a kernel may read arrays through them, which a capture does not hold"
+    reason = "texture or surface objects exist; a kernel may read arrays through them, which a capture cannot contain"
     assert [region.refusals for region in record("region_textures").regions] == [
         [],
         [],
@@ -361,7 +361,7 @@ def test_what_a_stream_capture_takes_is_the_graphs(record: Record) -> None:
 def test_work_in_another_context_is_refused(record: Record) -> None:
     recorded = record("region_contexts")
     assert recorded.region.refusals == [
-        (2, "cuMemsetD8Async", "gives work to a stream of another context; a replay has one")
+        (2, "cuMemsetD8Async", "uses a stream of another context; a replay has one context")
     ]
 
 
@@ -370,7 +370,7 @@ def test_nothing_is_recorded_where_nobody_asked(observe: Observe, program: Calla
     """Control: without NEUTRINO_CAPTURE the program that asks for a region is told that there is no recording."""
     observed = observe([program("region_sets")])
     assert observed.status == 1
-    assert "this process is observed, not recorded" in observed.stderr
+    assert "this process is only observed; run it with `neutrino-bench record`" in observed.stderr
 
 
 def test_forked_child_works_while_threads_hold_locks(

@@ -5,7 +5,7 @@
 #include "core/process/call.h"
 
 /* The program works on a variable: a recording that finds its address knows whose it is from here on. Inside
- * a hook, where nb_region_wanted(). */
+ * a hook, where nb_capture_enabled(). */
 void nb_hip_symbol_used(const struct nb_call *call, const void *symbol) __attribute__((visibility("hidden")));
 
 #endif

@@ -119,7 +119,7 @@ def test_every_version_and_method(measure: Path, version: int, method: int) -> N
     assert ask(measure, image, "kernel", "mixed") == LAYOUTS[1][1]
     said = ask(measure, image + b"what follows in memory")
     if (version, method) == (1, 0):
-        assert said == "6 0 compressed bundle does not say its size (magic 0x424f4343)"
+        assert said == "6 0 compressed bundle without a size (magic 0x424f4343)"
     else:
         assert said == f"{COMPRESSED} {len(image)}"
 
@@ -159,7 +159,7 @@ def test_variables_are_those_of_the_source(measure: Path, name: str) -> None:
         "weights",
         "table",
     }
-    assert problem.strip() == "it has a static variable, which HIP cannot find by its name"
+    assert problem.strip() == "it has a static variable, which HIP cannot find by name"
 
 
 def test_managed_variables(measure: Path) -> None:
@@ -170,8 +170,8 @@ def test_managed_variables(measure: Path) -> None:
 @pytest.mark.parametrize(
     ("image", "problem"),
     [
-        (b"__CLANG_OFFLOAD_BUNDLE__" + bytes([255] * 8), "the offload bundle has no sane count of entries"),
-        (packed(2, 7, b""), "the compressed bundle is packed in no known way"),
+        (b"__CLANG_OFFLOAD_BUNDLE__" + bytes([255] * 8), "the offload bundle has an implausible number of entries"),
+        (packed(2, 7, b""), "the compressed bundle uses an unknown compression method"),
         (packed(2, 1, b"x", total=5), "the compressed bundle declares an impossible size"),
         (packed(3, 1, b"x", raw=1 << 60), "the compressed bundle declares an impossible size"),
         (packed(2, 1, b"x", raw=2), "an entry does not decompress to the size that it declares"),

@@ -112,10 +112,10 @@ def test_machine_code_goes_before_ptx(measure: Path) -> None:
     ("image", "problem"),
     [
         (b"", "it is neither a cubin nor PTX"),
-        (b"CCOB" + bytes(60), "the compressed bundle is cut short or of no known version"),
+        (b"CCOB" + bytes(60), "the compressed bundle is cut short or its version is unknown"),
         (b"\x7fELF" + bytes(60), "its section table cannot be read"),
         (b".version 8.0\n.global .u32 unfinished", "its text ends in a declaration"),
-        (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "a variable of it has no sane name"),
+        (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "one of its variables has an invalid name"),
         (fatbin(entry(1, 90, b"\xf0" * 40, 0x2000, 100)), "an entry does not decompress to the size that it declares"),
         (fatbin(entry(1, 90, b"\0" * 40, 0x8000, 100)), "an entry does not decompress to the size that it declares"),
         (fatbin(entry(1, 90, b"\0" * 40, 0x8000, 1 << 40)), "an entry of the fat binary declares an impossible size"),

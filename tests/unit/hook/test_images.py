@@ -56,8 +56,8 @@ def test_offload_bundles_are_sized(measure: Path) -> None:
     [
         (b"\x7fELF\x01\x01", "ELF header cut short (magic 0x464c457f)"),
         (struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 1 << 40), "fatbin ends beyond the image (magic 0xba55ed50)"),
-        (b"CCOB\x01\x00\x01\x00" + bytes(40), "compressed bundle does not say its size (magic 0x424f4343)"),
-        (b"\xde\xad\xbe\xef" + bytes(60), "no format known to this shim (magic 0xefbeadde)"),
+        (b"CCOB\x01\x00\x01\x00" + bytes(40), "compressed bundle without a size (magic 0x424f4343)"),
+        (b"\xde\xad\xbe\xef" + bytes(60), "unknown image format (magic 0xefbeadde)"),
         (b"\n.version 8.0 and no end", "text without an end (magic 0x7265762e)"),
     ],
 )

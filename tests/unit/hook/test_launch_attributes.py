@@ -46,7 +46,7 @@ def test_values_are_kept_whole_and_in_order(attributes: Attributes) -> None:
         (7, "programmatic event"),
         (12, "launch completion event"),
         (13, "changed from the device"),
-        (99, "attribute 99, which this neutrino-bench does not know"),
+        (99, "unknown attribute 99"),
     ],
 )
 def test_a_handle_or_an_unknown_attribute_is_refused(attributes: Attributes, number: int, why: str) -> None:

@@ -97,7 +97,7 @@ def test_a_choice_that_is_none_records_nothing_and_is_said(run: Run, choice: str
     steps = run(choice, "k:a", "B")
     assert steps.lines[0] == "wanted 0"
     assert steps.after == ["0 0 closed"] * 2
-    assert "NEUTRINO_REGION chooses no region" in steps.stderr
+    assert "NEUTRINO_REGION is invalid" in steps.stderr
     assert steps.recordings == []
 
 
@@ -150,7 +150,7 @@ def test_nothing_comes_after_the_end(run: Run, program: Path, tmp_path: Path, sa
         for kind, payload in elements(each)
         if kind == REFUSAL
     }
-    assert reason == b"another thread gave work to the device while the region ended"
+    assert reason == b"another thread submitted work while the region ended"
 
 
 @pytest.mark.parametrize(("pattern", "name"), MATCHING)
@@ -208,7 +208,7 @@ def test_a_region_is_begun_once_and_ended_once(run: Run) -> None:
     steps = run("program", "E", "B:a", "B:b", "E", "E")
     assert steps.said("refused") == [
         "no region is open",
-        "a region is open already; end it first",
+        "a region is already open; end it first",
         "no region is open",
     ]
     assert len(steps.recordings) == 1
@@ -222,7 +222,7 @@ def test_of_eight_threads_that_begin_a_region_one_does(run: Run) -> None:
 
 def test_a_program_cannot_begin_what_an_option_chose(run: Run) -> None:
     steps = run("launches=0:1", "B:a")
-    assert steps.said("refused") == ["this recording's region is not chosen by the program"]
+    assert steps.said("refused") == ["the command line already selects the region; run `record` without a selection"]
 
 
 def test_a_region_that_never_ends_is_kept(run: Run) -> None:

@@ -75,7 +75,7 @@ static void *run(void *argument)
 int main(void)
 {
     pthread_t threads[4];
-    nb_arena_set(BASE, (uint64_t)GRANULES * NB_ARENA_GRANULE);
+    nb_arena_configure(BASE, (uint64_t)GRANULES * NB_ARENA_GRANULE);
     for (size_t i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, run, (void *)(i + 1));
     for (size_t i = 0; i < 4; i++)

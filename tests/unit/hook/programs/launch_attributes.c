@@ -22,7 +22,7 @@ int main(int argc, char **argv)
         given[i - 1].id = (CUlaunchAttributeID)atoi(argv[i]);
         memset(&given[i - 1].value, i, sizeof given->value);
     }
-    const uint32_t count = nb_capture_attributes(&call, given, (uint32_t)argc - 1, kept);
+    const uint32_t count = nb_capture_copy_attributes(&call, given, (uint32_t)argc - 1, kept);
     for (uint32_t i = 0; i < count; i++)
         printf("kept %u %d %d\n", kept[i].id, kept[i].value[0], kept[i].value[63]);
     return 0;

@@ -158,7 +158,7 @@ static void step(const char *text)
 {
     const char *value = text[1] == ':' ? text + 2 : "";
     int status = 0;
-    if (strchr("kbrce", text[0]) != NULL && !nb_region_wanted())
+    if (strchr("kbrce", text[0]) != NULL && !nb_capture_enabled())
         return; /* no hook calls then */
     switch (text[0]) {
     case 'k':
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
     setenv("NEUTRINO_REGION", argv[2], 1);
     const struct nb_call call = nb_call_begin(0); /* attaches, as a program's first driver call does */
     nb_call_leave(&call, nb_clock());
-    printf("wanted %d\n", nb_region_wanted());
+    printf("wanted %d\n", nb_capture_enabled());
     for (int i = 3; i < argc; i++) {
         step(argv[i]);
         printf("%s %d %d %s\n", argv[i], begun, ended, nb_region_is_open() ? "open" : "closed");
