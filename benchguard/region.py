@@ -1,12 +1,12 @@
-"""The part of a program that is recorded, said by the program itself.
+"""Mark the region of a program that `neutrino-bench record` captures.
 
     with benchguard.region("forward", inputs={"x": x}, outputs={"y": y}):
         model(x, out=y)
 
-Memory that is made in the block gets its name there: benchguard.region_range("y", y, "output").
+Memory that is allocated inside the block is named there: benchguard.region_range("y", y, "output").
 
-This module imports only ctypes: the shim exports the functions (hook/core/region/region.h), and `neutrino-bench record`
-preloads the shim into the program. In any other program a region has no effect.
+This module imports only ctypes and the standard library. It calls functions of the shim (hook/core/region/region.h),
+which is preloaded into a program that `neutrino-bench record` runs. In other processes a region does nothing.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ _KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
 
 
 class RegionError(BenchguardError):
-    """A region that cannot be recorded as it was asked for."""
+    """A region cannot be captured as requested."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Device memory that has a name. `shape` is empty where the elements are not in row-major order."""
+    """Device memory: address, size in bytes, element type and shape (empty unless the elements are in row-major
+    order)."""
 
     address: int
     bytes: int
@@ -53,28 +54,42 @@ def region(
     state: Mapping[str, object] | None = None,
     required: bool = False,
 ) -> Iterator[bool]:
-    """Record what the device does in this block, as `name`; true in the block if it is recorded.
+    """Capture the GPU work of this block, if the process runs under `neutrino-bench record`.
 
-    The values are device memory that a replay may speak of by name: torch tensors, anything with
-    `__cuda_array_interface__`, (address, bytes), or Memory. Outside `neutrino-bench record`, or where that chooses
-    the region itself, this does nothing; with `required` it raises RegionError.
+    In other processes, and if an option of `record` selects the region, the block runs without being captured.
+
+    Args:
+        name: name of the region in the capture.
+        inputs: device memory that the region reads, by name. A value is a torch tensor, an object with
+            `__cuda_array_interface__`, a pair (device address, size in bytes), or Memory.
+        outputs: device memory that the region only writes, by name. A replay fills it with a pattern before each
+            sample.
+        state: device memory that the region updates in place, by name. A replay restores it before each sample.
+        required: raise RegionError if the block is not captured.
+
+    Returns:
+        A context manager whose value is True if the block is captured.
+
+    Raises:
+        RegionError: a value is not device memory that this program allocated, regions are nested, or the block is
+            required and not captured.
     """
     shim = _shim()
     if shim is None:
         if required:
             raise RegionError(
-                f'region "{name}": this process is not recorded, or its region is chosen by an option; '
-                "run it by `neutrino-bench record -o x.ncap -- COMMAND`"
+                f'region "{name}": this process is not recorded, or an option of `record` selects the region; '
+                "run it with `neutrino-bench record -o x.ncap -- COMMAND`"
             )
         yield False
         return
-    what = f'region "{name}"'
+    label = f'region "{name}"'
     ranges = [
-        (label, role, memory_of(label, value))
+        (key, role, memory_of(key, value))
         for role, values in ((INPUT, inputs), (OUTPUT, outputs), (STATE, state))
-        for label, value in (values or {}).items()
+        for key, value in (values or {}).items()
     ]
-    _check(shim, what, shim.neutrino_region_begin(_encoded(name)))
+    _check(shim, label, shim.neutrino_region_begin(_encoded(name)))
     failed = True
     try:
         for each in ranges:
@@ -83,25 +98,33 @@ def region(
         failed = False
     finally:
         status = shim.neutrino_region_end()
-        if not failed:  # else the block's own exception is the one to see
-            _check(shim, what, status)
+        if not failed:  # otherwise the block's own exception is more important
+            _check(shim, label, status)
 
 
 def region_range(name: str, value: object, role: Role) -> None:
-    """Name memory in the region that is open now: what the block itself has made. `value` is as `region` has it.
+    """Name device memory in the open region: memory that was allocated inside the block.
 
-    Nothing where `region` is nothing. Raises RegionError if no region is open, or the memory is not device memory
-    that this program allocated and still has.
+    Does nothing if the process is not captured.
+
+    Args:
+        name: name of the range in the capture.
+        value: device memory, as in region().
+        role: "input", "output" or "state".
+
+    Raises:
+        RegionError: no region is open, the role is invalid, or the value is not device memory that this program has
+            allocated.
     """
     if role not in _ROLES:
-        raise RegionError(f"{name}: a role cannot be {role!r}; give {', '.join(_ROLES)}")
+        raise RegionError(f"{name}: role {role!r} is invalid; give {', '.join(_ROLES)}")
     shim = _shim()
     if shim is not None:
         _offer(shim, name, _ROLES[role], memory_of(name, value))
 
 
 def memory_of(name: str, value: object) -> Memory:
-    """Where a value's elements are on the device. Raises RegionError."""
+    """The device memory of a value. Raises RegionError."""
     if isinstance(value, Memory):
         memory = value
     elif isinstance(value, tuple) and len(value) == 2 and all(isinstance(number, int) for number in value):
@@ -111,7 +134,9 @@ def memory_of(name: str, value: object) -> Memory:
     else:
         memory = _of_interface(name, getattr(value, "__cuda_array_interface__", None))
     if not (0 <= memory.address < 1 << 64 and 0 <= memory.bytes < 1 << 64):
-        raise RegionError(f"{name}: {memory.bytes} bytes at {memory.address:#x} are no memory")
+        raise RegionError(
+            f"{name}: {memory.bytes} bytes at {memory.address:#x} is not a valid 64-bit address range"
+        )
     return memory
 
 
@@ -126,7 +151,7 @@ def _of_tensor(name: str, tensor: Any) -> Memory:
 def _of_interface(name: str, interface: object) -> Memory:
     if not isinstance(interface, Mapping):
         raise RegionError(
-            f"{name}: neither a tensor nor an array on a GPU; give one, or a pair (address, bytes)"
+            f"{name}: not device memory; give a GPU tensor, a GPU array, or a pair (address, bytes)"
         )
     typestr, shape = str(interface["typestr"]), tuple(interface["shape"])
     size = int(typestr[2:])
@@ -137,7 +162,7 @@ def _of_interface(name: str, interface: object) -> Memory:
 def _strided(
     address: int, kind: str, size: int, shape: tuple[int, ...], strides: tuple[int, ...] | None
 ) -> Memory:
-    """From the first element to the last: what lies between them belongs to it too."""
+    """The range from the first to the last element, gaps included."""
     packed = tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     if 0 in shape:
         return Memory(address, 0, kind, shape)
@@ -152,7 +177,7 @@ def _strided(
 
 
 def _shim() -> ctypes.CDLL | None:
-    """The recorder, where it listens to the program."""
+    """The shim, if it captures the regions that the program marks."""
     if not os.environ.get("NEUTRINO_CAPTURE") or os.environ.get("NEUTRINO_REGION", "program") != "program":
         return None
     shim = ctypes.CDLL(None)
@@ -179,9 +204,9 @@ def _offer(shim: ctypes.CDLL, label: str, role: int, memory: Memory) -> None:
     _check(shim, f'range "{label}"', shim.neutrino_region_range(_encoded(label), role, *arguments))
 
 
-def _check(shim: ctypes.CDLL, what: str, status: int) -> None:
+def _check(shim: ctypes.CDLL, label: str, status: int) -> None:
     if status != 0:
-        raise RegionError(f"{what}: {shim.neutrino_region_error().decode(errors='replace')}")
+        raise RegionError(f"{label}: {shim.neutrino_region_error().decode(errors='replace')}")
 
 
 def _encoded(text: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from pathlib import Path
 
 from .errors import CodegenError
@@ -59,6 +60,8 @@ class Recording:
     through: str | None = None
     refused: str | None = None
     """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
+    operation: str | None = None
+    """The C call that records an operation: `through` is generated. None: it is written by hand."""
     shared: SharedHook | None = None
     """Set where the hooks are those of a CUDA function."""
 
@@ -110,6 +113,7 @@ class _Reader:
         after = self._hooks(self._file.after)
         replace = self._hooks(self._file.replace)
         through = self._hooks(self._file.through)
+        operations = self._operations()
         recordings = {}
         for function in self._api.functions:
             name = function.name
@@ -121,7 +125,20 @@ class _Reader:
                 raise self._error(f"{name} has a hook but is in no group; add it to [groups]")
             elif hooks[2]:
                 recordings[name] = self._recording(function, None, *hooks, None)
+            if hooks[2] in operations:
+                recordings[name] = changed(recordings[name], operation=operations[hooks[2]])
         return recordings
+
+    def _operations(self) -> dict[str, str]:
+        """The recording call by hook."""
+        operations: dict[str, str] = {}
+        for call, hooks in self._file.operations.items():
+            for hook in hooks:
+                if hook not in self._file.through:
+                    raise self._error(f"operations: {hook} is not in [through]; correct the name, or add it")
+                if operations.setdefault(hook, call) != call:
+                    raise self._error(f"operations: {hook} records two operations; keep one")
+        return operations
 
     def _recording(
         self,

@@ -44,6 +44,8 @@ class SemanticsFile(msgspec.Struct, forbid_unknown_fields=True):
     replace: dict[str, Names]
     through: dict[str, Names]
     refused: dict[str, list[str]]
+    operations: dict[str, list[str]] = {}
+    """The C call that records an operation, and the hooks in `through` that are generated to make it."""
     roles: dict[str, str] = {}
     header: _Header | None = None
     """Whose names these are; None: every release's. Headers of another release may lack some."""

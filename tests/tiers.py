@@ -15,15 +15,24 @@ TIERS = {
     "full": "runs in CI: needs the extra test-full, or takes longer",
     "nightly": "runs once a day: proofs against the naive grader, sanitizers",
 }
-FOLDERS = {
+PLACES = {
     "attacks": "full",
     "clients": "full",
     "device": "full",
     "fuzz": "full",
     "integration": "full",
     "sanitize": "nightly",
+    "unit/codegen/test_compile.py": "full",
+    "unit/hook/test_arena.py": "full",
+    "unit/hook/test_ring.py": "full",
+    "unit/inline/test_compare.py": "full",
+    "unit/inline/test_kernels.py": "full",
+    "unit/ptx/test_lanes.py": "full",
+    "unit/replay/test_engine_hip.py": "full",
+    "unit/replay/test_kernels_hip.py": "full",
+    "unit/shim/test_build.py": "full",
 }
-"""Tiers of the folders of tests/; the others are quick."""
+"""Tiers of folders and files below tests/; the others are quick."""
 
 WITHOUT_QUICK_TESTS = {"clients", "device", "fuzz", "sanitize"}
 HERE = Path(__file__).parent
@@ -47,14 +56,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)  # before pytest deselects by -m, and before xdist groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        folder = item.path.relative_to(HERE).parts[0]
+        place = item.path.relative_to(HERE)
+        folder = place.parts[0]
         named = {marker.name for marker in item.iter_markers()} & set(TIERS)
         if len(named) > 1:
             raise pytest.UsageError(
                 f"{item.nodeid} is marked {' and '.join(sorted(named))}; keep one of them"
             )
         if not named:
-            item.add_marker(FOLDERS.get(folder, "quick"))
+            item.add_marker(PLACES.get(str(place), PLACES.get(folder, "quick")))
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(_group(item, folder)))
 

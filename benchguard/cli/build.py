@@ -1,4 +1,4 @@
-"""neutrino-bench build: make the shim for a driver."""
+"""neutrino-bench build: build the shim for a driver."""
 
 from __future__ import annotations
 

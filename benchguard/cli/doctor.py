@@ -1,4 +1,4 @@
-"""neutrino-bench doctor: what this machine has for us, one line each."""
+"""neutrino-bench doctor: check this machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Level = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True)
 class Finding:
-    """`then` is what to do about it; empty where there is nothing to do."""
+    """The result of one check. `then` is the advice to the user; empty if none is needed."""
 
     level: Level
     subject: str
@@ -65,7 +65,9 @@ def _compiler() -> Finding:
     try:
         return Finding("ok", "compiler", find_compiler().version)
     except ShimError as error:
-        return Finding("warn", "compiler", str(error), "without one the packaged generic shim is used")
+        return Finding(
+            "warn", "compiler", str(error), "install gcc or clang; until then the generic shim is used"
+        )
 
 
 def _header() -> Finding:
@@ -116,33 +118,35 @@ def _hip_shim() -> Finding:
 def _memory() -> Finding:
     session = Session(ring_count=1, ring_bytes=1 << 16, image_bytes=0)
     session.close()
-    return Finding("ok", "memfd", "sealed shared memory can be made")
+    return Finding("ok", "memfd", "sealed shared memory works")
 
 
 def _kernel_feature(subject: str, probe: Callable[[], str | None], then: str) -> Finding:
     found = probe()
     if found is None:
-        return Finding("warn", subject, "not in this kernel, or not allowed here", then)
+        return Finding("warn", subject, "missing in this kernel, or not allowed here", then)
     return Finding("ok", subject, found)
 
 
 def _torch() -> Finding:
     if importlib.util.find_spec("torch") is None:
-        return Finding("ok", "torch", "not installed; nothing here needs it")
+        return Finding("ok", "torch", "not installed; neutrino-bench does not need it")
     return Finding("ok", "torch", "installed")
 
 
 def _sandbox() -> Iterator[Finding]:
-    """What a quarantine has here; `grade` names what is missing, and `--require-sandbox full` refuses."""
+    """The protections of the sandbox that work on this machine."""
     for name, why in features().items():
         if why == "on":
-            yield Finding("ok", name, "on, in quarantine")
+            yield Finding("ok", name, "on in the sandbox")
         else:
-            yield Finding("warn", name, why, "`grade` goes on without it; --require-sandbox full does not")
+            yield Finding(
+                "warn", name, why, "`grade` runs without it; `grade --require-sandbox full` refuses"
+            )
 
 
 def findings() -> Iterator[Finding]:
-    """Every check; one that cannot even be made is a failure, not an exception."""
+    """The result of every check. A check that raises is a failure."""
     checks: list[tuple[str, Callable[[], Finding]]] = [
         ("driver", _driver),
         ("shim", _shim),
@@ -180,11 +184,11 @@ def findings() -> Iterator[Finding]:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> int:
     """Check this machine: driver, shim, compiler, headers, sandbox features.
 
-    One line each: ok, warn (it works, but) or fail (it does not), and what to do. Exits with 1 on a fail.
+    Prints one line per check: ok, warn (works with limits) or fail, and advice. Exits with 1 if a check fails.
     """
     found = list(findings())
     if as_json:

@@ -1,4 +1,4 @@
-"""How far a grade is: one line that changes on a terminal, a line for every phase where it is piped."""
+"""Progress of a grade: one changing line on a terminal, one line per phase in a pipe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..ipc.text import printable
 
 @contextmanager
 def progress_on(output: TextIO, quiet: bool) -> Iterator[Callable[[GradeProgress], None] | None]:
-    """What grade() is to call."""
+    """The progress callback for grade(); None if quiet."""
     if quiet:
         yield None
     elif output.isatty():
@@ -35,7 +35,7 @@ def text_of(progress: GradeProgress) -> str:
 
 
 class _Lines:
-    """A phase once for each case."""
+    """Prints each phase of each case once."""
 
     def __init__(self, output: TextIO) -> None:
         self._output = output

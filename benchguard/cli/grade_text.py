@@ -1,4 +1,4 @@
-"""A grade's result as tables and lines."""
+"""The result of a grade as tables and lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTPUT_LINES = 12
 
 
 def render(result: GradeResult, output: TextIO) -> None:
-    """Print what there is of it to `output`."""
+    """Print the tables and the closing lines."""
     console, terminal = console_for(output), output.isatty()
     if result.cases:
         title = f"{printable(result.problem)}: {printable(result.submission.path)}"
@@ -31,7 +31,7 @@ def render(result: GradeResult, output: TextIO) -> None:
 
 
 def closing_lines(result: GradeResult) -> Iterator[str]:
-    """What is said below the tables."""
+    """The lines below the tables."""
     if result.verdict != "pass" and result.output:
         yield "output of the submission (end):"
         yield from (f"  {line}" for line in result.output.splitlines()[-OUTPUT_LINES:])
@@ -46,13 +46,14 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
             kinds = ", ".join(f"{count} {name}" for name, count in sorted(case.inputs.distributions.items()))
             yield (
                 f"{case.name}: {case.checks.samples} outputs checked in full, {case.checks.wrong} wrong; "
-                f"{case.inputs.sets} secret input sets ({kinds}), {case.inputs.one_use} of them used once"
+                f"{case.inputs.sets} secret input sets ({kinds}), {case.inputs.one_use} of them for one sample each"
             )
     features = result.sandbox.features
     missing = ", ".join(f"{name} ({why})" for name, why in features.items() if why != "on")
-    yield "quarantine: full" if result.sandbox.full else f"quarantine: not {missing or 'begun'}"
+    partial = f"partial, without {missing}" if missing else "not started"
+    yield f"sandbox: {'full' if result.sandbox.full else partial}"
     if result.audit is not None:
-        path = result.audit.path or "not kept (--keep FOLDER keeps it)"
+        path = result.audit.path or "deleted (keep it with --keep FOLDER)"
         yield f"audit log {path}, {result.audit.records} records, head {result.audit.head}"
     yield from (f"note: {note}" for note in result.notes)
     parts = ", ".join(f"{name} {took:.2f}" for name, took in result.seconds.items())

@@ -1,4 +1,4 @@
-"""A capture as tables. All text in it is the recorded program's to choose: none of it reaches a terminal raw."""
+"""A capture as tables. The captured program chose the text in it, so unprintable characters are escaped."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .table import Column, console_for, table
 
 ROWS_MAX = 20
 TARGETS_MAX = 4
-SHORT = 12  # digits of a SHA-256 that are enough to tell two apart
+SHORT = 12  # digits of a SHA-256 that tables show
 
 
 def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Operation] | None) -> None:
-    """Print the tables. Allocations and variables in full if `memory`; operations if they are given."""
+    """Print the tables: all allocations and globals if `memory`, and operations if given."""
     console = console_for(output)
 
     def show(title: str, columns: Sequence[Column], rows: list[list[str]], most: int = ROWS_MAX) -> None:
@@ -54,7 +54,7 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
 
 
 def size_text(size: int) -> str:
-    """1.5 MiB; up to 10 KiB bytes are counted."""
+    """A size as 1.5 MiB; in bytes below 10 KiB."""
     if size < 10 << 10:
         return f"{size} B"
     power = min((size.bit_length() - 1) // 10, 5)
@@ -62,7 +62,7 @@ def size_text(size: int) -> str:
 
 
 def driver_text(device: Device) -> str:
-    """As its vendor writes versions: CUDA 12.9, HIP 5.2.21153."""
+    """The driver version in its vendor's form: CUDA 12.9, HIP 5.2.21153."""
     version = device.driver_version
     if device.vendor is Vendor.HIP:
         return f"HIP {version // 10_000_000}.{version // 100_000 % 100}.{version % 100_000}"
@@ -85,7 +85,7 @@ def _head(view: Overview) -> Iterator[str]:
 def _foot(view: Overview) -> Iterator[str]:
     sizes = view.sizes
     yield (
-        f"memory: {size_text(sizes.allocated_bytes)} allocated, {size_text(sizes.kept_bytes)} kept of its beginning, "
+        f"memory: {size_text(sizes.allocated_bytes)} allocated, {size_text(sizes.kept_bytes)} stored, "
         f"{size_text(sizes.changed_bytes)} changed"
     )
     yield f"size: {size_text(sizes.file_bytes)} in the file, {size_text(sizes.raw_bytes)} raw, {sizes.blobs} blobs"
@@ -98,7 +98,7 @@ def _foot(view: Overview) -> Iterator[str]:
     if len(view.refusals) > ROWS_MAX:
         yield f"cannot be replayed: {len(view.refusals) - ROWS_MAX} more reasons"
     if view.status:
-        yield f"the region ended badly: the driver answered {view.status}"
+        yield f"the region ended with driver error {view.status}"
 
 
 _KERNELS = (
@@ -190,15 +190,15 @@ _ALLOCATIONS = (
     Column("address"),
     Column("size", right=True),
     Column("lives"),
-    Column("kept", right=True),
+    Column("stored", right=True),
     Column("changed", right=True),
     Column("call", rest=True),
 )
 _LIVES = {
     (True, True): "throughout",
-    (True, False): "freed in it",
-    (False, True): "made in it",
-    (False, False): "within it",
+    (True, False): "freed in region",
+    (False, True): "made in region",
+    (False, False): "within region",
 }
 
 

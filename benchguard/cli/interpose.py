@@ -1,4 +1,4 @@
-"""The interposer for a command, announced."""
+"""The interposer of a command, with messages for the user."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ class Flag:
     help: str
     metavar: str | None = None
     name: str | None = None
-    type: click.ParamType | None = None
+    type: Any = None
+    """A click type, where the field's own type is not enough."""
 
 
 def options_of(kind: type[Any], flags: Mapping[str, str | Flag]) -> Callable[[Command], Command]:
@@ -38,7 +39,7 @@ def options_of(kind: type[Any], flags: Mapping[str, str | Flag]) -> Callable[[Co
     types, fields = get_type_hints(kind), {field.name: field for field in dataclasses.fields(kind)}
 
     def decorate(command: Command) -> Command:
-        for name, flag in reversed(flags.items()):
+        for name, flag in reversed(list(flags.items())):
             shown = Flag(flag) if isinstance(flag, str) else flag
             option = _option(name, types[name], fields[name].default, shown)
             command = option(command)
@@ -84,8 +85,8 @@ class OutputPath(click.Path):
         super().__init__(dir_okay=False, writable=True, allow_dash=allow_dash, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = super().convert(value, param, ctx)
-        reason = "" if str(path) == "-" else unwritable(Path(path))
+        path: Any = super().convert(value, param, ctx)
+        reason = "" if str(path) == "-" else unwritable(path)
         return self.fail(reason, param, ctx) if reason else path
 
 
@@ -101,7 +102,7 @@ def unwritable(path: Path) -> str:
     return ""
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new versions of click
     """Bytes, as 512M or 16G."""
 
     name = "size"

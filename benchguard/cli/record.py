@@ -20,7 +20,8 @@ _REFUSALS_SHOWN = 5
 @click.command(
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
     epilog="\b\nThe exit status is the command's; 70 if the command succeeded and no region was captured.\n"
-    "PATTERN is a shell pattern. It matches a kernel's mangled name or the plain name inside it.",
+    "PATTERN is a shell pattern. It matches a kernel's mangled name, the plain name inside it, or the\n"
+    "demangled name that tables show.",
 )
 @click.option(
     "-o",

@@ -1,4 +1,4 @@
-"""How far a replay is: one line that changes on a terminal, a line for every phase where it is piped."""
+"""Progress of a replay: one changing line on a terminal, one line per phase in a pipe."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rich.text import Text
 from ..replay.collect import Progress
 
 _PHASES = {
-    "prepare": "rebuilding the recorded state",
-    "verify": "comparing memory with the recorded",
+    "prepare": "rebuilding the captured state",
+    "verify": "comparing memory with the capture",
     "overhead": "measuring the overhead of events",
     "warm-up": "warming up",
     "sample": "sampling",
-    "outputs": "keeping outputs",
+    "outputs": "storing outputs",
 }
 
 
 @contextmanager
 def progress_on(output: TextIO, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """What replay() is to call."""
+    """The progress callback for replay(); None if quiet."""
     if quiet:
         yield None
     elif output.isatty():

@@ -1,4 +1,4 @@
-"""A replay's result as tables and lines."""
+"""The result of a replay as tables and lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS_MAX = 20
 
 
 def render(result: ReplayResult, output: TextIO) -> None:
-    """Print what there is of it to `output`."""
+    """Print the tables and the closing lines."""
     console, terminal = console_for(output), output.isatty()
     if result.time_us is not None:
         title = f"time of region {printable(result.region) or '?'}, us"
@@ -26,7 +26,7 @@ def render(result: ReplayResult, output: TextIO) -> None:
     if result.kernels:
         console.print(table("kernels", _KERNEL_COLUMNS, _kernel_rows(result), console.width, terminal))
     if result.differences:
-        title = "memory that differs from the recorded"
+        title = "memory that differs from the capture"
         rows = _difference_rows(result)
         console.print(table(title, _DIFFERENCE_COLUMNS, rows, console.width, terminal))
     for line in closing_lines(result):
@@ -34,7 +34,7 @@ def render(result: ReplayResult, output: TextIO) -> None:
 
 
 def closing_lines(result: ReplayResult) -> Iterator[str]:
-    """What is said below the tables."""
+    """The lines below the tables."""
     settings = result.settings
     if result.device is not None:
         device = result.device
@@ -52,20 +52,24 @@ def closing_lines(result: ReplayResult) -> Iterator[str]:
         overhead = result.overhead
         yield (
             f"events: tick {overhead.tick_us:.3g} us, empty pair {overhead.empty_pair_us:.3g} us, empty kernel "
-            f"{overhead.empty_kernel_us:.3g} us; nothing is subtracted"
+            f"{overhead.empty_kernel_us:.3g} us; not subtracted from the times"
         )
     if result.time_us is not None:
         yield clock_text(result.clocks)
     if result.verified is not None:
         count = result.difference_count
-        exact = "verified: memory is as recorded, byte for byte"
-        yield exact if result.verified else f"verified: memory differs from the recorded in {count} places"
+        exact = "verified: memory equals the captured memory, byte for byte"
+        yield (
+            exact
+            if result.verified
+            else f"verified: memory differs from the captured memory in {count} places"
+        )
     if result.prepared is not None:
         prepared = result.prepared
         yield (
             f"prepared in {prepared.total_ms:.0f} ms (context {prepared.context_ms:.0f}, memory "
-            f"{prepared.memory_ms:.0f}, code {prepared.modules_ms:.0f}); {prepared.restored_bytes} bytes are "
-            f"restored before each sample; {result.warm_up_samples} samples to warm up"
+            f"{prepared.memory_ms:.0f}, code {prepared.modules_ms:.0f}); {prepared.restored_bytes} bytes "
+            f"restored before each sample; {result.warm_up_samples} warm-up samples"
         )
     yield from (f"note: {note}" for note in result.notes)
     yield f"capture {result.path}, SHA-256 {result.capture}; {result.verdict} in {result.wall_s:.2f} s"
@@ -81,7 +85,7 @@ def clock_text(clocks: Clocks) -> str:
         f"{_spread(clocks.watts)} W",
     ]
     throttle = ", ".join(f"{name} ({count} readings)" for name, count in (clocks.throttle or {}).items())
-    return f"clocks: {', '.join(parts)}; {f'held back by {throttle}' if throttle else 'not held back'}"
+    return f"clocks: {', '.join(parts)}; {f'throttled by {throttle}' if throttle else 'not throttled'}"
 
 
 def _spread(spread: Spread | None) -> str:
@@ -93,7 +97,7 @@ def _spread(spread: Spread | None) -> str:
 
 
 def us(value: float) -> str:
-    """Five digits or so: a tick is 0.03 us."""
+    """About five digits: a tick of an event is 0.03 us."""
     return f"{value:.3f}" if value < 100 else f"{value:.2f}" if value < 10_000 else f"{value:.1f}"
 
 
@@ -145,9 +149,9 @@ _DIFFERENCE_COLUMNS = (
     Column("bytes", right=True),
     Column("differ", right=True),
     Column("first at", right=True),
-    Column("recorded"),
+    Column("captured"),
     Column("replayed"),
-    Column("twice the same"),
+    Column("repeatable"),
 )
 
 

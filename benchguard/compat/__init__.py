@@ -1,1 +1,1 @@
-"""In the place of others: pygpubench's and Triton's benchmark functions, GPU MODE's output."""
+"""Compatibility: pygpubench's names (`import benchguard as pygpubench`), Triton's do_bench, GPU MODE's output."""

@@ -1,4 +1,4 @@
-"""The few calls of the driver that timing in this process needs."""
+"""Driver calls for timing in this process."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Address = ctypes.c_uint64
 
 
 class CudaError(BenchguardError):
-    """A call of the driver failed."""
+    """A call of the CUDA driver failed."""
 
 
 class Cuda:
-    """The driver of this process, in the context that is current, or the first device's primary one."""
+    """The driver of this process, in the current context or else the primary context of device 0."""
 
     def __init__(self) -> None:
         self._library = _driver()
@@ -36,13 +36,15 @@ class Cuda:
         self.call("cuCtxGetDevice", ctypes.byref(self.device))
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Raises CudaError."""
+        """Call a driver function. Raises CudaError if it fails."""
         result = getattr(self._library, name)(*arguments)
         if result != 0:
             text = ctypes.c_char_p()
             self._library.cuGetErrorString(result, ctypes.byref(text))
             words = (text.value or b"unknown error").decode()
-            raise CudaError(f"{name} returned {result} ({words}); what was timed may have broken the context")
+            raise CudaError(
+                f"{name} returned {result} ({words}); the timed function may have broken the context"
+            )
 
     def attribute(self, number: int) -> int:
         value = ctypes.c_int()
@@ -60,7 +62,7 @@ class Cuda:
         return event
 
     def functions(self, ptx: Path, *names: str) -> tuple[Handle, list[Handle]]:
-        """The module, and kernels of it."""
+        """Load a PTX module; return it and its kernels."""
         module, found = Handle(), []
         self.call("cuModuleLoadData", ctypes.byref(module), ptx.read_bytes() + b"\0")
         for name in names:
@@ -76,9 +78,9 @@ class Cuda:
 
 def _driver() -> ctypes.CDLL:
     try:
-        return ctypes.CDLL(SONAME)  # the one that this process uses already, if it does
+        return ctypes.CDLL(SONAME)  # the driver that this process has loaded, if any
     except OSError:
         try:
             return ctypes.CDLL(str(discover(api="cuda").path))
         except (OSError, ShimError) as error:
-            raise CudaError(f"there is no CUDA driver here: {error}") from error
+            raise CudaError(f"no CUDA driver was found: {error}") from error

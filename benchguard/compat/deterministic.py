@@ -10,7 +10,7 @@ _WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 
 
 class DeterministicContext:
-    """While it is entered torch computes the same each time: no TF32, deterministic algorithms."""
+    """Makes torch deterministic inside the block: no TF32, deterministic algorithms."""
 
     def __enter__(self) -> DeterministicContext:
         torch = self._torch = importlib.import_module("torch")

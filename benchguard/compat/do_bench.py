@@ -1,4 +1,4 @@
-"""triton.testing.do_bench: its call, and what it returns."""
+"""A replacement for triton.testing.do_bench."""
 
 from __future__ import annotations
 
@@ -25,16 +25,26 @@ def do_bench(
     quantiles: Sequence[float] | None = None,
     return_mode: ReturnMode = "mean",
 ) -> Any:
-    """Time calls of `fn`, in milliseconds, on torch's current stream, or the legacy default stream without torch.
+    """Time calls of a function, like triton.testing.do_bench.
 
-    `warmup` and `rep` are milliseconds to spend on calls that are not timed and on those that are. `grad_to_none` are
-    tensors whose gradients are dropped before each. `quantiles` are returned instead of `return_mode`'s number, one
-    alone as a number. Caches are cold before each call, the device does not wait for the host, and nothing is
-    subtracted.
+    Calls run on torch's current stream, or on the legacy default stream without torch. Caches are cold before each
+    timed call, and the call is queued before the device starts, so launch latency is not included. The trust is
+    `inline`: `fn` runs in this process and can alter every time. Grade code that is not your own.
 
-    The trust is `inline`: `fn` runs in this process and can change what it likes here. Grade what others wrote.
+    Args:
+        fn: function to time.
+        warmup: milliseconds of untimed calls.
+        rep: milliseconds of timed calls.
+        grad_to_none: tensors whose `grad` is set to None before each timed call.
+        quantiles: shares from 0 to 1; their quantiles are returned instead of `return_mode`'s number.
+        return_mode: "min", "max", "mean", "median", or "all" for a list of every time.
 
-    Raises UsageError for what cannot be asked, CudaError for what the driver says.
+    Returns:
+        Times in milliseconds: a number, or a list for "all" and for several quantiles.
+
+    Raises:
+        UsageError: `return_mode` or a quantile is invalid.
+        CudaError: there is no CUDA driver, or a driver call failed.
     """
     if return_mode not in _SUMMARIES:
         raise UsageError(f"return_mode cannot be {return_mode!r}; give {', '.join(_SUMMARIES)}")
@@ -65,7 +75,7 @@ def summary(times: list[float], quantiles: Sequence[float] | None, return_mode: 
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """Between the two nearest, in proportion."""
+    """A quantile by linear interpolation."""
     place = share * (len(ordered) - 1)
     low = int(place)
     high = min(low + 1, len(ordered) - 1)

@@ -1,4 +1,4 @@
-"""pygpubench.do_bench_isolated, graded."""
+"""A replacement for pygpubench.do_bench_isolated that grades."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from .statistics import NOT_RUN, BenchmarkResult
 
 
 class BenchmarkError(BenchguardError, RuntimeError):
-    """There are no times, as where pygpubench raises RuntimeError. `grade` says why in full."""
+    """The benchmark has no times. pygpubench raises RuntimeError there.
+
+    Attributes:
+        grade: the full result.
+    """
 
     def __init__(self, text: str, grade: GradeResult) -> None:
         super().__init__(text)
@@ -39,28 +43,38 @@ def do_bench_isolated(
     inline: bool = False,
     driver: str = "auto",
 ) -> BenchmarkResult:
-    """Benchmark the function `qualname`, "module.kernel", on `repeats` test cases of `test_generator`.
+    """Benchmark a function on generated test cases, like pygpubench.do_bench_isolated.
 
-    The call is pygpubench's; what it does is a grade: the function is recorded in a quarantine, replayed in a process
-    that runs none of its host code, and every timed output is checked. `test_generator(seed=..., **test_args)` gives
-    (output, *inputs), (expected, rtol, atol); it is called in a process of its own, so `test_args` have to be what JSON
-    can hold. Times are in microseconds.
+    The function is graded: it is captured in a sandbox, replayed in a process that runs none of its host code, and
+    every timed output is checked.
 
-    `seed` seeds nothing: the function could know it, and with it its inputs, so seeds are the operating system's. All
-    the protections are always on, and caches are always cold, so `discard`, `landlock`, `mseal` and `allow_root` change
-    nothing; nor does `nvtx`. `inline` times within the submission's process, as pygpubench does; such times are not to
-    be ranked with others. `driver` is auto, sim or a path.
+    Args:
+        qualname: "module.function" on sys.path. The module is not imported in this process.
+        test_generator: called as test_generator(seed=..., **test_args) in another process; returns
+            (output, *inputs), (expected, rtol, atol).
+        test_args: arguments of the generator, as JSON can hold them.
+        repeats: number of timed samples, at least 2.
+        seed: ignored: seeds are random, because the function could know this one.
+        discard: ignored, as are `nvtx`, `landlock`, `mseal` and `allow_root`: caches are always cold, and all
+        protections are always on.
+        timeout: seconds for the whole grade.
+        inline: time in the submission's process, as pygpubench does. Do not rank such times with others.
+        driver: "auto", "sim" (the CPU driver), or the path of a driver library.
 
-    Raises BenchmarkError, a RuntimeError, for what runs too long, fails or cannot be replayed; a wrong result is no
-    error, but `errors` of what is returned. Raises UsageError for what cannot be asked.
+    Returns:
+        Times in microseconds, and the number of wrong outputs (`errors`).
+
+    Raises:
+        BenchmarkError: the function ran too long, failed, or cannot be replayed. It is also a RuntimeError.
+        UsageError: an argument is invalid.
     """
     del seed, discard, nvtx, landlock, mseal, allow_root
     if repeats < 2:
-        raise UsageError(f"repeats is {repeats}; give 2 at least")
+        raise UsageError(f"repeats is {repeats}; give at least 2")
     try:
         arguments = json.dumps(dict(test_args))
     except (TypeError, ValueError) as error:
-        raise UsageError(f"test_args cannot be handed to another process: {error}") from error
+        raise UsageError(f"test_args are not JSON: {error}") from error
     path, name = file_of(qualname)
     options = GradeOptions(
         adapter="pygpubench",
@@ -75,7 +89,7 @@ def do_bench_isolated(
 
 
 def result_of(found: GradeResult, repeats: int) -> BenchmarkResult:
-    """A grade of one case in pygpubench's form. Raises BenchmarkError for one without times."""
+    """Convert a grade of one case to pygpubench's form. Raises BenchmarkError for a grade without times."""
     if found.verdict not in ("pass", "wrong") or not found.cases:
         raise BenchmarkError(f"{found.verdict}: {found.reason}", found)
     case = found.cases[0]

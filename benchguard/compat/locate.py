@@ -1,4 +1,4 @@
-"""Which file a name means, without importing it: what is named is a submission."""
+"""Find the file of a function without importing it, because a submission must not run in this process."""
 
 from __future__ import annotations
 
@@ -12,25 +12,22 @@ from ..errors import UsageError
 
 
 def file_of(qualname: str) -> tuple[Path, str]:
-    """The file of package.module.function by sys.path, and the function. Raises UsageError."""
+    """The file of package.module.function on sys.path, and the function's name. Raises UsageError."""
     *modules, name = qualname.split(".")
     if not modules or not all(each.isidentifier() for each in (*modules, name)):
-        raise UsageError(f"{qualname!r} names no function of a module; give MODULE.FUNCTION")
+        raise UsageError(f"{qualname!r} is not the name of a function in a module; give MODULE.FUNCTION")
     for folder in sys.path:
         place = Path(folder or ".").joinpath(*modules)
         for path in (place.with_suffix(".py"), place / "__init__.py"):
             if path.is_file():
                 return path.resolve(), name
-    raise UsageError(
-        f"there is no module {'.'.join(modules)} on sys.path; start where it lies, or add its folder"
-    )
+    raise UsageError(f"module {'.'.join(modules)} is not on sys.path; add its folder")
 
 
 def generator_spec(generator: Callable[..., Any] | str) -> str:
-    """A test generator as the adapter pygpubench names it, PATH:FUNCTION. Raises UsageError.
+    """PATH:FUNCTION of a test generator. Raises UsageError.
 
-    It runs in the judge's process, which imports its file anew: one that was made by a function or in a shell is not
-    there.
+    The judge process imports the generator's file, so the generator must be a top-level function of a file.
     """
     if isinstance(generator, str):
         return generator
@@ -41,6 +38,6 @@ def generator_spec(generator: Callable[..., Any] | str) -> str:
         path = None
     if path is None or not Path(path).is_file() or not name.isidentifier():
         raise UsageError(
-            f"the test generator {name or generator!r} is no function at the top of a file; define it in one"
+            f"the test generator {name or generator!r} is not a top-level function of a file; move it to a file"
         )
     return f"{Path(path).resolve()}:{name}"

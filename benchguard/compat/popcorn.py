@@ -1,6 +1,6 @@
-"""What GPU MODE's runners read: lines of `key: value` on the descriptor POPCORN_FD, and an exit status.
+"""GPU MODE's output: lines of `key: value` on the descriptor POPCORN_FD, and an exit status.
 
-Cases called test.N are tests, all others benchmarks, numbered in their order. Times are in nanoseconds.
+Cases named test.N are tests, all others are benchmarks, numbered in their order. Times are in nanoseconds.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _NS_PER_US = 1e3
 
 
 def popcorn_status(result: GradeResult) -> int:
-    """The runners' exit status for a verdict."""
+    """GPU MODE's exit status for a result."""
     return _STATUS.get(result.verdict, WRONG)
 
 
 def popcorn_lines(result: GradeResult) -> Iterator[str]:
-    """Without their newlines."""
+    """The lines for a result, without newlines."""
     tests = [case for case in result.cases if _is_test(case)]
     benchmarks = [case for case in result.cases if not _is_test(case)]
     if tests:
@@ -48,7 +48,7 @@ def popcorn_lines(result: GradeResult) -> Iterator[str]:
 
 
 def write_popcorn(result: GradeResult, environment: Mapping[str, str] = os.environ) -> int:
-    """Writes the lines to POPCORN_FD and returns the exit status; NO_PIPE where there is none to write to."""
+    """Write a result to POPCORN_FD and return GPU MODE's exit status: NO_PIPE if the descriptor cannot be written."""
     try:
         descriptor = int(environment["POPCORN_FD"])
         with open(descriptor, "w", encoding="utf-8", closefd=False) as stream:

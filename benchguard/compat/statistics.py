@@ -1,4 +1,4 @@
-"""pygpubench's results and their summary, field by field."""
+"""pygpubench's result types and statistics."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ NOT_RUN = -1.0
 
 @dataclass
 class BenchmarkResult:
-    """Times in microseconds, one for each of the repeats that were asked for; -1: not run.
+    """The result of do_bench_isolated.
 
-    `errors` counts timed outputs that are wrong. `full`: every repeat ran. `grade` is the verdict with its evidence,
-    which pygpubench does not have.
+    Attributes:
+        event_overhead_us: time of an empty pair of events, in microseconds.
+        time_us: time of each repeat in microseconds; -1 for a repeat that did not run.
+        errors: number of wrong timed outputs.
+        full: whether every repeat ran.
+        grade: the full result, which pygpubench does not have.
     """
 
     event_overhead_us: float | None
@@ -33,7 +37,8 @@ class BenchmarkResult:
 
 @dataclass
 class BenchmarkStats:
-    """In microseconds. `median` is the upper one; `std` is the sample's; `err` is std / sqrt(runs)."""
+    """Statistics in microseconds. `median` is the upper median, `std` the sample deviation, `err` is std /
+    sqrt(runs)."""
 
     runs: int
     expected: int
@@ -50,11 +55,11 @@ class BenchmarkStats:
 
 
 def basic_stats(time_us: Sequence[float]) -> BenchmarkStats:
-    """Of the repeats that ran. Raises UsageError for fewer than two."""
+    """Statistics of the repeats that ran (times in microseconds). Raises UsageError for fewer than two."""
     valid = sorted(each for each in time_us if each > 0)
     runs = len(valid)
     if runs < 2:
-        raise UsageError(f"{runs} of {len(time_us)} repeats ran; statistics need two")
+        raise UsageError(f"{runs} of {len(time_us)} repeats ran; statistics need at least two")
     mean = sum(valid) / runs
     std = math.sqrt(sum((each - mean) ** 2 for each in valid) / (runs - 1))
     return BenchmarkStats(

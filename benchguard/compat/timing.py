@@ -1,7 +1,6 @@
-"""Timing a call of this process: cold caches, a full queue, a pair of events.
+"""Time a call in this process: cold caches, a full queue, a pair of events.
 
-What was timed runs in this process, so whoever wrote it can change every number that comes out: it is for one's own
-code.
+The timed code runs in this process and can alter every time, so this is for one's own code.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ from ..toolchain.paths import ENGINE
 from .cuda import ATTRIBUTE_L2_BYTES, Address, Cuda, Handle
 
 SCRATCH_FACTOR = 3
-"""Caches' worth that are written, then as much read: what is left in the cache is clean (docs/adr/0009)."""
+"""Scratch memory in L2 sizes: written, then read, so that only clean lines are left in the cache (docs/adr/0009)."""
 
 HOLD_NANOSECONDS = 5_000_000
-"""A stream is held for so long at most while a call is queued; one that waits for the device waits for that."""
+"""Longest time that a stream is held while a call is queued. A call that waits for the device waits this long."""
 
 BLOCKS, THREADS = 1024, 256
 
 
 class Timer:
-    """`stream` is a CUstream, 0 for the legacy default one. Close it."""
+    """Times calls on a CUstream (0: the legacy default stream). Call close() when done."""
 
     def __init__(self, stream: int) -> None:
         self._cuda = cuda = Cuda()
         self._stream = Handle(stream)
         self._closing = ExitStack()
         try:
-            module, (self._hold, self._read) = cuda.functions(ENGINE / "kernels.ptx", "nb_hold", "nb_read")
+            module, (self._hold, self._read) = cuda.functions(ENGINE / "sample" / "kernels.ptx", "nb_hold", "nb_read")
             self._closing.callback(cuda.call, "cuModuleUnload", module)
             self._bytes = max(SCRATCH_FACTOR * cuda.attribute(ATTRIBUTE_L2_BYTES), 1 << 20) & ~0xFFFF
             self._scratch = cuda.allocate(2 * self._bytes)
@@ -52,14 +51,14 @@ class Timer:
         self._closing.close()
 
     def chill(self) -> None:
-        """Write, then read, more than the cache holds."""
+        """Make the L2 cache cold: write, then read, more than it holds."""
         self._cuda.call("cuMemsetD8Async", self._scratch, 1, ctypes.c_size_t(self._bytes), self._stream)
         clean, sink = Address(self._scratch.value + self._bytes), Address(self._flags + 32)
         units = Address(self._bytes // 16)
         self._cuda.launch(self._read, BLOCKS, THREADS, self._stream, clean, units, sink)
 
     def time(self, function: Callable[[], object]) -> float:
-        """Milliseconds that the device takes for one call."""
+        """Milliseconds of device time for one call."""
         call, release = self._cuda.call, ctypes.c_uint32.from_address(self._flags)
         release.value = 0
         self.chill()
@@ -77,7 +76,7 @@ class Timer:
         return self._elapsed()
 
     def spread(self, function: Callable[[], object], times: int) -> float:
-        """Milliseconds a call of `times` in a row, each after cold caches, as they come."""
+        """Mean milliseconds per call of `times` calls in a row, cold caches included."""
         self._cuda.call("cuEventRecord", self._begin, self._stream)
         for _ in range(times):
             self.chill()

@@ -1,4 +1,4 @@
-"""One test case of a submission that has been recorded: validated, replayed on secret inputs, judged."""
+"""Grade one test case: check its captures, replay one on secret inputs, judge the outputs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .timing import first_use_of, reported
 from .traces import first_difference
 
 REPLAY_SECONDS_MIN = 1.0
-ON_THE_DEVICE = "let the device decide, not the host, or grade with --inline"
+ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
 
 Report = Callable[[str, int, float | None], None]
 
@@ -52,7 +52,7 @@ class CaseWork:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Of the capture that is replayed. `suspicion`: empty, or in which bytes the two recordings differ."""
+    """Facts about the replayed capture. `suspicion` names bytes that differ between the two captures, if any."""
 
     kernels: tuple[KernelEvidence, ...]
     uploaded_bytes: int
@@ -61,10 +61,12 @@ class Recorded:
 
 
 def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
-    """Raises UsageError for what cannot be asked of a replay; all that a capture holds is a verdict."""
+    """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
     pair = work.found.captures[work.index]
-    chosen = pair[system_random.randbelow(2)]  # who prepares for one of them has prepared for half
+    chosen = pair[
+        system_random.randbelow(2)
+    ]  # at random, so that a submission cannot prepare the one that is replayed
     try:
         with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
             finding, suspicion = _findings(first, second, work.spec)
@@ -83,7 +85,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
 
 
 def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding | None, str]:
-    """What forbids a replay, and what explains wrong outputs of one."""
+    """A reason not to replay, if any, and a difference that may explain wrong outputs."""
     for capture in (first, second):
         finding = check_capture(capture, spec)
         if finding is not None:
@@ -91,14 +93,14 @@ def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding 
         launcher = graph_launcher(capture)
         if launcher:
             text = (
-                f"a kernel's code launches graphs from the device ({launcher}), which may go on after the call has "
-                "ended; launch them from the host"
+                f"a kernel launches graphs from the device ({launcher}), which may run on after the call; "
+                "launch graphs from the host"
             )
             return Finding("unreplayable", text), ""
     difference = first_difference(first, second)
     if difference is None:
         return None, ""
-    text = f"two calls on different inputs do not ask the device for the same: {difference.text}"
+    text = f"two calls with different inputs do different GPU work: {difference.text}"
     return Finding("unreplayable", f"{text}; {ON_THE_DEVICE}") if difference.of_work else None, text
 
 
@@ -199,8 +201,7 @@ def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) 
         yield recorded.suspicion
     if len(rows) < len(result.table):
         yield (
-            f"the time is that of the {len(rows)} samples on inputs used once: there are too few others to hold "
-            "against them, or those are faster"
+            f"timed on the {len(rows)} one-use inputs only: the samples on repeated inputs are too few or faster"
         )
 
 

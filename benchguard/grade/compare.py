@@ -1,4 +1,4 @@
-"""Two submissions to one problem: both graded, then timed in turn on the same secret inputs."""
+"""Compare two submissions: grade both, then time them in turn on the same secret inputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
 
 
 class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`blocks`: medians of A, B, B, A, in microseconds."""
+    """One test case. `ratio` is time of B / time of A; `blocks` has medians of A, B, B, A in microseconds."""
 
     name: str
     call: Call
@@ -44,7 +44,7 @@ class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`call` is of B against A; None, with a reason, where one of the two did not pass."""
+    """The result of a comparison. `call` is B against A; None, with a reason, if A or B does not pass."""
 
     schema: Literal["neutrino-bench/compare/1"]
     call: Call | None
@@ -128,7 +128,7 @@ def _not_compared(graded: list[GradeResult], began: float) -> CompareResult:
 
 
 def _captures(folder: Path, result: GradeResult) -> list[Path]:
-    """For each case the capture that was graded, by its name."""
+    """The capture of each case that was graded, found by its name."""
     by_name = {}
     for path in folder.glob("*.ncap"):
         try:
@@ -138,7 +138,7 @@ def _captures(folder: Path, result: GradeResult) -> list[Path]:
             continue
     missing = [case.name for case in result.cases if case.capture not in by_name]
     if missing:
-        raise BenchguardError(f"the capture of case {missing[0]} is not in {folder} any more; compare again")
+        raise BenchguardError(f"the capture of case {missing[0]} disappeared from {folder}; compare again")
     return [by_name[case.capture] for case in result.cases]
 
 
@@ -159,7 +159,7 @@ def _blocks(
         secrets, ends = judge.answer(Secrets)
         for each in ends:
             stack.callback(os.close, each)
-        # No set is kept for one use: there is no judgement here, and every set should weigh the same.
+        # No one-use sets: outputs are not judged here, and every set has the same weight.
         pool = SharedInputs(ends[0], secrets.sets, 0, secrets.inputs.stride, secrets.inputs.places)
         taken = []
         for number in range(blocks):

@@ -1,8 +1,8 @@
-"""Is B faster than A? From the medians of replays in the order A B B A, block after block. Pure functions.
+"""Decide whether B is faster than A, from medians of replays in blocks A B B A. Pure functions.
 
-A replay is a process of its own, and two replays of one capture differ, by 0.2 to 2.6 % on an H200 (where memory
-came to lie, clocks). So a block, not a sample, is what counts as one observation: within a block drift cancels, and
-the two replays of the same submission say what no difference looks like.
+Two replays of one capture differ by 0.2 to 2.6 % on an H200 (placement of memory, clocks), because each is a new
+process. So one observation is a block, not a sample: drift cancels within a block, and its two replays of the same
+submission measure the noise floor.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..errors import UsageError
 from .options import BLOCKS_MIN
 
 Call = Literal["FASTER", "SLOWER", "SAME", "UNSURE"]
-"""Of the second submission against the first."""
+"""The second submission against the first."""
 
 SAME_WITHIN = 0.005
-"""No difference below this is called one, however sure it is."""
+"""Differences below this share are ignored, even if significant."""
 
 SAME_AT_MOST = 0.01
-"""Two are called the same if they certainly differ by no more than this."""
+"""SAME means that the whole 95 % interval lies within this share."""
 
 # Student's t, 97.5 %, by degrees of freedom from 1 (NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2).
 _T = (
@@ -44,8 +44,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`ratio` is time of B over time of A, with its 95 % interval. `floor`: how much two replays of one submission
-    differ here, as a share of the time (median)."""
+    """`ratio` is time of B / time of A, with its 95 % interval. `floor` is the noise floor: the median difference
+    between two replays of one submission, as a share of the time."""
 
     call: Call
     ratio: float
@@ -56,11 +56,11 @@ class Comparison:
 
 
 def compare_blocks(blocks: Sequence[Block]) -> Comparison:
-    """Raises UsageError for fewer than BLOCKS_MIN, or a time that is none."""
+    """Compare medians. Raises UsageError for fewer than BLOCKS_MIN blocks, or a median of 0."""
     if len(blocks) < BLOCKS_MIN:
         raise UsageError(f"{len(blocks)} blocks are too few; give at least {BLOCKS_MIN}")
     if any(time <= 0 for block in blocks for time in (block.a1, block.b1, block.b2, block.a2)):
-        raise UsageError("a median of 0 us cannot be compared; the work is shorter than a tick of the events")
+        raise UsageError("cannot compare a median of 0 us: the work is shorter than the resolution of events")
     logs = [0.5 * math.log(block.b1 * block.b2 / (block.a1 * block.a2)) for block in blocks]
     mean = math.fsum(logs) / len(logs)
     spread = math.sqrt(math.fsum((each - mean) ** 2 for each in logs) / (len(logs) - 1))
@@ -76,7 +76,7 @@ def compare_blocks(blocks: Sequence[Block]) -> Comparison:
 
 
 def _call(low: float, high: float, margin: float) -> Call:
-    """Faster or slower only where the whole interval is beyond the margin."""
+    """FASTER or SLOWER only if the whole interval lies beyond the margin."""
     if high < 1 / (1 + margin):
         return "FASTER"
     if low > 1 + margin:
@@ -87,7 +87,7 @@ def _call(low: float, high: float, margin: float) -> Call:
 
 
 def overall(calls: Sequence[Call]) -> Call:
-    """Of several cases: the worst that is sure, unless one is not."""
+    """The call over several cases: SLOWER if one is, else UNSURE if one is, else FASTER if one is, else SAME."""
     if "SLOWER" in calls:
         return "SLOWER"
     if "UNSURE" in calls:

@@ -1,4 +1,4 @@
-"""What ran in the timed window, so that a reader of a verdict can judge for themselves."""
+"""The kernels that ran in the timed region, as evidence in a result."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ ORIGIN_MAX = 1024
 
 
 class KernelEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Launches of one kernel with one shape in one call. `origin` is the library or program that loaded its code, by
-    the recorder's word, which the submission could forge; the hash is of the code that was timed."""
+    """Launches of one kernel with one shape in one call.
+
+    `origin` is the library or program that loaded the code. The submission's process recorded it and could
+    forge it; the hash is computed from the code that was timed.
+    """
 
     name: str
     image_sha256: str
@@ -31,7 +34,7 @@ class KernelEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def kernels_of(capture: Capture) -> tuple[KernelEvidence, ...]:
-    """In the order of their first launch; `share` is of all launches."""
+    """Kernels in the order of their first launch; `share` is the share of all launches."""
     return tuple(_kernels(capture))
 
 
@@ -53,12 +56,12 @@ def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
 
 
 def uploaded_bytes(capture: Capture) -> int:
-    """Host data that the call brings along."""
+    """Bytes of host data that the call uploads."""
     return sum(each.content.bytes for each in capture.operations if isinstance(each, Upload))
 
 
 def forbidden(kernels: Sequence[KernelEvidence], patterns: Sequence[str]) -> str:
-    """The first kernel whose name or origin matches a pattern, as a reason; empty if none does."""
+    """A reason that names the first kernel whose name or origin matches a pattern; empty without a match."""
     for kernel in kernels:
         names = (kernel.name, kernel.origin, PurePath(kernel.origin).name)
         for pattern in patterns:

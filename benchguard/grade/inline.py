@@ -1,4 +1,4 @@
-"""Timed in the submission's own process, for what cannot be replayed: less trust, by nature (benchguard/inline)."""
+"""Grade with times from the submission's own process, for work that cannot be replayed (benchguard/inline)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAMPLES = 100
 
 
 class InlineRun(GradeRun):
-    """Secret inputs and what is right are in the process, where it cannot reach them, before the submission is."""
+    """Secret inputs and expected outputs are placed in the process, out of reach, before the submission is loaded."""
 
     trust = "inline"
 
@@ -48,7 +48,7 @@ class InlineRun(GradeRun):
         return self.result(opened, submission, found, timed, finding)
 
     def ask(self) -> Ask:
-        """A set for each sample, and one to begin with: none is used twice."""
+        """One input set per sample and one for the warm-up: no set is used twice."""
         return msgspec.structs.replace(super().ask(), sets_max=self._samples() + 1, one_use=0)
 
     def _samples(self) -> int:
@@ -76,7 +76,7 @@ class InlineRun(GradeRun):
 
 def _graded(spec: CaseSpec, secrets: Secrets, result: InlineResult | str) -> GradedCase:
     if isinstance(result, str):
-        return GradedCase(spec.name, spec.params, "error", f"{result}; run it again, or without --inline")
+        return GradedCase(spec.name, spec.params, "error", f"{result}; grade again, or without --inline")
     outcome = _outcome(result)
     summary = summarise(result.times_us) if result.times_us else None
     rates = rates_of(summary.median if summary else None, spec.flops, spec.moved_bytes, "")
@@ -100,33 +100,33 @@ def _outcome(result: InlineResult) -> Outcome:
     if result.altered:
         return Outcome("violation", result.altered)
     if result.attempts:
-        return Outcome("violation", f"it tried to open what it may not: {result.attempts[0]}")
+        return Outcome("violation", f"the submission tried to open a forbidden file: {result.attempts[0]}")
     if any(result.errors):
         wrong = sum(map(bool, result.errors))
         return Outcome(
             "wrong",
-            f"{wrong} of {len(result.errors)} outputs are wrong, {max(result.errors)} elements of one",
+            f"{wrong} of {len(result.errors)} outputs are wrong, with up to {max(result.errors)} wrong elements",
         )
-    if result.done < min(result.wanted, result.sets - 1):  # a set each, and one to begin with
+    if result.done < min(result.wanted, result.sets - 1):  # one set per sample, and one for the warm-up
         why = result.stopped or "the reason is unknown"
         return Outcome("failed", f"{result.done} of {result.wanted} samples were taken: {why}")
     return Outcome("pass", "")
 
 
 def _notes(result: InlineResult) -> list[str]:
-    notes = ["timed in the submission's own process: never rank it with what was replayed"]
+    notes = ["timed in the submission's own process: do not rank it with replayed times"]
     if not result.full:
         notes.append(
-            f"{result.done} samples of {result.wanted}: a set of inputs each, and no more fit into memory"
+            f"{result.done} of {result.wanted} samples: each needs its own input set, and memory holds no more"
         )
     if result.arena != "on":
         notes.append(f"the arena that holds the results is not fully protected: {result.arena}")
     if result.corrected:
-        notes.append(f"{result.corrected} samples took longer by the kernels' clock than by their events")
+        notes.append(f"{result.corrected} samples took longer by the device clock than by their events")
     if result.unprimed:
-        notes.append(f"{result.unprimed} samples began before they were queued: the host's time is in them")
+        notes.append(f"{result.unprimed} samples began before they were fully queued: host time is in them")
     if not result.joins_all:
-        notes.append("the end of a sample does not wait for all streams of this driver")
+        notes.append("the end event of a sample does not wait for all streams with this driver")
     return notes
 
 

@@ -1,4 +1,4 @@
-"""A problem that is being opened, and what is asked of the judge meanwhile."""
+"""Open a problem in the judge process while the submission is imported or compiled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..quarantine.contract import Cases
 from .options import GradeOptions
 
 AHEAD_BYTES = 4 << 30
-"""Input sets are made for so many cases while the submission is recorded; for the others between replays, never
+"""Input sets of up to this size are made while the submission is recorded; the others are made between replays, never
 during one."""
 
 POOL_BYTES = 1 << 30
@@ -62,7 +62,7 @@ class Opening:
 
 
 def ahead_of(cases: Sequence[CaseSpec], options: GradeOptions) -> int:
-    """For how many cases inputs are made while the submission is recorded: at least one."""
+    """The number of cases whose inputs are made while the submission is recorded: at least one."""
     total = count = 0
     for spec in cases:
         total += min(POOL_BYTES, (options.sets + options.one_use) * sum(each.bytes for each in spec.buffers))

@@ -1,4 +1,4 @@
-"""From what a replay and the judge found to the verdict of a case. Pure functions; the first reason wins."""
+"""The verdict of a case, from the findings of the replay and the judge. Pure functions; the first reason wins."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from .result import Verdict
 from .timing import least_reason
 
 TAIL_US = 100.0
-"""The device may go on for so long after the end event: waiting for it to be idle takes the host some microseconds."""
+"""Microseconds that the device may stay busy after the end event: the host needs some time to see it idle."""
 
 TAIL_SHARE = 0.25
-"""Or for such a share of the time, if that is more."""
+"""Or this share of the sample's time, if that is more."""
 
 TAIL_FACTOR = 4.0
-"""Or for so many times what it takes after an empty kernel here, on a busy host."""
+"""Or this multiple of the time after an empty kernel, which is long on a busy host."""
 
 HIDDEN_US = 200.0
-"""Before the start event a sample's queue is busy for as long as an empty one's, and so much longer at the most, or
-as long again as the time that is reported, if that is more."""
+"""Microseconds that a sample may keep the queue busy outside its events, beyond an empty sample; or the reported time,
+if that is more."""
 
 HIDDEN_SHARE = 0.5
-"""Or by such a share of what an empty one takes, where that is long: on the CPU driver emptying the caches is."""
+"""Or this share of an empty sample, which is long on the CPU driver because it empties the caches."""
 
 HOST_SLACK = 0.98
-"""By the host's clock a batch of samples takes at least this share of what their events say: clocks differ by less."""
+"""The host clock must show at least this share of the events' total: clocks drift by less."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that is known of a case that was replayed. `checked` is None if the judge did not come to it."""
+    """The findings about a replayed case. `checked` is None if the judge did not check its outputs."""
 
     replay: ReplayResult
     checked: Checked | None
@@ -58,13 +58,13 @@ def outcome_of(found: Findings) -> Outcome:
 
 
 def _outcomes(found: Findings) -> Iterator[Outcome]:
-    """Why it is not a pass, what is most telling first: a wrong answer before a doubtful time."""
+    """Reasons against a pass, the most important first: wrong outputs before doubtful times."""
     replay, checked = found.replay, found.checked
     if replay.verdict not in ("pass", "unconverged"):
         yield Outcome(replay.verdict, replay.reason)
         return
     if checked is None:
-        yield Outcome("error", "the judge did not look at the outputs; grade again")
+        yield Outcome("error", "the judge did not check the outputs; grade again")
         return
     if checked.first is not None:
         first = checked.first
@@ -93,7 +93,7 @@ def _outcomes(found: Findings) -> Iterator[Outcome]:
 
 
 def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
-    """Every timed sample was checked, on the set that it ran on."""
+    """A reason if the judge did not check every timed sample against its own input set; else empty."""
     timed = Counter(row.input_set for row in table)
     seen = dict(checked.counts)
     if checked.samples == len(table) and all(
@@ -101,20 +101,20 @@ def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
     ):
         return ""
     return (
-        f"{len(table)} samples were timed and {checked.samples} checked, or on other inputs; this is ours, please "
-        "report it"
+        f"{len(table)} samples were timed, but {checked.samples} checked, or against other inputs; please report this "
+        "bug"
     )
 
 
 def is_gpu(device: Device | None) -> bool:
-    """The CPU driver, which names no PCI device, shares its cores with the host: what the host sees of time there is
-    the host's own."""
+    """Whether the device is a GPU. The CPU driver, which has no PCI address, shares its cores with the host, so host
+    times mean nothing there."""
     return device is not None and bool(device.pci_bus)
 
 
 def longest_tail(table: Sequence[SampleRow]) -> float | None:
-    """The median of how long the device went on after the end event, in microseconds: one late wake-up is the
-    host's."""
+    """The median time that the device was busy after the end event, in microseconds. The median ignores a single late
+    wake-up of the host."""
     tails = sorted(row.tail_us for row in table)
     return tails[len(tails) // 2] if tails else None
 
@@ -129,14 +129,14 @@ def tail_reason(table: Sequence[SampleRow], overhead: Overhead | None) -> str:
     if tail <= allowed:
         return ""
     return (
-        f"the device went on for {tail:.0f} us after the end event (median of {len(table)} samples): work outlives "
-        "the call; join what is launched from the device or on other streams"
+        f"the device was busy for {tail:.0f} us after the end event (median of {len(table)} samples): work outlives "
+        "the call; synchronise kernels launched from the device or on other streams"
     )
 
 
 def hidden_reason(table: Sequence[SampleRow], overhead: Overhead | None) -> str:
-    """Work that runs before the start event, in kernels of ours that were overwritten, say, is in no event; the host
-    sees it, from when it lets the queue go."""
+    """A reason if work ran outside the events, for example in overwritten helper kernels; else empty. The host sees
+    such work between the release of the queue and its end."""
     rows = [row for row in table if not row.unprimed]
     if overhead is None or not rows:
         return ""
@@ -146,18 +146,18 @@ def hidden_reason(table: Sequence[SampleRow], overhead: Overhead | None) -> str:
     if beside <= overhead.empty_host_us + allowed:
         return ""
     return (
-        f"a sample keeps the device busy for {beside:.0f} us beside its {median:.4g} us, an empty one for "
-        f"{overhead.empty_host_us:.0f} us: work is done outside of the events"
+        f"a sample keeps the device busy for {beside:.0f} us in addition to its {median:.4g} us, an empty sample for "
+        f"{overhead.empty_host_us:.0f} us: work runs outside the events"
     )
 
 
 def host_reason(table: Sequence[SampleRow]) -> str:
-    """The host saw a sample from its release to its end event, so it cannot have taken less than the events say."""
+    """A reason if the host clock shows less time than the events, which is impossible untampered; else empty."""
     rows = [row for row in table if not row.unprimed]
     device, host = sum(row.device_us for row in rows), sum(row.host_us for row in rows)
     if not rows or host >= HOST_SLACK * device:
         return ""
     return (
-        f"events say {device / 1000:.2f} ms for {len(rows)} samples, the host's clock {host / 1000:.2f} ms: one of "
+        f"events show {device / 1000:.2f} ms for {len(rows)} samples, the host clock {host / 1000:.2f} ms: one of "
         "them was tampered with"
     )

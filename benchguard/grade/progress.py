@@ -1,4 +1,4 @@
-"""What a grade tells of itself while it goes on."""
+"""Progress of a grade."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class GradeProgress:
-    """`phase` is for people; samples so far and their median where it is a replay's."""
+    """One step. `phase` is text for users; `samples` and their median (microseconds) are set during a replay."""
 
     phase: str
     case: str = ""

@@ -33,7 +33,7 @@ STATUS: dict[Verdict, int] = {
 
 
 class Inputs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the samples ran on. `one_use` of the sets served one sample each. Seeds are the OS's and are not kept."""
+    """The input sets of a case. `one_use` of them served one sample each. Their random seeds are not stored."""
 
     sets: int
     one_use: int
@@ -41,21 +41,24 @@ class Inputs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Checks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`samples` outputs were compared in full; `nondeterministic` sets had samples that differ in their bits."""
+    """The checks of a case: outputs compared in full, wrong outputs, and input sets whose outputs differed bitwise."""
 
     samples: int
     wrong: int
     nondeterministic: int
     precision: str
-    """Empty, or the precision that the errors look like, if it is less than was promised."""
+    """The precision that the errors suggest, if it is lower than the problem requires; else empty."""
 
 
 class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the time was held against, in microseconds.
+    """Times to compare the result with, in microseconds.
 
-    `recorded` is the submission's own host time of one call, synchronised, by its own word. `one_use` and `repeated`
-    are the medians of samples on inputs that were used once, and of the others. `tail` is the longest that the
-    device went on after the end event, `floor` what bytes and operations need at the least on this device.
+    Attributes:
+        recorded: host time of one synchronised call, measured in the submission's process, which could forge it.
+        one_use: median of the samples on one-use input sets.
+        repeated: median of the other samples.
+        tail: median time that the device was busy after the end event.
+        floor: least time for the problem's bytes and operations on this device.
     """
 
     recorded: float | None
@@ -66,7 +69,11 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One test case. Rates need a problem that says what there is to do; shares a device with known ceilings."""
+    """One test case.
+
+    Rates are set if the problem declares its operations and bytes, shares if the device's ceilings are known. `time_us`
+    and `samples` are in microseconds, `wall_s` in seconds.
+    """
 
     name: str
     params: dict[str, str]
@@ -94,7 +101,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Sandbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`features` by name: "on", or why not. `full`: all are on."""
+    """The sandbox. `features` maps a protection to "on" or to the reason why it is off; `full` means that all are
+    on."""
 
     full: bool
     features: dict[str, str]
@@ -116,7 +124,10 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`reason` is empty for a pass; the first case that is none says why. `seconds` is what the parts took."""
+    """The result of a grade. `reason` is empty for a pass, else that of the first case that did not pass.
+
+    `seconds` has the time that each part of the grade took.
+    """
 
     schema: Schema
     verdict: Verdict
@@ -126,23 +137,23 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     submission: Source
     cases: tuple[GradedCase, ...]
     kernels: tuple[KernelEvidence, ...]
-    """Of all cases, each once."""
+    """The kernels of all cases, without repeats."""
     device: Device | None
     clocks: Clocks
-    """Of the first case that was timed; each case has its own."""
+    """The clocks during the first timed case."""
     sandbox: Sandbox
     audit: AuditBlock | None
     settings: Settings | None
     notes: tuple[str, ...]
     output: str
-    """The last of what the submission printed, or a compiler's words: hostile text."""
+    """The end of what the submission printed, then the compiler's or Python's text. The submission can forge it."""
     seconds: dict[str, float]
     wall_s: float
     version: str
 
     @property
     def status(self) -> int:
-        """The exit status that `neutrino-bench grade` has for it."""
+        """The exit status of `neutrino-bench grade` for this verdict."""
         return STATUS[self.verdict]
 
     def to_json(self, indent: int = 1) -> str:
@@ -150,7 +161,7 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_result(path: str | Path) -> GradeResult:
-    """A result that was written down. Raises msgspec.ValidationError for what is none."""
+    """Read a result that `to_json` wrote. Raises msgspec.ValidationError for other documents."""
     return msgspec.json.decode(Path(path).read_bytes(), type=GradeResult)
 
 

@@ -1,4 +1,4 @@
-"""One grade: what it was asked, its judge, its folder, its time, and its result."""
+"""The parts that replayed and inline grades share: judge, folder, deadline, result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .specification import Finding
 
 @dataclass(frozen=True)
 class TimedCase:
-    """`seconds`: what parts of it took."""
+    """A graded case. `seconds` has the time that each part took."""
 
     case: GradedCase
     device: Device | None = None
@@ -41,7 +41,7 @@ class TimedCase:
 
 
 class GradeRun:
-    """What all ways of grading share; `run` is their own. All that it opens is closed by `stack`."""
+    """Base of the two kinds of grade, which define `run`. `stack` closes everything that is opened."""
 
     trust: Trust = "replayed"
 
@@ -60,7 +60,7 @@ class GradeRun:
         self.seconds: dict[str, float] = {}
 
     def start(self) -> tuple[JudgeProcess, Opening]:
-        """The judge, which begins with the problem at once."""
+        """Start the judge process, which opens the problem at once."""
         judge = self._stack.enter_context(JudgeProcess(timeout=self.options.timeout))
         judge.ask(self.ask())
         judge.ask(AskThrowaway())
@@ -132,7 +132,7 @@ class GradeRun:
         return keep.resolve()
 
     def own(self, descriptors: Sequence[int]) -> list[int]:
-        """Closed at the end."""
+        """Close descriptors at the end of the grade."""
         for each in descriptors:
             self._stack.callback(os.close, each)
         return list(descriptors)
@@ -196,21 +196,21 @@ class GradeRun:
         )
 
     def _audit(self, found: Quarantined) -> AuditBlock:
-        """Without a path where the log is not kept."""
+        """The audit block, without a path if the log is deleted."""
         audit = found.audit
         path = audit.path if self.options.keep is not None else ""
         return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
 
 
 def notes_of(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> tuple[str, ...]:
-    """What a reader of the verdict should know beside it."""
+    """Facts that a reader of the verdict should know."""
     notes = []
     missing = [f"{name} ({why})" for name, why in found.confinement.items() if why != "on"]
     if missing:
-        notes.append(f"the quarantine lacks: {'; '.join(missing)}")
+        notes.append(f"the sandbox is partial, without: {'; '.join(missing)}")
     if cases and len(cases) < len(opened.cases):
         notes.append(
-            f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after that"
+            f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after the first failure"
         )
     for case in cases:
         notes += [f"case {case.name}: {note}" for note in case.notes]
@@ -225,12 +225,12 @@ def notes_of(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) ->
 
 
 def output_of(found: Quarantined) -> str:
-    """What the submission printed, then what a compiler or Python said about its failure."""
+    """The submission's prints, then the compiler's or Python's text about its failure."""
     detail = found.broke.detail if found.broke is not None else ""
     return "\n".join(filter(None, (found.output.rstrip("\n"), detail)))
 
 
 def _folder_of(problem: str) -> str:
-    """What the submission may not even read: a problem's folder holds its reference."""
+    """The problem's folder, which the submission may not read because it holds the reference."""
     path = Path(problem.partition(":")[0])
     return str((path if path.is_dir() else path.parent).resolve())

@@ -1,8 +1,7 @@
-"""Is a capture a call of what the problem asked? Its writer is the adversary: only the problem's word counts here.
+"""Check that a capture is a call of the problem's case. The submission's process wrote the capture and may lie in it.
 
-Sizes, roles and names come from the CaseSpec. Where a buffer lies is the recording's word, and harmless: an address
-that the submission does not read gives a wrong answer, one that it does not write another. What is not harmless is
-memory that is two buffers at once, so it is refused.
+Sizes, roles and names come from the CaseSpec. The capture states only the addresses of buffers. A false address makes
+the outputs wrong, which the judge sees. Buffers that share memory could help a cheat, so they are refused.
 """
 
 from __future__ import annotations
@@ -24,19 +23,20 @@ ROLES: dict[str, Role] = {
     "inout": Role.INPUT,
     "constant": Role.STATE,
 }
-"""As the runner names ranges. One in place is an input, since the replay writes it; the judge knows that it is both."""
+"""Roles that the runner gives ranges. An in-place buffer is an input, because the replay writes it; the judge also
+checks it as an output."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Why there is no pass. `text` is one line: what, where, and what to do."""
+    """A reason against a pass. `text` is one line: what happened, where, and what to do."""
 
     verdict: Verdict
     text: str
 
 
 def check_capture(capture: Capture, spec: CaseSpec) -> Finding | None:
-    """The first reason not to replay it; None if there is none."""
+    """The first reason not to replay the capture; None for a valid capture."""
     return next(_findings(capture, spec), None)
 
 
@@ -64,26 +64,24 @@ def _names(ranges: Sequence[Range], spec: CaseSpec) -> Iterator[Finding]:
     wanted = {each.name for each in spec.buffers if each.bytes}
     counted = Counter(each.name for each in ranges)
     for name in sorted(wanted - counted.keys()):
-        yield Finding("violation", f"the recording has no buffer {name!r}, which the problem has")
+        yield Finding("violation", f"the capture lacks buffer {name!r} of the problem")
     for name, times in sorted(counted.items()):
         if name not in {each.name for each in spec.buffers}:
-            yield Finding(
-                "violation", f"the recording names memory {name!r}, which the problem does not have"
-            )
+            yield Finding("violation", f"the capture names a buffer {name!r} that the problem does not have")
         elif times > 1:
-            yield Finding("violation", f"the recording names {times} places for buffer {name!r}")
+            yield Finding("violation", f"the capture names {times} places for buffer {name!r}")
 
 
 def _place(found: Range, buffer: Buffer, allocations: Sequence[Allocation]) -> Iterator[Finding]:
     if found.bytes != buffer.bytes:
         yield Finding(
             "violation",
-            f"buffer {buffer.name!r} has {found.bytes} bytes recorded, {buffer.bytes} in the problem",
+            f"buffer {buffer.name!r} has {found.bytes} bytes in the capture, {buffer.bytes} in the problem",
         )
     if found.role is not ROLES[buffer.role]:
         yield Finding(
             "violation",
-            f"buffer {buffer.name!r} is recorded as {found.role.name.lower()}, it is {buffer.role}",
+            f"buffer {buffer.name!r} is {found.role.name.lower()} in the capture, {buffer.role} in the problem",
         )
     lives = AllocationFlag.BEFORE if buffer.is_read else AllocationFlag.AFTER
     end = found.address + found.bytes
@@ -94,7 +92,7 @@ def _place(found: Range, buffer: Buffer, allocations: Sequence[Allocation]) -> I
     if not held:
         when = "when the call begins" if buffer.is_read else "when the call ends"
         yield Finding(
-            "violation", f"buffer {buffer.name!r} at {found.address:#x} is in no memory that lives {when}"
+            "violation", f"buffer {buffer.name!r} at {found.address:#x} is not in allocated memory {when}"
         )
 
 
@@ -105,5 +103,5 @@ def _overlaps(ranges: Sequence[Range]) -> Iterator[Finding]:
             yield Finding(
                 "violation",
                 f"buffers {first.name!r} and {second.name!r} share memory at {second.address:#x}; "
-                "only a problem can say that an argument is written in place",
+                "only the problem can declare an argument as written in place",
             )

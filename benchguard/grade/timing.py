@@ -1,8 +1,8 @@
-"""Which samples a grade's time is made of, and whether that time is the time of work. Pure functions.
+"""Choose the samples that a grade reports, and detect cached results. Pure functions.
 
-A kernel that has found somewhere to keep its answers is fast on inputs that it has seen, and only there: its samples on
-inputs used once take as long as the work does. It may hide among them by being slow now and then on what it knows, but
-it cannot be fast on what it does not know. So the least of the one-use samples bounds what it may claim.
+A kernel that caches results is fast only on inputs that it has seen, so one-use inputs show the time of real work. The
+kernel can hide this by being slow at times on known inputs, but it cannot be fast on unknown inputs. So the fastest
+one-use sample bounds the median that is believed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from ..replay.result import SampleRow
 from ..replay.statistics import quantile
 
 LEAST_MIN = 8
-"""One-use samples that must all be slower than the median: by chance they are in 1 of 2^8 runs, 12 in 1 of 2^12, and by
-more than EFFECT_MIN only where the times spread that far."""
+"""Least number of one-use samples for a test. By chance, 8 of them are all slower than the median in 1 of 2^8 runs,
+12 in 1 of 2^12, and by more than EFFECT_MIN only if the times spread that far."""
 
 
 def reported(table: Sequence[SampleRow]) -> list[SampleRow]:
-    """The samples that the time is of: all, or those on inputs used once, if there are too few others to hold against
-    them, or if they are slower: to gain by what it keeps, a kernel would have to be fast on more than half of what it
-    has never seen, which is no cheat."""
+    """The samples that the reported time is made of.
+
+    These are all samples; or the one-use samples, if the other samples are too few to compare with, or if the one-use
+    samples are slower. So a cache of results cannot improve the reported time.
+    """
     once = [row for row in table if row.one_use]
     few = len(table) - len(once) < REPEATED_MIN
     if once and (few or (len(once) >= LEAST_MIN and _median(once) > (1 + EFFECT_MIN) * _median(table))):
@@ -34,7 +36,7 @@ def _median(rows: Sequence[SampleRow]) -> float:
 
 
 def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
-    """None where no set was kept for one use."""
+    """The comparison of one-use and repeated samples; None without one-use input sets."""
     rows = [row for row in table if not row.unprimed and row.input_set is not None]
     if not any(row.one_use for row in rows):
         return None
@@ -42,7 +44,8 @@ def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
 
 
 def least_reason(table: Sequence[SampleRow]) -> str:
-    """Why the median is not the time of work: no input that was used once was done in so little. Empty if one was."""
+    """A reason if no one-use sample is as fast as the median, which therefore is not the time of real work; else
+    empty."""
     once = sorted(row.device_us for row in table if row.one_use and not row.unprimed)
     if len(once) < LEAST_MIN or len(once) == len(table):
         return ""
@@ -50,6 +53,6 @@ def least_reason(table: Sequence[SampleRow]) -> str:
     if once[0] <= median * (1 + EFFECT_MIN):
         return ""
     return (
-        f"the median is {median:.4g} us, but of {len(once)} samples on inputs used once none took less than "
-        f"{once[0]:.4g} us: something is carried from one sample to the next"
+        f"the median is {median:.4g} us, but the fastest of {len(once)} one-use samples took {once[0]:.4g} us: "
+        "results are carried from one sample to the next"
     )

@@ -1,9 +1,9 @@
-"""Two recordings of one case, on different inputs: do they ask the device for the same?
+"""Compare two captures of one case, made with different inputs: do they contain the same GPU work?
 
-Where they do not, the host looked at the inputs (or counted its calls), and a replay on other inputs would not be
-what the submission does. Addresses may differ, as temporary memory does. So may bytes of parameters that no kernel
-reads: ATen's by-value structs have room for 16 dimensions and leave what they do not use as the stack had it. So a
-difference in bytes alone is only a suspicion, until outputs on other inputs are wrong.
+If they differ, the host code read the inputs or counted its calls, and a replay on other inputs would not be what the
+submission does. Addresses may differ, because temporary memory moves. Bytes of parameters that no kernel reads may
+differ too: ATen's by-value structs have room for 16 dimensions and leave unused ones uninitialised. So a difference in
+parameter bytes is only a suspicion, until outputs on other inputs are wrong.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ WORD = 8
 
 @dataclass(frozen=True)
 class Difference:
-    """`of_work`: other work is asked for, not only other bytes for it. `text` is a part of a sentence."""
+    """A difference. `of_work`: different operations, not only different bytes. `text` is part of a sentence."""
 
     text: str
     of_work: bool
 
 
 def first_difference(one: Capture, two: Capture) -> Difference | None:
-    """Where the second asks for other work first, else where it has other bytes first; None if nowhere."""
+    """The first difference in work, else the first difference in bytes; None for equal captures."""
     suspicion = None
     for difference in _Pair(one, two).differences():
         if difference.of_work:
@@ -49,7 +49,7 @@ class _Pair:
                 more, count = ("first", len(self._one.operations)), len(self._two.operations)
                 if a is None:
                     more, count = ("second", len(self._two.operations)), len(self._one.operations)
-                yield Difference(f"the {more[0]} recording has {more[1]} operations, the other {count}", True)
+                yield Difference(f"the {more[0]} capture has {more[1]} operations, the other {count}", True)
                 return
             where = f"operation {number} ({self._label(a)})"
             if text := self._work(a, b):
@@ -65,11 +65,11 @@ class _Pair:
         )
 
     def _work(self, a: Operation, b: Operation) -> str:
-        """What is another operation, or another shape of one."""
+        """The difference between two operations, bytes aside; empty if they are equal."""
         if a.kind is not b.kind:
-            return f"the other recording has a {b.kind.name.lower().replace('_', ' ')} there"
+            return f"the other capture has a {b.kind.name.lower().replace('_', ' ')} there"
         if a.graph != b.graph or a.flags != b.flags:
-            return "it is in another graph, or has other flags"
+            return "the graph or the flags differ"
         if isinstance(a, Launch) and isinstance(b, Launch):
             return self._launch(a, b)
         for field in _PLAIN.get(type(a), ()):
@@ -80,7 +80,7 @@ class _Pair:
     def _launch(self, a: Launch, b: Launch) -> str:
         kernels = [self._kernel(self._one, a), self._kernel(self._two, b)]
         if kernels[0] != kernels[1]:
-            return f"the other recording launches {kernels[1][1]}"
+            return f"the other capture launches {kernels[1][1]}"
         for field in ("grid", "block", "shared_bytes"):
             if getattr(a, field) != getattr(b, field):
                 return f"{field.replace('_', ' ')} is {getattr(a, field)} and {getattr(b, field)}"
@@ -91,7 +91,7 @@ class _Pair:
         return ""
 
     def _bytes(self, a: Operation, b: Operation) -> str:
-        """What the host gives an operation that is the same otherwise."""
+        """The difference in the bytes that the host gives two equal operations; empty if they are equal."""
         if isinstance(a, Launch) and isinstance(b, Launch):
             return self._parameters(a.parameters, b.parameters)
         if isinstance(a, Upload) and isinstance(b, Upload) and not self._uploads_are_equal(a, b):
@@ -106,7 +106,7 @@ class _Pair:
         return ""
 
     def _are_addresses(self, a: bytes, b: bytes) -> bool:
-        """Whether each is an address in the memory of its own recording."""
+        """Whether each word is an address in the memory of its own capture."""
         return len(a) == WORD and all(
             held.hold(int.from_bytes(word, "little"), 0)
             for held, word in zip(self._held, (a, b), strict=True)
@@ -130,7 +130,7 @@ def _addresses(capture: Capture) -> Joined:
 
 
 def _attributes(attributes: tuple[Attribute, ...]) -> list[tuple[int, bytes]]:
-    """Without order; an attribute's value may hold an address or a handle, so only short ones are compared."""
+    """Sorted attributes. Values may contain an address or a handle, so only their first 4 bytes are compared."""
     return sorted((each.id, each.value[:4]) for each in attributes)
 
 

@@ -1,4 +1,4 @@
-"""Why no region was recorded, as far as the log of the run tells."""
+"""Explain from the audit log why no region was captured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMES_SHOWN = 3
 
 
 class _Counts:
-    """What the shim counted, process by process: launches that a stream capture took are not among them."""
+    """Launches per process, as the shim counts them: without launches that a stream capture took."""
 
     def __init__(self, path: Path, selection: Selection) -> None:
         launches: Counter[int] = Counter()
@@ -35,7 +35,7 @@ class _Counts:
 
 
 def why_missed(log: Path, selection: Selection) -> str:
-    """One clause: what the program did instead of what `selection` waits for."""
+    """A clause: why the program never reached the selected region."""
     counts = _Counts(log, selection)
     if counts.processes == 0:
         return "the program made no driver call"
@@ -50,13 +50,13 @@ def why_missed(log: Path, selection: Selection) -> str:
 
 
 def why_unended(log: Path, selection: Selection) -> str:
-    """The same for a region that began and has no end."""
+    """A clause: why a region that began has no end."""
     counts = _Counts(log, selection)
     if isinstance(selection, ByLaunches) and counts.launches < selection.end:
         return _launches_missed(counts, selection, "")
     if isinstance(selection, ByWindow):
         return "no second timing event with work before it followed, or the program was killed"
-    return "the program was killed inside it, or its recording found no room"
+    return "the program was killed inside the region, or the disk was full"
 
 
 def _launches_missed(counts: _Counts, selection: ByLaunches, within: str) -> str:

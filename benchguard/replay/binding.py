@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from benchguard.toolchain.paths import REPLAY, REPLAY_ABI
 
 from .contract import EngineError
-from .protocol import OURS, Device, Difference, Limits, Options, Overhead, Prepared, Sample
+from .protocol import NO_SET, OURS, Device, Difference, Limits, Options, Overhead, Prepared, Sample
 
 _Struct = TypeVar("_Struct", Device, Prepared, Sample, Overhead)
 
@@ -73,6 +73,11 @@ class NativeEngine:
 
     def output(self, address: int, size: int) -> None:
         self._check(self._library.nb_replay_output(self._replay, address, size, self._error))
+
+    def find_in_place(self) -> int | None:
+        found = self._ffi.new("uint32_t *")
+        self._check(self._library.nb_replay_find_in_place(self._replay, found, self._error))
+        return None if found[0] == NO_SET else found[0]
 
     def once(self, number: int) -> None:
         self._check(self._library.nb_replay_once(self._replay, number, self._error))

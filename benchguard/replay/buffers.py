@@ -221,7 +221,7 @@ def make_outputs(
             raise UsageError(f"output {_text(key)} has no bytes; give an address and how many there are")
         names.append(_text(key))
         written = subject.is_written(place.address, place.bytes)
-        parts.append(OutputPart(place.address, place.bytes, offset, written))
+        parts.append(OutputPart(place.address, place.bytes, offset, written, _text(key)))
         offset += _aligned(place.bytes)
     if not parts:
         return Outputs()

@@ -11,6 +11,7 @@ from .contract import Engine, EngineError
 from .convergence import Count, Decision, Interval, decide, next_check, shortfall
 from .protocol import (
     BATCH_MAX,
+    CANNOT,
     DIFFERENCES_MAX,
     NO_SET,
     NOTES_MAX,
@@ -123,6 +124,7 @@ class _Loop:
         overhead = self._engine.measure_overhead()
         self._send(Measured(overhead))
         self._begin("warm-up")
+        self._refuse_in_place_outputs()
         warm_up = self._warm_up()
         self._begin("sample")
         decision, capped = self._sample_until(overhead.tick_us)
@@ -155,6 +157,18 @@ class _Loop:
         for part in self._request.slots.parts if self._request.slots else ():
             if part.written:
                 self._engine.output(part.address, part.bytes)
+
+    def _refuse_in_place_outputs(self) -> None:
+        """Raise EngineError for an output that the region updates: samples would begin with a pattern in it."""
+        written = [output for output in self._request.outputs if output.written]
+        found = self._engine.find_in_place() if written else None
+        if found is not None:
+            raise EngineError(
+                CANNOT,
+                f"the region updates output {written[found].name!r} in place, so that a replay from a filled output "
+                "computes garbage; record it again with this buffer in `state=` instead of `outputs=` of "
+                "benchguard.region",
+            )
 
     def _warm_up(self) -> int:
         """Samples that are thrown away, until their times have come to rest; how many."""

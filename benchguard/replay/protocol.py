@@ -84,13 +84,15 @@ class InputPart(msgspec.Struct, frozen=True):
 class OutputPart(msgspec.Struct, frozen=True):
     """`bytes` bytes at `address`, kept at `offset` of the outputs' memory; set n's are n `stride` further.
 
-    `written`: a replay writes all of it and reads none of what was there, so it is filled with a pattern first.
+    `written`: the region only writes it, so that it is filled with a pattern before each sample. `name` is the
+    range's, or the address.
     """
 
     address: int
     bytes: int
     offset: int
     written: bool
+    name: str = ""
 
 
 class SlotPart(msgspec.Struct, frozen=True):

@@ -37,7 +37,10 @@ def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
     hook = SOURCE / "hook"
     written = [*_sources(hook / "core"), *_sources(hook / "cuda")]
     return Library(
-        sources=(*written, generated / "hooks.c", generated / "surface.c", generated / "surface.S"),
+        sources=(
+            *written,
+            *(generated / name for name in ("hooks.c", "operations.c", "surface.c", "surface.S")),
+        ),
         soname=soname,
         version_script=generated / "shim.map",
         includes=(hook, generated),
@@ -61,7 +64,10 @@ def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders,
             *_sources(hook / "core"),
             *shared,
             *own,
-            *(generated / name for name in ("hooks.c", "hip_driver.c", "surface.c", "surface.S")),
+            *(
+                generated / name
+                for name in ("hooks.c", "operations.c", "hip_driver.c", "surface.c", "surface.S")
+            ),
         ),
         soname=soname,
         version_script=generated / "shim.map",

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ..surface import Surface
-from . import hip_driver, hooks_c, real_h, shim_map, special_h, surface_c, surface_h, surface_json, surface_s
+from . import (
+    hip_driver,
+    hooks_c,
+    operations_c,
+    real_h,
+    shim_map,
+    special_h,
+    surface_c,
+    surface_h,
+    surface_json,
+    surface_s,
+)
 
 _SHIM = {
     "surface.S": surface_s.emit,
@@ -12,6 +23,7 @@ _SHIM = {
     "real.h": real_h.emit,
     "special.h": special_h.emit,
     "hooks.c": hooks_c.emit,
+    "operations.c": operations_c.emit,
     "shim.map": shim_map.emit,
     "surface.json": surface_json.emit,
 }

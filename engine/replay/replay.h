@@ -154,6 +154,14 @@ int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address, co
  * input, too, begins as the input. nb_replay_read gives what the sample left. */
 int nb_replay_output(struct nb_replay *replay, uint64_t address, uint64_t bytes, char *error);
 
+/* Find an output that the region updates in place: bytes that the region writes depend on the output's
+ * content before the region, so that a sample, which begins with a poisoned output, computes garbage.
+ * `output` becomes its index in the order of nb_replay_output, or 0xffffffff. Compares the first 4 MiB of
+ * each output; leaves out outputs that an input overlaps. Runs the region untimed on the recorded inputs:
+ * once if every output becomes as recorded, otherwise three times and twice per other output. Finds nothing
+ * with `strict`. */
+int nb_replay_find_in_place(struct nb_replay *replay, uint32_t *output, char *error);
+
 /* Run the region once on restored state (input set `set`, or the recorded inputs for 0xffffffff), untimed. */
 int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error);
 

@@ -35,7 +35,7 @@ const char *hipGetCmdName(unsigned op)
 int hipGetStreamDeviceId(hipStream_t stream)
 {
     CUdevice device;
-    return runtime_ready() == cudaSuccess && cuStreamGetDevice((CUstream)stream, &device) == CUDA_SUCCESS
+    return runtime_ensure_context() == cudaSuccess && cuStreamGetDevice((CUstream)stream, &device) == CUDA_SUCCESS
                ? device
                : -1;
 }
@@ -90,12 +90,12 @@ void __hipGetPCH(const char **pch, unsigned *size)
 
 float __gnu_h2f_ieee(unsigned short half)
 {
-    return f16_value(half);
+    return ptx_f16_value(half);
 }
 
 unsigned short __gnu_f2h_ieee(float value)
 {
-    return f16_bits((double)value, ROUND_NEAREST);
+    return ptx_f16_bits((double)value, ROUND_NEAREST);
 }
 
 hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind f)

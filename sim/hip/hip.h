@@ -35,7 +35,7 @@ hipError_t hip_not_supported(const char *name);
 /* The thread has a current context: its device's, made on first use. */
 #define HIP_READY()                                                                                          \
     do {                                                                                                     \
-        const hipError_t ready = hip_result(runtime_ready());                                                \
+        const hipError_t ready = hip_result(runtime_ensure_context());                                                \
         if (ready != hipSuccess)                                                                             \
             return ready;                                                                                    \
     } while (0)

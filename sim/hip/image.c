@@ -33,9 +33,9 @@ void runtime_image_close(struct runtime_image *image)
     free(image->owned);
 }
 
-void runtime_image_refused(const char *symbol, CUresult result, const char *log)
+void runtime_image_report_refusal(const char *symbol, CUresult result, const char *log)
 {
-    sim_say("%s: its code does not load (%d)%s%.*s", symbol, (int)result, log[0] == '\0' ? "" : ": ",
+    sim_print("%s: its code does not load (%d)%s%.*s", symbol, (int)result, log[0] == '\0' ? "" : ": ",
             (int)strcspn(log, "\n"), log);
 }
 

@@ -31,9 +31,9 @@ CUresult hip_image_text(const void *image, size_t bytes, struct hip_text *text)
     const char *reason;
     const enum hip_code code = hip_code_text(image, bytes, text, &reason);
     if (code == HIP_CODE_NO_LIBRARY)
-        sim_say("the offload bundle is compressed; install %s", reason);
+        sim_print("the offload bundle is compressed; install %s", reason);
     else if (code != HIP_CODE_TEXT)
-        sim_say("an image does not load: %s", reason);
+        sim_print("an image does not load: %s", reason);
     return result_of(code);
 }
 
@@ -53,7 +53,7 @@ static hipError_t load(hipModule_t *module, const void *image, size_t bytes)
     result = cuModuleLoadDataEx((CUmodule *)module, text.text, 2, options, values);
     free(text.text);
     if (result != CUDA_SUCCESS)
-        sim_say("an image does not load (%d): %.*s", (int)result, (int)strcspn(log, "\n"), log);
+        sim_print("an image does not load (%d): %.*s", (int)result, (int)strcspn(log, "\n"), log);
     return hip_result(result);
 }
 

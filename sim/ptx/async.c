@@ -1,8 +1,7 @@
-/* cp.async, done at once, and mbarrier: a barrier in shared memory.
- *
- * What a barrier's 64 bits hold is the implementation's (PTX ISA, "mbarrier object"). Here: 20 bits of
- * arrivals still to come, 20 bits of arrivals a phase has, 23 bits of bytes still to come, the phase. A
- * block's threads take turns on one host thread, so nothing here is atomic. */
+/* cp.async, executed synchronously, and mbarrier, a barrier in shared memory. The ISA leaves the 64 bits of
+ * an mbarrier object opaque. Here they hold: 20 bits of pending arrivals, 20 bits of expected arrivals, 23
+ * bits of pending bytes, 1 bit of phase. Plain accesses are enough: the threads of a block share one host
+ * thread. */
 #include "ptx/engine.h"
 
 enum { COUNT_BITS = 20, BYTES_BITS = 23 };
@@ -25,7 +24,7 @@ static uint64_t pack_barrier(struct mbarrier_state state)
            (state.bytes & BYTES_MASK) << (2 * COUNT_BITS) | state.phase << 63;
 }
 
-/* Nothing is to come: the next phase begins. */
+/* Starts the next phase once no arrival and no byte is pending. */
 static void complete(struct mbarrier_state *state)
 {
     if (state->pending != 0 || state->bytes != 0)
@@ -34,7 +33,7 @@ static void complete(struct mbarrier_state *state)
     state->phase ^= 1;
 }
 
-/* One lane's operation; what it gives. */
+/* Runs the operation for one lane and returns its result. */
 static uint64_t operate(uint8_t variant, uint64_t *word, uint64_t value, bool given)
 {
     struct mbarrier_state state = unpack_barrier(*word);
@@ -69,14 +68,14 @@ static uint64_t operate(uint8_t variant, uint64_t *word, uint64_t value, bool gi
         break;
     case MBARRIER_TEST:
         return state.phase != value >> 63;
-    default: /* of the phase with that parity: is it over? */
+    default: /* tests whether the phase of that parity has completed */
         return state.phase != (value & 1);
     }
     *word = pack_barrier(state);
     return before;
 }
 
-enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_mbarrier(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *values = operand_values(warp, instruction->from[1]);
     const bool given = instruction->from[1].kind != OPERAND_NONE;
@@ -90,8 +89,8 @@ enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instru
             continue;
         }
         uint64_t *word =
-            reach(warp, instruction, (enum space)instruction->space,
-                  addresses[lane] + (uint64_t)instruction->offset, 8, ACCESS_WRITE, lane, &status);
+            ptx_reach(warp, instruction, (enum space)instruction->space,
+                      addresses[lane] + (uint64_t)instruction->offset, 8, ACCESS_WRITE, lane, &status);
         if (word == NULL)
             return status;
         results[lane] = operate(instruction->variant, word, values[lane], given);
@@ -106,8 +105,8 @@ enum ptx_status run_mbarrier(struct warp *warp, const struct instruction *instru
     return PTX_OK;
 }
 
-/* From global to shared memory; bytes that the source does not give are zeros. */
-enum ptx_status run_copy_async(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+/* Copies from global to shared memory; fills bytes beyond the source size with zeros. */
+enum ptx_status ptx_run_copy_async(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *to = operand_values(warp, instruction->to[0]),
                    *from = operand_values(warp, instruction->from[0]);
@@ -119,16 +118,16 @@ enum ptx_status run_copy_async(struct warp *warp, const struct instruction *inst
     EACH_LANE(mask, lane, {
         const uint32_t given = sized ? (uint32_t)sizes[lane] : bytes;
         const unsigned copied = given < bytes ? given : bytes;
-        unsigned char *target =
-            reach(warp, instruction, SPACE_SHARED, to[lane] + to_offset, bytes, ACCESS_WRITE, lane, &status);
+        unsigned char *target = ptx_reach(warp, instruction, SPACE_SHARED, to[lane] + to_offset, bytes,
+                                          ACCESS_WRITE, lane, &status);
         if (target == NULL)
             return status;
         memset(target, 0, bytes);
         if (copied == 0)
             continue;
         const void *source =
-            reach(warp, instruction, SPACE_GLOBAL, from[lane] + (uint64_t)instruction->offset, bytes,
-                  ACCESS_READ, lane, &status);
+            ptx_reach(warp, instruction, SPACE_GLOBAL, from[lane] + (uint64_t)instruction->offset, bytes,
+                      ACCESS_READ, lane, &status);
         if (source == NULL)
             return status;
         memcpy(target, source, copied);

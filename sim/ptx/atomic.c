@@ -1,4 +1,4 @@
-/* atom and red: a lane at a time, as memory has one order for them. */
+/* atom and red: run lane by lane, which gives the accesses one total order. */
 #include "ptx/engine.h"
 #include "ptx/number.h"
 
@@ -6,8 +6,9 @@ static uint64_t half_sum(enum type type, uint64_t x, uint64_t y)
 {
     const uint16_t left = (uint16_t)x, right = (uint16_t)y;
     if (type == T_F16)
-        return f16_bits(sum_to_odd((double)f16_value(left), (double)f16_value(right)), ROUND_NEAREST);
-    return bf16_bits(sum_to_odd((double)bf16_value(left), (double)bf16_value(right)), ROUND_NEAREST);
+        return ptx_f16_bits(ptx_sum_to_odd((double)ptx_f16_value(left), (double)ptx_f16_value(right)),
+                            ROUND_NEAREST);
+    return ptx_bf16_bits(ptx_sum_to_odd((double)bf16_value(left), (double)bf16_value(right)), ROUND_NEAREST);
 }
 
 static uint64_t combine_float(const struct instruction *instruction, uint64_t x, uint64_t y)
@@ -36,7 +37,7 @@ static bool is_less(enum type type, uint64_t x, uint64_t y)
         return (int32_t)x < (int32_t)y;
     if (type == T_S64)
         return (int64_t)x < (int64_t)y;
-    return type_bytes(type) == 4 ? (uint32_t)x < (uint32_t)y : x < y;
+    return ptx_type_bytes(type) == 4 ? (uint32_t)x < (uint32_t)y : x < y;
 }
 
 static uint64_t combine_atomic(const struct instruction *instruction, uint64_t old, uint64_t value,
@@ -44,7 +45,7 @@ static uint64_t combine_atomic(const struct instruction *instruction, uint64_t o
 {
     const enum type type = (enum type)instruction->type;
     const bool arithmetic = instruction->variant <= ATOM_MAX;
-    if (type_is_float(type) && arithmetic)
+    if (ptx_type_is_float(type) && arithmetic)
         return combine_float(instruction, old, value);
     switch (instruction->variant) {
     case ATOM_ADD:
@@ -80,7 +81,7 @@ static uint64_t combine_atomic(const struct instruction *instruction, uint64_t o
         return old;                                                                                          \
     } while (0)
 
-/* What processors do themselves. False: the operation is none of these. */
+/* Operations that the host has as atomic instructions. Returns false for any other operation. */
 #define ATOMIC_AT_ONCE(T)                                                                                    \
     switch (instruction->variant) {                                                                          \
     case ATOM_ADD:                                                                                           \
@@ -104,8 +105,8 @@ static uint64_t combine_atomic(const struct instruction *instruction, uint64_t o
 
 static bool update_at_once(const struct instruction *instruction, void *at, uint64_t value, uint64_t *old)
 {
-    const unsigned bytes = type_bytes((enum type)instruction->type);
-    if (type_is_float((enum type)instruction->type) || bytes < 4)
+    const unsigned bytes = ptx_type_bytes((enum type)instruction->type);
+    if (ptx_type_is_float((enum type)instruction->type) || bytes < 4)
         return false;
     if (bytes == 4)
         ATOMIC_AT_ONCE(uint32_t)
@@ -117,7 +118,7 @@ static uint64_t update(const struct instruction *instruction, void *at, uint64_t
     uint64_t before;
     if (update_at_once(instruction, at, value, &before))
         return before;
-    switch (type_bytes((enum type)instruction->type)) {
+    switch (ptx_type_bytes((enum type)instruction->type)) {
     case 2:
         ATOMIC_UPDATE(uint16_t);
     case 4:
@@ -127,17 +128,18 @@ static uint64_t update(const struct instruction *instruction, void *at, uint64_t
     }
 }
 
-enum ptx_status run_atomic(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_atomic(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
-    const unsigned bytes = type_bytes((enum type)instruction->type);
+    const unsigned bytes = ptx_type_bytes((enum type)instruction->type);
     enum ptx_status status = PTX_OK;
     uint64_t addresses[LANES], values[LANES];
     memcpy(addresses, operand_values(warp, instruction->from[0]), sizeof addresses);
     memcpy(values, operand_values(warp, instruction->from[1]), sizeof values);
     const uint64_t *swaps = operand_values(warp, instruction->from[2]);
     EACH_LANE(mask, lane, {
-        void *at = reach(warp, instruction, (enum space)instruction->space,
-                         addresses[lane] + (uint64_t)instruction->offset, bytes, ACCESS_WRITE, lane, &status);
+        void *at =
+            ptx_reach(warp, instruction, (enum space)instruction->space,
+                      addresses[lane] + (uint64_t)instruction->offset, bytes, ACCESS_WRITE, lane, &status);
         if (at == NULL)
             return status;
         const uint64_t old = update(instruction, at, values[lane], swaps[lane]);

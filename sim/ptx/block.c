@@ -1,12 +1,12 @@
-/* A block: its memory, its warps in turn, the barriers between them. */
+/* Run a block: its memory, its warps in turn, its barriers. */
 #include <stdlib.h>
 
 #include "ptx/engine.h"
 
-/* Stacks of a lane whose kernel calls functions. Pages that are never touched cost nothing. */
+/* Per-lane stack sizes of a kernel that calls functions. Untouched pages use no memory. */
 enum { CALL_FRAME_ROOM = 1 << 15, CALL_LOCAL_ROOM = 1 << 18 };
 
-void free_block(struct block *block)
+void ptx_free_block(struct block *block)
 {
     if (block == NULL)
         return;
@@ -41,7 +41,7 @@ static bool make_warp(struct warp *warp, struct block *block, uint32_t number)
            warp->locals != NULL;
 }
 
-struct block *make_block(const struct grid *grid)
+struct block *ptx_make_block(const struct grid *grid)
 {
     struct block *block = calloc(1, sizeof *block);
     if (block == NULL)
@@ -62,11 +62,11 @@ struct block *make_block(const struct grid *grid)
         good = make_warp(&block->warps[i], block, i);
     if (good)
         return block;
-    free_block(block);
+    ptx_free_block(block);
     return NULL;
 }
 
-void start_block(struct block *block, uint64_t number)
+void ptx_start_block(struct block *block, uint64_t number)
 {
     const struct ptx_launch *launch = block->grid->launch;
     block->index[0] = (uint32_t)(number % launch->grid[0]);
@@ -94,7 +94,7 @@ static uint32_t live_threads(const struct block *block)
     return live;
 }
 
-/* bar.red: everybody who waited gets the same answer. */
+/* bar.red: writes the same result to all threads that waited. */
 static void answer(struct warp *warp, const struct group *group, const struct barrier *barrier)
 {
     const struct instruction *instruction = &warp->block->grid->module->code[group->pc];
@@ -129,7 +129,7 @@ static void release(struct block *block, uint32_t number)
     *barrier = (struct barrier){0};
 }
 
-/* Open what is complete; whether anything was. `waiting`: some lane has not ended. */
+/* Opens complete barriers and returns whether it opened any. `waiting`: a lane has not ended. */
 static bool open_barriers(struct block *block, bool *waiting)
 {
     bool opened = false;
@@ -148,16 +148,15 @@ static bool open_barriers(struct block *block, bool *waiting)
     return opened;
 }
 
-/* Every warp in turn, for a while: a warp that spins on what another writes must not keep that one from it.
- */
-enum ptx_status run_block(struct block *block, bool *ended)
+/* Runs the warps in turns: a warp that spins on a value must not starve the warp that writes it. */
+enum ptx_status ptx_run_block(struct block *block, bool *ended)
 {
     bool waiting, yielded = false;
     const struct instruction *code = block->grid->module->code;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         if (block->warps[i].group_count == 0)
             continue;
-        const enum ptx_status status = run_warp(&block->warps[i], &yielded);
+        const enum ptx_status status = ptx_run_warp(&block->warps[i], &yielded);
         if (status != PTX_OK)
             return status;
     }
@@ -169,8 +168,8 @@ enum ptx_status run_block(struct block *block, bool *ended)
             continue;
         const struct instruction *at = &code[warp->groups[0].pc];
         return opened || yielded
-                   ? poll_grid(warp, at)
-                   : fault(warp, at, PTX_DEADLOCK, "a barrier that never opens", warp->groups[0].barrier);
+                   ? ptx_poll_grid(warp, at)
+                   : ptx_fault(warp, at, PTX_DEADLOCK, "deadlock at a barrier", warp->groups[0].barrier);
     }
     return PTX_OK;
 }

@@ -1,17 +1,18 @@
-/* Functions that the device runtime gives every kernel: vprintf and __assertfail. */
+/* Functions of the device runtime: vprintf, __assertfail, malloc and free. */
 #include <stdio.h>
 
 #include "ptx/engine.h"
 
 enum { FORMAT_MAX = 4096, LINE_MAX_BYTES = 8192 };
 
-/* A string in the kernel's memory, byte by byte, as each may be the last that can be read. */
+/* Reads a string of the kernel byte by byte: the next byte may lie in memory that cannot be read. */
 static enum ptx_status read_string(struct warp *warp, const struct instruction *instruction, uint64_t address,
                                    unsigned lane, char *into, size_t room)
 {
     enum ptx_status status = PTX_OK;
     for (size_t i = 0; i < room - 1; i++) {
-        const char *at = reach(warp, instruction, SPACE_GENERIC, address + i, 1, ACCESS_READ, lane, &status);
+        const char *at =
+            ptx_reach(warp, instruction, SPACE_GENERIC, address + i, 1, ACCESS_READ, lane, &status);
         if (at == NULL)
             return status;
         into[i] = *at;
@@ -27,7 +28,7 @@ static enum ptx_status read_argument(struct warp *warp, const struct instruction
 {
     enum ptx_status status = PTX_OK;
     *address = (*address + bytes - 1) / bytes * bytes;
-    const void *at = reach(warp, instruction, SPACE_GENERIC, *address, bytes, ACCESS_READ, lane, &status);
+    const void *at = ptx_reach(warp, instruction, SPACE_GENERIC, *address, bytes, ACCESS_READ, lane, &status);
     *value = 0;
     if (at != NULL)
         memcpy(value, at, bytes);
@@ -35,7 +36,8 @@ static enum ptx_status read_argument(struct warp *warp, const struct instruction
     return status;
 }
 
-/* One conversion, from its % to its letter, which is never one that writes or that reads host memory. */
+/* Formats one conversion, from its % to its letter. Letters that write memory (%n) or read host memory are
+ * left out. */
 static size_t conversion_length(const char *format, bool *wide)
 {
     size_t length = 1 + strspn(format + 1, "-+ #0123456789.");
@@ -58,7 +60,7 @@ static enum ptx_status append(struct warp *warp, const struct instruction *instr
         letter == '%' ? PTX_OK : read_argument(warp, instruction, arguments, is_wide ? 8 : 4, lane, &value);
     if (status != PTX_OK || flags > 32)
         return status;
-    /* Our own length modifier: the kernel's words are 64-bit or 32-bit, whatever it called them. */
+    /* Set the length modifier from the argument's size in the kernel: 32 or 64 bits. */
     snprintf(one, sizeof one, "%.*s%s%c", (int)flags, conversion,
              strchr("diouxX", letter) != NULL ? "ll" : "", letter == '%' ? '%' : letter);
     int written = 0;
@@ -124,7 +126,8 @@ static void release(struct warp *warp, uint64_t address)
     if (memory->release == NULL || address == 0)
         return;
     memory->release(memory->context, address);
-    /* What this block remembers of it; other blocks may find it for a while, as on a GPU. */
+    /* Forget the ranges that this block has cached. Other blocks may still reach the freed memory for a
+     * while, as on a GPU. */
     for (uint32_t i = 0; i < warp->block->warp_count; i++)
         memset(warp->block->warps[i].ranges, 0, sizeof warp->ranges);
 }
@@ -138,7 +141,7 @@ static uint64_t argument(const struct call *call, const unsigned char *frame, ui
     return value;
 }
 
-/* __assertfail(message, file, line, function, size of a character), in the words of a GPU's driver. */
+/* __assertfail(message, file, line, function, size of a character), with the wording of NVIDIA's driver. */
 static enum ptx_status say_failed(struct warp *warp, const struct instruction *instruction,
                                   const struct call *call, const unsigned char *frame, unsigned lane)
 {
@@ -155,14 +158,14 @@ static enum ptx_status say_failed(struct warp *warp, const struct instruction *i
         function[0] = 0;
     if (status != PTX_OK)
         return status;
-    thread_index(warp, lane, thread);
+    ptx_thread_index(warp, lane, thread);
     fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
             (uint32_t)argument(call, frame, 2), function, block[0], block[1], block[2], thread[0], thread[1],
             thread[2], message);
     return PTX_OK;
 }
 
-enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_builtin(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct call *call = &warp->block->grid->module->calls[instruction->offset];
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
@@ -182,7 +185,7 @@ enum ptx_status run_builtin(struct warp *warp, const struct instruction *instruc
             return status;
     }
     if (instruction->variant == BUILTIN_ASSERT_FAIL)
-        return fault(warp, instruction, PTX_ASSERT, "assertion failed", 0);
+        return ptx_fault(warp, instruction, PTX_ASSERT, "assertion failed", 0);
     if (instruction->variant == BUILTIN_VPRINTF)
         fflush(stdout);
     return PTX_OK;

@@ -1,4 +1,4 @@
-/* Calls: frames on the stacks of a warp, and the way back for every lane. */
+/* Calls: frames on the stacks of a warp, and a return address per lane. */
 #include <stdlib.h>
 
 #include "ptx/engine.h"
@@ -8,7 +8,7 @@ static const struct ptx_kernel *function_of(const struct ptx_module *module, uin
     for (size_t i = 0; i < module->function_count; i++)
         if (pc >= module->functions[i]->begin && pc < module->functions[i]->end)
             return module->functions[i];
-    return NULL; /* no instruction is outside of all */
+    return NULL; /* unreachable: every instruction belongs to a function */
 }
 
 static enum ptx_status make_room(struct warp *warp, const struct instruction *instruction,
@@ -19,20 +19,20 @@ static enum ptx_status make_room(struct warp *warp, const struct instruction *in
     if (registers > warp->register_room) {
         uint64_t *grown = realloc(warp->registers, 2 * registers * LANES * sizeof *grown);
         if (grown == NULL)
-            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for registers", 0);
+            return ptx_fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for registers", 0);
         warp->registers = grown;
         warp->register_room = 2 * registers;
     }
     if (predicates > warp->predicate_room) {
         uint32_t *grown = realloc(warp->predicates, 2 * predicates * sizeof *grown);
         if (grown == NULL)
-            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for predicates", 0);
+            return ptx_fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for predicates", 0);
         warp->predicates = grown;
         warp->predicate_room = 2 * predicates;
     }
     if (group->frame + function->frame_bytes > warp->frame_room ||
         group->local + (uint64_t)function->local_bytes + STACK_ALIGNMENT > warp->local_room)
-        return fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "stack overflow", group->depth);
+        return ptx_fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "stack overflow", group->depth);
     return PTX_OK;
 }
 
@@ -57,12 +57,12 @@ static enum ptx_status enter(struct warp *warp, struct group *group, const struc
     const struct ptx_kernel *caller = module->functions[call->caller];
     const struct ptx_kernel *callee = module->functions[callee_index];
     if (group->depth >= DEPTH_MAX)
-        return fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "calls nest too deep", group->depth);
+        return ptx_fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "calls nest too deep", group->depth);
     if (group->depth >= warp->caller_room) {
         const uint32_t room = warp->caller_room != 0 ? 2 * warp->caller_room : 16;
         struct caller(*grown)[LANES] = realloc(warp->callers, room * sizeof *grown);
         if (grown == NULL)
-            return fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for calls", 0);
+            return ptx_fault(warp, instruction, PTX_OUT_OF_RESOURCES, "no memory for calls", 0);
         warp->callers = grown;
         warp->caller_room = room;
     }
@@ -86,7 +86,7 @@ static enum ptx_status enter(struct warp *warp, struct group *group, const struc
     return status;
 }
 
-/* The function at a code address, if it takes and gives what the call does; UINT32_MAX if none does. */
+/* Returns the function at a code address if its parameters and results fit the call, else UINT32_MAX. */
 static uint32_t function_at(const struct ptx_module *module, const struct call *call, uint64_t address)
 {
     const uint64_t index = (address - CODE_WINDOW) / CODE_STEP - 1;
@@ -97,7 +97,7 @@ static uint32_t function_at(const struct ptx_module *module, const struct call *
     return fits ? (uint32_t)index : UINT32_MAX;
 }
 
-/* Lanes that call different functions part. */
+/* Splits the group by the function that each lane calls. */
 static enum ptx_status enter_indirect(struct warp *warp, struct group *group,
                                       const struct instruction *instruction)
 {
@@ -107,7 +107,7 @@ static enum ptx_status enter_indirect(struct warp *warp, struct group *group,
     memcpy(targets, operand_values(warp, instruction->from[0]), sizeof targets);
     const struct group from = *group;
     uint32_t rest = group->mask;
-    remove_group(warp, group);
+    ptx_remove_group(warp, group);
     while (rest != 0) {
         const uint64_t target = targets[__builtin_ctz(rest)];
         uint32_t together = 0;
@@ -117,31 +117,32 @@ static enum ptx_status enter_indirect(struct warp *warp, struct group *group,
         }
         const uint32_t callee = function_at(module, call, target);
         if (callee == UINT32_MAX)
-            return fault(warp, instruction, PTX_INVALID_PC, "a call of what is no such function", target);
+            return ptx_fault(warp, instruction, PTX_INVALID_PC,
+                             "call of an address that is not a matching function", target);
         rest &= ~together;
         const enum ptx_status status =
-            enter(warp, add_group(warp, &from, together, from.pc), instruction, callee);
+            enter(warp, ptx_add_group(warp, &from, together, from.pc), instruction, callee);
         if (status != PTX_OK)
             return status;
     }
     return PTX_OK;
 }
 
-enum ptx_status enter_call(struct warp *warp, struct group *group, const struct instruction *instruction)
+enum ptx_status ptx_enter_call(struct warp *warp, struct group *group, const struct instruction *instruction)
 {
     const uint32_t callee = warp->block->grid->module->calls[instruction->offset].function;
     return callee == CALL_INDIRECT ? enter_indirect(warp, group, instruction)
                                    : enter(warp, group, instruction, callee);
 }
 
-/* Lanes that were called from different places part here. */
-void leave_call(struct warp *warp, struct group *group)
+/* Splits the group by the place that each lane returns to. */
+void ptx_leave_call(struct warp *warp, struct group *group)
 {
     const struct ptx_module *module = warp->block->grid->module;
     struct caller(*callers)[LANES] = &warp->callers[group->depth - 1];
     const struct group from = *group;
     uint32_t rest = group->mask;
-    remove_group(warp, group);
+    ptx_remove_group(warp, group);
     while (rest != 0) {
         const struct caller back = (*callers)[__builtin_ctz(rest)];
         uint32_t together = 0;
@@ -154,7 +155,7 @@ void leave_call(struct warp *warp, struct group *group)
         const struct ptx_kernel *callee = module->functions[back.callee];
         copy_slots(warp, together, back.frame, call->results, from.frame, callee->results,
                    callee->result_count < call->result_count ? callee->result_count : call->result_count);
-        struct group *returned = add_group(warp, &from, together, back.pc);
+        struct group *returned = ptx_add_group(warp, &from, together, back.pc);
         returned->depth = from.depth - 1;
         returned->registers = back.registers;
         returned->predicates = back.predicates;
@@ -164,8 +165,9 @@ void leave_call(struct warp *warp, struct group *group)
     }
 }
 
-/* alloca and its like. Lanes of a group move together: the one that asks for most says how far. */
-enum ptx_status run_stack(struct warp *warp, struct group *group, const struct instruction *instruction)
+/* alloca, stacksave and stackrestore. The lanes of a group share one stack pointer: the largest request moves
+ * it. */
+enum ptx_status ptx_run_stack(struct warp *warp, struct group *group, const struct instruction *instruction)
 {
     const struct ptx_module *module = warp->block->grid->module;
     const uint32_t pc = group->pc, own = (function_of(module, pc)->local_bytes + 15) & ~15u;
@@ -182,7 +184,7 @@ enum ptx_status run_stack(struct warp *warp, struct group *group, const struct i
     } else {
         const uint64_t room = warp->local_room - group->local - own - group->alloca;
         if (wanted > room || (wanted + STACK_ALIGNMENT) > room)
-            return fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "stack overflow", wanted);
+            return ptx_fault(warp, instruction, PTX_ILLEGAL_ADDRESS, "stack overflow", wanted);
         address = (uint64_t)group->local + own + group->alloca;
         group->alloca += (uint32_t)(wanted + STACK_ALIGNMENT - 1) & ~(uint32_t)(STACK_ALIGNMENT - 1);
     }

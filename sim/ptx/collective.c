@@ -1,4 +1,4 @@
-/* What the lanes of a warp tell each other: shfl, vote, match, redux, elect, activemask. */
+/* Exchange between the lanes of a warp: shfl, vote, match, redux, elect, activemask. */
 #include "ptx/engine.h"
 
 static uint32_t members_of(const struct warp *warp, struct operand operand, uint32_t mask)
@@ -6,11 +6,12 @@ static uint32_t members_of(const struct warp *warp, struct operand operand, uint
     if (operand.kind == OPERAND_NONE)
         return mask;
     const uint32_t members = (uint32_t)operand_values(warp, operand)[__builtin_ctz(mask)] & mask;
-    return members != 0 ? members : mask; /* lanes that leave themselves out: undefined, as on a GPU */
+    return members != 0 ? members
+                        : mask; /* undefined behaviour on a GPU, too: the lane is missing from its own mask */
 }
 
 /* PTX ISA, shfl: c holds the clamp in its low five bits and the segment mask in bits 8 to 12. */
-enum ptx_status run_shuffle(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_shuffle(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *b = operand_values(warp, instruction->from[1]),
                    *c = operand_values(warp, instruction->from[2]);
@@ -99,7 +100,7 @@ static void run_match(struct warp *warp, const struct instruction *instruction, 
     }
 }
 
-/* In the order of decode_collective's words: add min max and or xor. */
+/* The variants are add, min, max, and, or, xor, in the order of ptx_decode_collective. */
 static uint32_t reduce(const struct instruction *instruction, uint32_t x, uint32_t y)
 {
     const bool is_signed = instruction->type == T_S32;
@@ -160,9 +161,9 @@ static void run_among(struct warp *warp, const struct instruction *instruction, 
     }
 }
 
-/* Lanes that name different members are collectives of their own, which happen to be one instruction: so
- * the tiles of cooperative groups work. */
-enum ptx_status run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+/* Runs lanes with different member masks as separate collectives. Tiles of cooperative groups need this:
+ * several tiles execute one instruction together. */
+enum ptx_status ptx_run_collective(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct operand operand = instruction->from[1];
     uint64_t members[LANES];
@@ -170,7 +171,8 @@ enum ptx_status run_collective(struct warp *warp, const struct instruction *inst
         run_among(warp, instruction, mask);
         return PTX_OK;
     }
-    memcpy(members, operand_values(warp, operand), sizeof members); /* a result may overwrite it */
+    memcpy(members, operand_values(warp, operand),
+           sizeof members); /* the result may overwrite this register */
     while (mask != 0) {
         const uint32_t wanted = (uint32_t)members[__builtin_ctz(mask)];
         uint32_t together = 0;
@@ -181,7 +183,7 @@ enum ptx_status run_collective(struct warp *warp, const struct instruction *inst
     return PTX_OK;
 }
 
-enum ptx_status run_activemask(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_activemask(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     uint64_t *d = result_values(warp, instruction->to[0]);
     EACH_LANE(mask, lane, d[lane] = mask);

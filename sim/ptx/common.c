@@ -1,9 +1,9 @@
-/* The instructions that inner loops are made of, each a loop over the lanes that compilers vectorise.
- *
- * Nothing is here only: what this file does not know, or knows only for one type, the families run. The
- * loops are compiled for more than one generation of processors, as a driver is not built where it runs. */
+/* Fast versions of common instructions, as loops over the lanes that compilers vectorise. They are an
+ * optimisation only: each instruction also has a general version (integer.c, float.c ...), which runs where
+ * this file has none for a type. The loops are compiled for several x86 generations, since the library may
+ * run on another machine than the one it is built on. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3") /* half of what a kernel costs is here */
+#pragma GCC optimize("O3") /* half of a kernel's time is spent here */
 #endif
 
 #include "ptx/engine.h"
@@ -23,7 +23,7 @@ struct lanes {
 
 #define KEY(operation, type) ((unsigned)(operation) << 8 | (unsigned)(type))
 
-/* The cases of an operation that is the same for signed and unsigned, and for untyped bits. */
+/* Case labels of an operation that is the same for signed, unsigned and untyped operands. */
 #define WORDS(operation)                                                                                     \
     KEY(operation, T_B32) : case KEY(operation, T_U32):                                                      \
     case KEY(operation, T_S32)
@@ -64,7 +64,7 @@ struct lanes {
 
 static const struct lanes *lanes(void)
 {
-#if defined(PTX_LANES) /* a test names those that this processor would not choose */
+#if defined(PTX_LANES) /* tests select loops that this processor would not choose */
     return &PTX_LANES;
 #elif defined(__x86_64__)
     if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
@@ -78,8 +78,8 @@ static const struct lanes *lanes(void)
 #endif
 }
 
-/* A bit a lane, from a byte a lane: what compilers make of the loop before it is fast, of this one is not
- * slow. */
+/* Packs one byte per lane into one bit per lane. Compilers vectorise byte results well and bit results badly.
+ */
 static uint32_t gather_bits(const uint8_t truth[LANES])
 {
     uint32_t bits = 0;
@@ -91,13 +91,13 @@ static uint32_t gather_bits(const uint8_t truth[LANES])
     return bits;
 }
 
-bool all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
-                uint64_t misaligned)
+bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
+                    uint64_t misaligned)
 {
     return lanes()->inside(addresses, mask, offset, begin, last, misaligned);
 }
 
-bool run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+bool ptx_run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -117,6 +117,6 @@ bool run_common(struct warp *warp, const struct instruction *instruction, uint32
         return false;
     if (instruction->operation == OP_CVT)
         return lanes()->convert(instruction, mask, a, d);
-    return type_is_float((enum type)instruction->type) ? lanes()->floats(instruction, mask, a, b, c, d)
-                                                       : lanes()->words(instruction, mask, a, b, c, d);
+    return ptx_type_is_float((enum type)instruction->type) ? lanes()->floats(instruction, mask, a, b, c, d)
+                                                           : lanes()->words(instruction, mask, a, b, c, d);
 }

@@ -1,10 +1,10 @@
-/* setp, set, selp, slct, testp and the logic of predicates. */
+/* setp, set, selp, slct, testp and predicate logic. */
 #include "ptx/engine.h"
 #include "ptx/number.h"
 
 enum order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4, ORDER_UNORDERED = 8 };
 
-/* Which orders make a comparison true. For integers the unordered never happens. */
+/* The orderings that make each comparison true. Integers are never unordered. */
 static const uint8_t truths[] = {[CMP_EQ] = ORDER_EQUAL,
                                  [CMP_NE] = ORDER_LESS | ORDER_GREATER,
                                  [CMP_LT] = ORDER_LESS,
@@ -39,7 +39,7 @@ static const uint8_t truths[] = {[CMP_EQ] = ORDER_EQUAL,
 #define AS_S32(x)     ((int32_t)(x))
 #define AS_U64(x)     (x)
 #define AS_S64(x)     ((int64_t)(x))
-#define AS_F16(x)     f16_value((uint16_t)(x))
+#define AS_F16(x)     ptx_f16_value((uint16_t)(x))
 #define AS_BF16(x)    bf16_value((uint16_t)(x))
 #define AS_FLUSHED(x) flush_f32(f32_of(x))
 
@@ -91,7 +91,7 @@ static uint32_t compare(const struct instruction *instruction, uint32_t mask, co
     return result;
 }
 
-/* The same of each half of a pair; `half` 1: the upper. */
+/* Compares one half of packed pairs; `half` 1 is the upper one. */
 static uint32_t compare_half(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
                              const uint64_t *b, unsigned half)
 {
@@ -100,14 +100,14 @@ static uint32_t compare_half(const struct instruction *instruction, uint32_t mas
     EACH_LANE(mask, lane, {
         const uint16_t left = (uint16_t)(a[lane] >> (16 * half)), right = (uint16_t)(b[lane] >> (16 * half));
         const bool brain = instruction->source == T_BF16X2;
-        const float x = brain ? bf16_value(left) : f16_value(left);
-        const float y = brain ? bf16_value(right) : f16_value(right);
+        const float x = brain ? bf16_value(left) : ptx_f16_value(left);
+        const float y = brain ? bf16_value(right) : ptx_f16_value(right);
         result |= (uint32_t)((truth & ORDER(x, y)) != 0) << lane;
     });
     return result;
 }
 
-/* What set gives for true; of one half, where there are two. */
+/* The value that set writes for true; for packed types, of one half. */
 static uint64_t yes_of(enum type type, bool pair)
 {
     switch (type) {
@@ -120,7 +120,7 @@ static uint64_t yes_of(enum type type, bool pair)
     case T_BF16X2:
         return 0x3f80;
     default:
-        return pair || type_bytes(type) == 2 ? UINT16_MAX : UINT32_MAX;
+        return pair || ptx_type_bytes(type) == 2 ? UINT16_MAX : UINT32_MAX;
     }
 }
 
@@ -148,7 +148,7 @@ static bool is_of_class(enum type type, uint8_t class, uint64_t bits)
     }
 }
 
-enum ptx_status run_select(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_select(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -167,7 +167,8 @@ enum ptx_status run_select(struct warp *warp, const struct instruction *instruct
     return PTX_OK;
 }
 
-enum ptx_status run_predicate_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_predicate_move(struct warp *warp, const struct instruction *instruction,
+                                       uint32_t mask)
 {
     const bool literal = instruction->from[0].kind == OPERAND_CONSTANT;
     const uint32_t values = !literal                   ? predicate_mask(warp, instruction->from[0])
@@ -177,7 +178,8 @@ enum ptx_status run_predicate_move(struct warp *warp, const struct instruction *
     return PTX_OK;
 }
 
-enum ptx_status run_predicate_logic(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_predicate_logic(struct warp *warp, const struct instruction *instruction,
+                                        uint32_t mask)
 {
     const uint32_t x = predicate_mask(warp, instruction->from[0]);
     const bool one = instruction->variant == OP_NOT || instruction->variant == OP_CNOT;
@@ -186,7 +188,7 @@ enum ptx_status run_predicate_logic(struct warp *warp, const struct instruction 
     return PTX_OK;
 }
 
-enum ptx_status run_test(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_test(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]);
     uint32_t result = 0;
@@ -197,7 +199,7 @@ enum ptx_status run_test(struct warp *warp, const struct instruction *instructio
     return PTX_OK;
 }
 
-enum ptx_status run_compare(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_compare(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]);
     const uint64_t *b = operand_values(warp, instruction->from[1]);

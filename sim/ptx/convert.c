@@ -8,7 +8,7 @@ static double float_value(enum type type, uint64_t bits)
 {
     switch (type) {
     case T_F16:
-        return (double)f16_value((uint16_t)bits);
+        return (double)ptx_f16_value((uint16_t)bits);
     case T_BF16:
         return (double)bf16_value((uint16_t)bits);
     case T_F32:
@@ -18,15 +18,15 @@ static double float_value(enum type type, uint64_t bits)
     }
 }
 
-/* Out of range goes to the nearest end; NaN to 0, or to the top bit alone from f64 or to 64 bits (PTX ISA,
- * cvt). */
+/* Clamps a value out of range. NaN becomes 0, or only the top bit in conversions from f64 or to 64 bits (PTX
+ * ISA, cvt). */
 static uint64_t float_to_integer(double value, enum type from, enum type type, uint8_t rounding)
 {
-    const unsigned width = 8 * type_bytes(type);
-    const double rounded = round_integral(value, (enum rounding)rounding);
+    const unsigned width = 8 * ptx_type_bytes(type);
+    const double rounded = ptx_round_integral(value, (enum rounding)rounding);
     if (isnan(rounded))
         return from == T_F64 || width == 64 ? UINT64_C(1) << (width - 1) : 0;
-    if (type_is_signed(type)) {
+    if (ptx_type_is_signed(type)) {
         const double limit = ldexp(1, (int)width - 1);
         const int64_t most = (int64_t)((UINT64_C(1) << (width - 1)) - 1);
         const int64_t number = rounded >= limit ? most : rounded < -limit ? -most - 1 : (int64_t)rounded;
@@ -39,21 +39,22 @@ static uint64_t float_to_integer(double value, enum type from, enum type type, u
 
 static int64_t integer_value(enum type type, uint64_t bits)
 {
-    const unsigned width = 8 * type_bytes(type);
+    const unsigned width = 8 * ptx_type_bytes(type);
     if (width == 64)
         return (int64_t)bits;
-    return type_is_signed(type) ? (int64_t)(bits << (64 - width)) >> (64 - width)
-                                : (int64_t)(bits & ((UINT64_C(1) << width) - 1));
+    return ptx_type_is_signed(type) ? (int64_t)(bits << (64 - width)) >> (64 - width)
+                                    : (int64_t)(bits & ((UINT64_C(1) << width) - 1));
 }
 
 static uint64_t integer_to_integer(const struct instruction *instruction, uint64_t bits)
 {
     const enum type to = (enum type)instruction->type, from = (enum type)instruction->source;
-    const unsigned width = 8 * type_bytes(to);
+    const unsigned width = 8 * ptx_type_bytes(to);
     const int64_t value = integer_value(from, bits);
-    const bool huge = !type_is_signed(from) && type_bytes(from) == 8 && value < 0; /* above INT64_MAX */
+    const bool huge =
+        !ptx_type_is_signed(from) && ptx_type_bytes(from) == 8 && value < 0; /* above INT64_MAX */
     if (instruction->flags & FLAG_SATURATE) {
-        if (type_is_signed(to)) {
+        if (ptx_type_is_signed(to)) {
             const int64_t most = (int64_t)((UINT64_C(1) << (width - 1)) - 1);
             const int64_t kept = huge || value > most ? most : value < -most - 1 ? -most - 1 : value;
             return width == 64 ? (uint64_t)kept : (uint64_t)kept & ((UINT64_C(1) << width) - 1);
@@ -64,8 +65,8 @@ static uint64_t integer_to_integer(const struct instruction *instruction, uint64
     return width == 64 ? (uint64_t)value : (uint64_t)value & ((UINT64_C(1) << width) - 1);
 }
 
-/* A result narrower than its register fills it: with its sign, or with zeros (PTX ISA, "Operand Size
- * Exceeding Instruction-Type Size"). */
+/* Extends a narrow result to its register, with its sign or with zeros (PTX ISA, "Operand Size Exceeding
+ * Instruction-Type Size"). */
 static uint64_t register_of(enum type type, uint64_t bits)
 {
     return type == T_S8    ? (uint64_t)(int64_t)(int8_t)bits
@@ -84,9 +85,9 @@ static uint64_t pack_float(enum type type, double value, uint8_t rounding)
 {
     switch (type) {
     case T_F16:
-        return f16_bits(value, (enum rounding)rounding);
+        return ptx_f16_bits(value, (enum rounding)rounding);
     case T_BF16:
-        return bf16_bits(value, (enum rounding)rounding);
+        return ptx_bf16_bits(value, (enum rounding)rounding);
     case T_F32:
         return isnan(value) ? 0x7fffffff : bits_f32((float)value);
     default:
@@ -98,27 +99,27 @@ static uint64_t convert(const struct instruction *instruction, uint64_t bits)
 {
     const enum type to = (enum type)instruction->type, from = (enum type)instruction->source;
     const bool flush = (instruction->flags & FLAG_FLUSH) != 0;
-    if (!type_is_float(from)) {
-        if (!type_is_float(to))
+    if (!ptx_type_is_float(from)) {
+        if (!ptx_type_is_float(to))
             return register_of(to, integer_to_integer(instruction, bits));
-        /* Straight to the result: through a double would round twice. */
+        /* Convert directly: through a double, the value would be rounded twice. */
         const int64_t value = integer_value(from, bits);
-        const bool huge = !type_is_signed(from) && value < 0;
+        const bool huge = !ptx_type_is_signed(from) && value < 0;
         if (to == T_F32)
             return bits_f32(huge ? (float)(uint64_t)value : (float)value);
         if (to == T_F64)
             return bits_f64(huge ? (double)(uint64_t)value : (double)value);
         const bool negative = value < 0 && !huge;
-        const double odd = integer_to_odd(negative ? -(uint64_t)value : (uint64_t)value, negative);
+        const double odd = ptx_integer_to_odd(negative ? -(uint64_t)value : (uint64_t)value, negative);
         return pack_float(to, odd, instruction->rounding);
     }
     double value = float_value(from, bits);
     if (flush && from == T_F32)
         value = (double)flush_f32((float)value);
-    if (!type_is_float(to))
+    if (!ptx_type_is_float(to))
         return register_of(to, float_to_integer(value, from, to, instruction->rounding));
     if (instruction->flags & FLAG_INTEGER_ROUND)
-        value = round_integral(value, (enum rounding)instruction->rounding);
+        value = ptx_round_integral(value, (enum rounding)instruction->rounding);
     const uint64_t packed = pack_float(to, saturate(instruction, value), instruction->rounding);
     return flush && to == T_F32 ? bits_f32(flush_f32(f32_of(packed))) : packed;
 }
@@ -130,17 +131,17 @@ static uint64_t convert_one(const struct instruction *instruction, enum type to,
         value = 0;
     switch (to) {
     case T_E4M3X2:
-        return e4m3_bits(value);
+        return ptx_e4m3_bits(value);
     case T_E5M2X2:
-        return e5m2_bits(value);
+        return ptx_e5m2_bits(value);
     case T_TF32:
-        return tf32_bits(value, (enum rounding)instruction->rounding);
+        return ptx_tf32_bits(value, (enum rounding)instruction->rounding);
     case T_F16X2:
         if (finite && isfinite(value))
             value = value > 65504 ? 65504 : value < -65504 ? -65504 : value;
-        return f16_bits(value, (enum rounding)instruction->rounding);
+        return ptx_f16_bits(value, (enum rounding)instruction->rounding);
     default:
-        return bf16_bits(value, (enum rounding)instruction->rounding);
+        return ptx_bf16_bits(value, (enum rounding)instruction->rounding);
     }
 }
 
@@ -148,17 +149,18 @@ static double half_of_pair(enum type from, uint64_t bits, unsigned half)
 {
     switch (from) {
     case T_E4M3X2:
-        return (double)e4m3_value((uint8_t)(bits >> (8 * half)));
+        return (double)ptx_e4m3_value((uint8_t)(bits >> (8 * half)));
     case T_E5M2X2:
-        return (double)e5m2_value((uint8_t)(bits >> (8 * half)));
+        return (double)ptx_e5m2_value((uint8_t)(bits >> (8 * half)));
     case T_F16X2:
-        return (double)f16_value((uint16_t)(bits >> (16 * half)));
+        return (double)ptx_f16_value((uint16_t)(bits >> (16 * half)));
     default:
         return (double)bf16_value((uint16_t)(bits >> (16 * half)));
     }
 }
 
-/* Two numbers in one register: the first source is the upper; or one pair becomes another. */
+/* Packs two numbers into one register, the first source in the upper half, or converts a pair to another
+ * type. */
 static uint64_t convert_pair(const struct instruction *instruction, uint64_t a, uint64_t b)
 {
     const enum type to = (enum type)instruction->type, from = (enum type)instruction->source;
@@ -166,16 +168,16 @@ static uint64_t convert_pair(const struct instruction *instruction, uint64_t a, 
         return convert_one(instruction, to, (double)f32_of(a));
     const double high = from == T_F32 ? (double)f32_of(a) : half_of_pair(from, a, 1);
     const double low = from == T_F32 ? (double)f32_of(b) : half_of_pair(from, a, 0);
-    const unsigned width = 4 * type_bytes(to);
+    const unsigned width = 4 * ptx_type_bytes(to);
     return convert_one(instruction, to, high) << width | convert_one(instruction, to, low);
 }
 
-/* Two integers, saturated, in the low parts; the rest of c above them. */
+/* Saturates two integers into the low parts of the result; c fills the rest. */
 static uint64_t pack_integers(const struct instruction *instruction, uint64_t a, uint64_t b, uint64_t c)
 {
     const enum type to = (enum type)instruction->type;
-    const unsigned bits = element_bits(to);
-    const bool is_signed = to == T_S4 || type_is_signed(to);
+    const unsigned bits = ptx_element_bits(to);
+    const bool is_signed = to == T_S4 || ptx_type_is_signed(to);
     const int64_t most = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1, least = is_signed ? -most - 1 : 0;
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
     const int64_t high = (int32_t)a, low = (int32_t)b;
@@ -185,7 +187,7 @@ static uint64_t pack_integers(const struct instruction *instruction, uint64_t a,
     return (uint32_t)(kept | upper << bits | lower);
 }
 
-enum ptx_status run_convert_pair(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_convert_pair(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -194,7 +196,7 @@ enum ptx_status run_convert_pair(struct warp *warp, const struct instruction *in
     return PTX_OK;
 }
 
-enum ptx_status run_convert_pack(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_convert_pack(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -204,14 +206,15 @@ enum ptx_status run_convert_pack(struct warp *warp, const struct instruction *in
     return PTX_OK;
 }
 
-enum ptx_status run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_convert(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     static const int modes[] = {[ROUND_NONE] = FE_TONEAREST,  [ROUND_NEAREST] = FE_TONEAREST,
                                 [ROUND_ZERO] = FE_TOWARDZERO, [ROUND_DOWN] = FE_DOWNWARD,
                                 [ROUND_UP] = FE_UPWARD,       [ROUND_AWAY] = FE_TONEAREST};
     const uint64_t *a = operand_values(warp, instruction->from[0]);
     uint64_t *d = result_values(warp, instruction->to[0]);
-    /* The host rounds what is narrowed to f32 or f64; halves and integers are rounded above, to nearest. */
+    /* Directed rounding to f32 and f64 uses the host's rounding mode. convert() itself rounds halves and
+     * integers. */
     const bool directed = instruction->rounding > ROUND_NEAREST &&
                           (instruction->flags & FLAG_INTEGER_ROUND) == 0 &&
                           (instruction->type == T_F32 || instruction->type == T_F64);

@@ -1,29 +1,30 @@
-/* cp.async and mbarrier: copies that need no waiting here, and the barriers in memory that wait for them. */
+/* Decode cp.async and mbarrier. */
 #include <string.h>
 
 #include "ptx/statement.h"
 
-/* An operand that says how to cache: .L2::cache_hint, and the policy behind all others. */
-bool take_cache_hint(struct statement *statement)
+/* .L2::cache_hint adds a cache policy as the last operand. The policy is read and ignored. */
+bool ptx_take_cache_hint(struct statement *statement)
 {
-    if (!take(statement, ".L2::cache_hint"))
+    if (!ptx_take(statement, ".L2::cache_hint"))
         return true;
     struct operand policy;
-    if (statement->operand_count == 0 || !source(statement, statement->operand_count - 1, T_B64, &policy))
-        return refuse(statement, "lacks its cache policy");
+    if (statement->operand_count == 0 ||
+        !ptx_read_source(statement, statement->operand_count - 1, T_B64, &policy))
+        return ptx_refuse(statement, "lacks its cache policy");
     statement->operand_count--;
     return true;
 }
 
 /* createpolicy.fractional.L2::evict_first.b64 policy, 1.0; */
-bool decode_policy(struct statement *statement, const struct row *row)
+bool ptx_decode_policy(struct statement *statement, const struct row *row)
 {
     struct operand to;
-    take_all(statement, ".fractional .range .global .cvt .L2 .L2::evict_first .L2::evict_last "
-                        ".L2::evict_normal .L2::evict_unchanged");
-    if (take_type(statement) != T_B64 || !destination(statement, 0, false, &to))
-        return unsupported(statement);
-    struct instruction *instruction = begin(statement, row->operation, T_B64);
+    ptx_take_all(statement, ".fractional .range .global .cvt .L2 .L2::evict_first .L2::evict_last "
+                            ".L2::evict_normal .L2::evict_unchanged");
+    if (ptx_take_type(statement) != T_B64 || !ptx_read_result(statement, 0, false, &to))
+        return ptx_unsupported(statement);
+    struct instruction *instruction = ptx_begin_instruction(statement, row->operation, T_B64);
     if (instruction == NULL)
         return false;
     instruction->variant = SPECIAL_ZERO;
@@ -34,21 +35,22 @@ bool decode_policy(struct statement *statement, const struct row *row)
 static bool read_address(struct statement *statement, unsigned index, struct operand *operand)
 {
     if (index >= statement->operand_count || statement->operands[index].form != FORM_ADDRESS)
-        return refuse(statement, "needs an address");
-    return read_operand(statement->parser, &statement->operands[index].atoms[0], T_U64, operand);
+        return ptx_refuse(statement, "needs an address");
+    return ptx_read_operand(statement->parser, &statement->operands[index].atoms[0], T_U64, operand);
 }
 
-/* cp.async.mbarrier.arrive.noinc.shared.b64 [bar]: the copies are done, so the arrival is now. Without
- * .noinc the barrier first expects one more, which cancels it out. */
+/* cp.async.mbarrier.arrive.noinc.shared.b64 [bar]: arrives at once, since copies are synchronous here.
+ * Without .noinc the pending count is first raised by one, so the instruction has no effect. */
 static bool decode_copy_arrive(struct statement *statement)
 {
     struct operand barrier;
-    const bool expected = take(statement, ".noinc");
-    take(statement, ".arrive");
-    const enum space space = take_space(statement);
-    if (take_type(statement) != T_B64 || !read_address(statement, 0, &barrier))
-        return unsupported(statement);
-    struct instruction *instruction = begin(statement, expected ? OP_MBARRIER : OP_NOP, T_B64);
+    const bool expected = ptx_take(statement, ".noinc");
+    ptx_take(statement, ".arrive");
+    const enum space space = ptx_take_space(statement);
+    if (ptx_take_type(statement) != T_B64 || !read_address(statement, 0, &barrier))
+        return ptx_unsupported(statement);
+    struct instruction *instruction =
+        ptx_begin_instruction(statement, expected ? OP_MBARRIER : OP_NOP, T_B64);
     if (instruction == NULL)
         return false;
     instruction->variant = MBARRIER_ARRIVE;
@@ -58,42 +60,43 @@ static bool decode_copy_arrive(struct statement *statement)
     return true;
 }
 
-/* cp.async.ca.shared.global [to], [from], 16{, 12}; and the instructions that wait for it. */
-bool decode_copy_async(struct statement *statement, const struct row *row)
+/* cp.async.ca.shared.global [to], [from], 16{, 12}; and the instructions that wait for copies, which do
+ * nothing here. */
+bool ptx_decode_copy_async(struct statement *statement, const struct row *row)
 {
-    if (!take(statement, ".async"))
-        return unsupported(statement);
-    if (take_one(statement, ".commit_group .wait_group .wait_all") >= 0)
-        return begin(statement, OP_NOP, T_NONE) != NULL;
-    if (take(statement, ".mbarrier"))
+    if (!ptx_take(statement, ".async"))
+        return ptx_unsupported(statement);
+    if (ptx_take_one(statement, ".commit_group .wait_group .wait_all") >= 0)
+        return ptx_begin_instruction(statement, OP_NOP, T_NONE) != NULL;
+    if (ptx_take(statement, ".mbarrier"))
         return decode_copy_arrive(statement);
-    take_hints(statement);
+    ptx_take_hints(statement);
     struct operand to, from, size = {0};
-    const bool spaces =
-        take(statement, ".global") && (take(statement, ".shared") || take(statement, ".shared::cta"));
-    take(statement, ".ca");
-    take(statement, ".cg");
-    if (!spaces || !take_cache_hint(statement))
-        return unsupported(statement);
+    const bool spaces = ptx_take(statement, ".global") &&
+                        (ptx_take(statement, ".shared") || ptx_take(statement, ".shared::cta"));
+    ptx_take(statement, ".ca");
+    ptx_take(statement, ".cg");
+    if (!spaces || !ptx_take_cache_hint(statement))
+        return ptx_unsupported(statement);
     if ((statement->operand_count != 3 && statement->operand_count != 4) ||
         statement->operands[2].atoms[0].kind != ATOM_INTEGER)
-        return refuse(statement, "needs its size");
+        return ptx_refuse(statement, "needs its size");
     const uint64_t bytes = statement->operands[2].atoms[0].bits;
     if (bytes != 4 && bytes != 8 && bytes != 16)
-        return refuse(statement, "copies 4, 8 or 16 bytes");
+        return ptx_refuse(statement, "copies 4, 8 or 16 bytes");
     if (!read_address(statement, 0, &to) || !read_address(statement, 1, &from) ||
-        (statement->operand_count == 4 && !source(statement, 3, T_U32, &size)))
+        (statement->operand_count == 4 && !ptx_read_source(statement, 3, T_U32, &size)))
         return false;
-    struct instruction *instruction = begin(statement, row->operation, T_B32);
+    struct instruction *instruction = ptx_begin_instruction(statement, row->operation, T_B32);
     if (instruction == NULL)
         return false;
     instruction->vector = (uint8_t)bytes;
     instruction->to[0] = to;
     instruction->from[0] = from;
     instruction->from[1] = size;
-    /* Both addresses may have an offset, and an instruction holds one. */
+    /* An instruction has one offset field, so the destination's offset goes into `list`. */
     if (statement->operands[0].offset < INT32_MIN || statement->operands[0].offset > INT32_MAX)
-        return refuse(statement, "is outside its variable");
+        return ptx_refuse(statement, "is outside its variable");
     instruction->list = (uint32_t)(int32_t)statement->operands[0].offset;
     instruction->offset = statement->operands[1].offset;
     return true;
@@ -101,50 +104,50 @@ bool decode_copy_async(struct statement *statement, const struct row *row)
 
 static int take_mbarrier(struct statement *statement)
 {
-    if (take(statement, ".init"))
+    if (ptx_take(statement, ".init"))
         return MBARRIER_INIT;
-    if (take(statement, ".inval"))
+    if (ptx_take(statement, ".inval"))
         return MBARRIER_INVALIDATE;
-    if (take(statement, ".pending_count"))
+    if (ptx_take(statement, ".pending_count"))
         return MBARRIER_PENDING;
-    if (take(statement, ".complete_tx"))
+    if (ptx_take(statement, ".complete_tx"))
         return MBARRIER_COMPLETE;
-    const bool arrive = take(statement, ".arrive"), drop = take(statement, ".arrive_drop");
-    take(statement, ".noComplete");
-    if (take(statement, ".expect_tx"))
+    const bool arrive = ptx_take(statement, ".arrive"), drop = ptx_take(statement, ".arrive_drop");
+    ptx_take(statement, ".noComplete");
+    if (ptx_take(statement, ".expect_tx"))
         return arrive ? MBARRIER_ARRIVE_EXPECT : drop ? -1 : MBARRIER_EXPECT;
     if (arrive || drop)
         return arrive ? MBARRIER_ARRIVE : MBARRIER_ARRIVE_DROP;
-    if (!take(statement, ".test_wait") && !take(statement, ".try_wait"))
+    if (!ptx_take(statement, ".test_wait") && !ptx_take(statement, ".try_wait"))
         return -1;
-    return take(statement, ".parity") ? MBARRIER_TEST_PARITY : MBARRIER_TEST;
+    return ptx_take(statement, ".parity") ? MBARRIER_TEST_PARITY : MBARRIER_TEST;
 }
 
 /* mbarrier.init.shared.b64 [bar], count; mbarrier.arrive.shared.b64 state, [bar]{, count};
  * mbarrier.test_wait.shared.b64 p, [bar], state; mbarrier.try_wait.parity.shared.b64 p, [bar], parity{, ns};
  */
-bool decode_mbarrier(struct statement *statement, const struct row *row)
+bool ptx_decode_mbarrier(struct statement *statement, const struct row *row)
 {
     const int variant = take_mbarrier(statement);
-    take_hints(statement);
-    const enum space space = take_space(statement);
+    ptx_take_hints(statement);
+    const enum space space = ptx_take_space(statement);
     const bool tests = variant == MBARRIER_TEST || variant == MBARRIER_TEST_PARITY;
     const bool arrives = variant >= MBARRIER_ARRIVE && variant <= MBARRIER_ARRIVE_EXPECT;
     const bool counts = variant == MBARRIER_PENDING;
     struct operand to = {0}, barrier = {0}, value = {0};
     unsigned at = tests || arrives || counts ? 1 : 0;
-    /* Arriving at another block's barrier gives no state; the only other block here is this one. */
+    /* Arriving at a remote barrier returns no state. The only block of a cluster here is this one. */
     if (arrives && statement->operand_count != 0 && statement->operands[0].form == FORM_ADDRESS)
         at = 0;
-    if (variant < 0 || take_type(statement) != T_B64 || statement->operand_count <= at)
-        return unsupported(statement);
-    if ((at == 1 && !destination(statement, 0, tests, &to)) ||
-        (counts ? !source(statement, 1, T_B64, &value) : !read_address(statement, at, &barrier)))
+    if (variant < 0 || ptx_take_type(statement) != T_B64 || statement->operand_count <= at)
+        return ptx_unsupported(statement);
+    if ((at == 1 && !ptx_read_result(statement, 0, tests, &to)) ||
+        (counts ? !ptx_read_source(statement, 1, T_B64, &value) : !read_address(statement, at, &barrier)))
         return false;
     const enum type type = variant == MBARRIER_TEST ? T_B64 : T_U32;
-    if (!counts && statement->operand_count > at + 1 && !source(statement, at + 1, type, &value))
+    if (!counts && statement->operand_count > at + 1 && !ptx_read_source(statement, at + 1, type, &value))
         return false;
-    struct instruction *instruction = begin(statement, row->operation, T_B64);
+    struct instruction *instruction = ptx_begin_instruction(statement, row->operation, T_B64);
     if (instruction == NULL)
         return false;
     instruction->variant = (uint8_t)variant;
@@ -157,14 +160,15 @@ bool decode_mbarrier(struct statement *statement, const struct row *row)
 }
 
 /* elect.sync lane|leads, members; */
-bool decode_elect(struct statement *statement, const struct row *row)
+bool ptx_decode_elect(struct statement *statement, const struct row *row)
 {
-    take(statement, ".sync");
-    struct instruction *instruction = statement->operands[0].form == FORM_PAIR
-                                          ? build(statement, row->operation, "Du", T_U32, T_U32)
-                                          : NULL;
+    ptx_take(statement, ".sync");
+    struct instruction *instruction =
+        statement->operands[0].form == FORM_PAIR
+            ? ptx_build_instruction(statement, row->operation, "Du", T_U32, T_U32)
+            : NULL;
     if (instruction == NULL)
-        return unsupported(statement);
+        return ptx_unsupported(statement);
     instruction->from[1] = instruction->from[0];
     instruction->from[0] = (struct operand){0};
     return true;

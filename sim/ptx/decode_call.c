@@ -1,31 +1,31 @@
-/* Calls: of functions, of what a register holds, and of the device runtime. */
+/* Decode direct and indirect calls, and calls of the device runtime. */
 #include "ptx/statement.h"
 
-/* (a, b): .param variables that were declared before the call. */
+/* Parses (a, b), a list of .param variables declared before the call. */
 static bool parse_list(struct statement *statement, struct slot **slots, uint32_t *count)
 {
     struct parser *parser = statement->parser;
     size_t room = 0;
-    if (!expect_text(parser, "("))
+    if (!ptx_expect_text(parser, "("))
         return false;
-    while (!accept_text(parser, ")")) {
+    while (!ptx_accept_text(parser, ")")) {
         struct written written;
-        if (!parse_written(parser, &written))
+        if (!ptx_parse_written(parser, &written))
             return false;
         if (written.form != FORM_PLAIN || written.atoms[0].kind != ATOM_FRAME)
-            return refuse(statement, "passes what is no .param variable");
-        struct slot *grown = grow(*slots, *count, &room, sizeof *grown);
+            return ptx_refuse(statement, "passes an argument that is not a .param variable");
+        struct slot *grown = ptx_grow(*slots, *count, &room, sizeof *grown);
         if (grown == NULL)
-            return refuse(statement, "needs more memory than there is");
+            return ptx_refuse(statement, "does not fit in memory");
         *slots = grown;
         grown[(*count)++] = (struct slot){written.atoms[0].index, written.atoms[0].bytes};
-        if (!accept_text(parser, ",") && !token_is(parser->at, ")"))
-            return expect_text(parser, ")");
+        if (!ptx_accept_text(parser, ",") && !ptx_token_is(parser->at, ")"))
+            return ptx_expect_text(parser, ")");
     }
     return true;
 }
 
-/* Functions of the device runtime: nobody defines them. */
+/* Functions of the device runtime, which the engine implements. */
 static int builtin_of(const struct parser *parser, const struct token *name)
 {
     static const char *const names[] = {
@@ -34,9 +34,9 @@ static int builtin_of(const struct parser *parser, const struct token *name)
         [BUILTIN_MALLOC] = "malloc",
         [BUILTIN_FREE] = "free",
     };
-    const int64_t known = find_function(parser, name);
+    const int64_t known = ptx_find_function(parser, name);
     for (int i = 0; i <= BUILTIN_FREE; i++)
-        if (token_is(name, names[i]) && (known < 0 || !parser->module->functions[known]->defined))
+        if (ptx_token_is(name, names[i]) && (known < 0 || !parser->module->functions[known]->defined))
             return i;
     return -1;
 }
@@ -60,17 +60,18 @@ static bool decode_indirect_call(struct statement *statement, struct call *call,
     const size_t index = (size_t)(call - parser->module->calls);
     struct atom atom = {.kind = ATOM_REGISTER, .token = name};
     struct operand target;
-    const struct name *known = find_name(parser, name, &atom.index);
+    const struct name *known = ptx_find_name(parser, name, &atom.index);
     if (known == NULL || known->kind != NAME_REGISTER)
-        return fail(parser, name->line, "'%.*s' is no register to call", (int)name->length, name->text);
-    accept_text(parser, ",");
+        return ptx_fail(parser, name->line, "'%.*s' is not a register that holds a function",
+                        (int)name->length, name->text);
+    ptx_accept_text(parser, ",");
     if (parser->at->kind == TOKEN_NAME)
-        next_token(parser); /* the label of the prototype, or of a list of targets */
-    if (!expect_text(parser, ";") || !read_operand(parser, &atom, T_U64, &target))
+        next_token(parser); /* the label of a prototype or of a list of targets */
+    if (!ptx_expect_text(parser, ";") || !ptx_read_operand(parser, &atom, T_U64, &target))
         return false;
     call->function = CALL_INDIRECT;
     parser->function->calls = true;
-    struct instruction *instruction = begin(statement, OP_CALL, T_U64);
+    struct instruction *instruction = ptx_begin_instruction(statement, OP_CALL, T_U64);
     if (instruction == NULL)
         return false;
     instruction->from[0] = target;
@@ -78,38 +79,39 @@ static bool decode_indirect_call(struct statement *statement, struct call *call,
     return true;
 }
 
-bool decode_call(struct statement *statement, const struct row *row)
+bool ptx_decode_call(struct statement *statement, const struct row *row)
 {
     struct parser *parser = statement->parser;
     struct ptx_module *module = parser->module;
-    struct call *calls = grow(module->calls, module->call_count, &module->call_room, sizeof *calls);
+    struct call *calls = ptx_grow(module->calls, module->call_count, &module->call_room, sizeof *calls);
     if (calls == NULL)
-        return refuse(statement, "needs more memory than there is");
+        return ptx_refuse(statement, "does not fit in memory");
     module->calls = calls;
-    struct call *call = &calls[module->call_count++]; /* the module's from here on, to be freed with it */
+    struct call *call = &calls[module->call_count++]; /* owned by the module from here on */
     uint32_t number;
     *call = (struct call){.caller = parser->function_index};
-    take(statement, ".uni");
-    if (token_is(parser->at, "(") &&
-        (!parse_list(statement, &call->results, &call->result_count) || !expect_text(parser, ",")))
+    ptx_take(statement, ".uni");
+    if (ptx_token_is(parser->at, "(") &&
+        (!parse_list(statement, &call->results, &call->result_count) || !ptx_expect_text(parser, ",")))
         return false;
     const struct token *name = next_token(parser);
-    if (accept_text(parser, ",") && token_is(parser->at, "(") &&
+    if (ptx_accept_text(parser, ",") && ptx_token_is(parser->at, "(") &&
         !parse_list(statement, &call->arguments, &call->argument_count))
         return false;
-    if (find_name(parser, name, &number) != NULL)
+    if (ptx_find_name(parser, name, &number) != NULL)
         return decode_indirect_call(statement, call, name);
-    if (!expect_text(parser, ";"))
+    if (!ptx_expect_text(parser, ";"))
         return false;
     const int builtin = builtin_of(parser, name);
-    const int64_t function = find_function(parser, name);
+    const int64_t function = ptx_find_function(parser, name);
     if (builtin < 0 && function < 0)
-        return refuse(statement, "calls what is no function");
+        return ptx_refuse(statement, "calls an undeclared function");
     if (builtin >= 0 && !fits_builtin(call, builtin))
-        return refuse(statement, "does not fit the function that it calls");
+        return ptx_refuse(statement, "does not fit the function that it calls");
     call->function = builtin < 0 ? (uint32_t)function : CALL_BUILTIN;
     parser->function->calls = true;
-    struct instruction *instruction = begin(statement, builtin < 0 ? row->operation : OP_BUILTIN, T_NONE);
+    struct instruction *instruction =
+        ptx_begin_instruction(statement, builtin < 0 ? row->operation : OP_BUILTIN, T_NONE);
     if (instruction == NULL)
         return false;
     instruction->variant = (uint8_t)(builtin < 0 ? 0 : builtin);

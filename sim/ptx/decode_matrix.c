@@ -34,9 +34,9 @@ static struct matrices *new_matrices(struct statement *statement)
 {
     struct ptx_module *module = statement->parser->module;
     struct matrices *grown =
-        grow(module->matrices, module->matrix_count, &module->matrix_room, sizeof *grown);
+        ptx_grow(module->matrices, module->matrix_count, &module->matrix_room, sizeof *grown);
     if (grown == NULL) {
-        refuse(statement, "needs more memory than there is");
+        ptx_refuse(statement, "does not fit in memory");
         return NULL;
     }
     module->matrices = grown;
@@ -44,24 +44,24 @@ static struct matrices *new_matrices(struct statement *statement)
     return &grown[module->matrix_count++];
 }
 
-/* The registers of operand `index`, as many as the matrix needs. */
+/* Reads the registers of operand `index`; their number must fit the matrix. */
 static bool take_fragment(struct statement *statement, unsigned index, bool result, struct fragment *fragment)
 {
     const struct written *written = &statement->operands[index];
     const unsigned bits = fragment->type == T_F64 ? 64 : 32;
-    const unsigned slots = written->count * (bits / element_bits(fragment->type)) * LANES;
+    const unsigned slots = written->count * (bits / ptx_element_bits(fragment->type)) * LANES;
     const unsigned elements = (unsigned)fragment->rows * fragment->columns;
     if (index >= statement->operand_count || written->form == FORM_ADDRESS || written->form == FORM_PAIR)
-        return refuse(statement, "needs a vector of registers");
-    /* A wmma fragment may hold each element several times, as those of half types do. */
+        return ptx_refuse(statement, "needs a vector of registers");
+    /* A wmma fragment of halves holds each element several times. */
     if (written->count > FRAGMENT_MAX || elements == 0 || slots % elements != 0 ||
         (fragment->layout != LAYOUT_OPAQUE && slots != elements))
-        return refuse(statement, "has another number of registers");
+        return ptx_refuse(statement, "has the wrong number of registers");
     fragment->count = (uint8_t)written->count;
     for (unsigned i = 0; i < written->count; i++) {
         const enum type type = bits == 64 ? T_F64 : T_B32;
-        if (result ? !write_operand(statement->parser, &written->atoms[i], false, &fragment->registers[i])
-                   : !read_operand(statement->parser, &written->atoms[i], type, &fragment->registers[i]))
+        if (result ? !ptx_write_operand(statement->parser, &written->atoms[i], false, &fragment->registers[i])
+                   : !ptx_read_operand(statement->parser, &written->atoms[i], type, &fragment->registers[i]))
             return false;
     }
     return true;
@@ -86,7 +86,7 @@ static bool describe(struct statement *statement, struct matrices *matrices, con
 {
     if (shape->m > 32 || shape->n > 32 || shape->k > 64 || !is_multiplied(types[1], types[2], types[0]) ||
         !is_multiplied(types[1], types[2], types[3]))
-        return unsupported(statement);
+        return ptx_unsupported(statement);
     matrices->d = (struct fragment){.type = types[0], .rows = shape->m, .columns = shape->n};
     matrices->a = (struct fragment){.type = types[1], .rows = shape->m, .columns = shape->k};
     matrices->b = (struct fragment){.type = types[2], .rows = shape->k, .columns = shape->n};
@@ -103,9 +103,10 @@ static bool describe(struct statement *statement, struct matrices *matrices, con
 static bool finish(struct statement *statement, enum operation operation, const struct matrices *matrices,
                    int64_t offset)
 {
-    const struct matrices copy = *matrices; /* emitting may move what it points to */
+    const struct matrices copy = *matrices; /* emitting may reallocate the array it points into */
     struct matrices *kept = new_matrices(statement);
-    struct instruction *instruction = kept != NULL ? begin(statement, operation, T_B32) : NULL;
+    struct instruction *instruction =
+        kept != NULL ? ptx_begin_instruction(statement, operation, T_B32) : NULL;
     if (instruction == NULL)
         return false;
     *kept = copy;
@@ -116,83 +117,83 @@ static bool finish(struct statement *statement, enum operation operation, const 
 }
 
 /* mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 d, a, b, c; */
-bool decode_mma(struct statement *statement, const struct row *row)
+bool ptx_decode_mma(struct statement *statement, const struct row *row)
 {
     struct matrices matrices = {0};
     struct shape shape;
-    take(statement, ".sync");
+    ptx_take(statement, ".sync");
     const bool described =
-        take_shape(statement, &shape) && take(statement, ".row") && take(statement, ".col");
-    matrices.saturate = take(statement, ".satfinite");
-    take(statement, ".rn"); /* of f64, which has no other here */
+        take_shape(statement, &shape) && ptx_take(statement, ".row") && ptx_take(statement, ".col");
+    matrices.saturate = ptx_take(statement, ".satfinite");
+    ptx_take(statement, ".rn"); /* only f64 has a rounding word, and .rn is the only one supported */
     enum type types[4];
     for (unsigned i = 0; i < 4; i++)
-        types[i] = take_any_type(statement);
-    /* m8n8k4 of halves is a layout of its own, of one generation. */
+        types[i] = ptx_take_any_type(statement);
+    /* m8n8k4 of halves has a layout of its own (sm_70), which is not supported. */
     if (!described || statement->operand_count != 4 || shape.n != 8 || (shape.m != 8 && shape.m != 16) ||
         (shape.k == 4 && types[1] == T_F16))
-        return unsupported(statement);
+        return ptx_unsupported(statement);
     return describe(statement, &matrices, &shape, types, false) &&
            finish(statement, row->operation, &matrices, 0);
 }
 
 static bool take_layout(struct statement *statement)
 {
-    return take_one(statement, ".row .col") == 1;
+    return ptx_take_one(statement, ".row .col") == 1;
 }
 
 static bool decode_wmma_mma(struct statement *statement)
 {
     struct matrices matrices = {0};
     struct shape shape;
-    take_layout(statement); /* said when they were loaded; here they lie as they lie */
+    take_layout(statement); /* ignored: the layout of a loaded fragment does not depend on it */
     take_layout(statement);
     const bool shaped = take_shape(statement, &shape);
-    matrices.saturate = take(statement, ".satfinite");
-    take(statement, ".rn");
+    matrices.saturate = ptx_take(statement, ".satfinite");
+    ptx_take(statement, ".rn");
     enum type types[4];
     for (unsigned i = 0; i < 4; i++)
-        types[i] = take_any_type(statement);
-    if (types[2] == T_NONE) { /* .f32.f32: the types of d and c, of halves */
+        types[i] = ptx_take_any_type(statement);
+    if (types[2] == T_NONE) { /* .f32.f32 gives the types of d and c; a and b are halves */
         types[3] = types[1];
         types[1] = types[2] = T_F16;
     }
     if (!shaped || statement->operand_count != 4)
-        return unsupported(statement);
+        return ptx_unsupported(statement);
     return describe(statement, &matrices, &shape, types, true) && finish(statement, OP_MMA, &matrices, 0);
 }
 
 /* wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {...}, [p], stride; wmma.store.d ... [p], {...}, stride;
  */
-bool decode_wmma(struct statement *statement, const struct row *row)
+bool ptx_decode_wmma(struct statement *statement, const struct row *row)
 {
     struct matrices matrices = {0};
     struct shape shape;
     (void)row;
-    take(statement, ".sync");
-    take(statement, ".aligned");
-    if (take(statement, ".mma"))
+    ptx_take(statement, ".sync");
+    ptx_take(statement, ".aligned");
+    if (ptx_take(statement, ".mma"))
         return decode_wmma_mma(statement);
-    const bool store = take(statement, ".store");
-    if (!store && !take(statement, ".load"))
-        return unsupported(statement);
-    const int name = take_one(statement, ".a .b .c .d");
+    const bool store = ptx_take(statement, ".store");
+    if (!store && !ptx_take(statement, ".load"))
+        return ptx_unsupported(statement);
+    const int name = ptx_take_one(statement, ".a .b .c .d");
     matrices.column_major = take_layout(statement);
     const bool shaped = take_shape(statement, &shape);
-    const enum space space = take_space(statement);
-    const enum type type = take_any_type(statement);
+    const enum space space = ptx_take_space(statement);
+    const enum type type = ptx_take_any_type(statement);
     const unsigned at = store ? 0 : 1;
     if (name < 0 || !shaped || (statement->operand_count != 2 && statement->operand_count != 3) ||
         statement->operands[at].form != FORM_ADDRESS || type == T_NONE || type == T_PRED || shape.m > 32 ||
-        shape.n > 32 || shape.k > 64 || element_bits(type) < 8)
-        return unsupported(statement);
+        shape.n > 32 || shape.k > 64 || ptx_element_bits(type) < 8)
+        return ptx_unsupported(statement);
     matrices.d = (struct fragment){.type = type,
                                    .layout = LAYOUT_OPAQUE,
                                    .rows = name == 1 ? shape.k : shape.m,
                                    .columns = name == 0 ? shape.k : shape.n};
     if (!take_fragment(statement, 1 - at, !store, &matrices.d) ||
-        !read_operand(statement->parser, &statement->operands[at].atoms[0], T_U64, &matrices.address) ||
-        (statement->operand_count == 3 && !source(statement, 2, T_U32, &matrices.stride)))
+        !ptx_read_operand(statement->parser, &statement->operands[at].atoms[0], T_U64, &matrices.address) ||
+        (statement->operand_count == 3 && !ptx_read_source(statement, 2, T_U32, &matrices.stride)))
         return false;
     if (!finish(statement, store ? OP_MATRIX_STORE : OP_MATRIX_LOAD, &matrices,
                 statement->operands[at].offset))
@@ -202,31 +203,32 @@ bool decode_wmma(struct statement *statement, const struct row *row)
 }
 
 /* ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {...}, [p]; stmatrix; movmatrix d, a; */
-bool decode_ldmatrix(struct statement *statement, const struct row *row)
+bool ptx_decode_ldmatrix(struct statement *statement, const struct row *row)
 {
     struct shape shape;
     struct operand registers[4] = {0}, address = {0};
-    take(statement, ".sync");
+    ptx_take(statement, ".sync");
     const bool shaped = take_shape(statement, &shape) && shape.m == 8 && shape.n == 8 && shape.k == 0;
     const bool move = row->operation == OP_MATRIX_MOVE, store = row->operation == OP_MATRIX_STORE8;
-    const int number = move ? 0 : take_one(statement, ".x1 .x2 .x4");
-    const bool transposed = take(statement, ".trans");
-    const enum space space = take_space(statement);
+    const int number = move ? 0 : ptx_take_one(statement, ".x1 .x2 .x4");
+    const bool transposed = ptx_take(statement, ".trans");
+    const enum space space = ptx_take_space(statement);
     const unsigned at = store ? 0 : 1;
-    if (!shaped || number < 0 || take_any_type(statement) != T_B16 || statement->operand_count != 2)
-        return unsupported(statement);
+    if (!shaped || number < 0 || ptx_take_any_type(statement) != T_B16 || statement->operand_count != 2)
+        return ptx_unsupported(statement);
     const unsigned count = 1u << number;
     const struct written *written = &statement->operands[1 - at];
     if (written->count != count || written->form == FORM_ADDRESS ||
         (statement->operands[at].form == FORM_ADDRESS) == move)
-        return refuse(statement, "has another number of registers");
+        return ptx_refuse(statement, "has the wrong number of registers");
     for (unsigned i = 0; i < count; i++)
-        if (store ? !read_operand(statement->parser, &written->atoms[i], T_B32, &registers[i])
-                  : !write_operand(statement->parser, &written->atoms[i], false, &registers[i]))
+        if (store ? !ptx_read_operand(statement->parser, &written->atoms[i], T_B32, &registers[i])
+                  : !ptx_write_operand(statement->parser, &written->atoms[i], false, &registers[i]))
             return false;
-    if (!read_operand(statement->parser, &statement->operands[at].atoms[0], move ? T_B32 : T_U64, &address))
+    if (!ptx_read_operand(statement->parser, &statement->operands[at].atoms[0], move ? T_B32 : T_U64,
+                          &address))
         return false;
-    struct instruction *instruction = begin(statement, row->operation, T_B16);
+    struct instruction *instruction = ptx_begin_instruction(statement, row->operation, T_B16);
     if (instruction == NULL)
         return false;
     instruction->space = (uint8_t)space;

@@ -1,4 +1,4 @@
-/* Saying what is wrong with a text or a launch, once: the first reason wins. */
+/* Diagnostics of a text or a launch: only the first one is kept. */
 #ifndef NEUTRINO_SIM_PTX_DIAGNOSTIC_H
 #define NEUTRINO_SIM_PTX_DIAGNOSTIC_H
 

@@ -1,4 +1,4 @@
-/* The running state of a grid: blocks, warps and groups of lanes that stand at one instruction. */
+/* The state of a running grid: blocks, warps, and groups of lanes at one instruction. */
 #ifndef NEUTRINO_SIM_PTX_ENGINE_H
 #define NEUTRINO_SIM_PTX_ENGINE_H
 
@@ -10,25 +10,25 @@ enum { DEPTH_MAX = 1024, RANGES = 8 };
 
 #define ALL_LANES UINT32_MAX
 
-/* Lanes of a warp that go on together. A warp is one group until its lanes take different branches; groups
- * that meet at an instruction again become one. */
+/* Lanes of a warp that run together. A warp is one group until its lanes diverge; groups that meet at an
+ * instruction merge. */
 enum group_state { GROUP_RUNS, GROUP_AT_BARRIER, GROUP_CONVERGES };
 
 struct group {
     uint32_t mask;
     uint32_t pc;
-    uint32_t depth;     /* calls it is inside of */
-    uint32_t registers; /* where its frame begins, in each stack */
+    uint32_t depth;     /* number of active calls */
+    uint32_t registers; /* where the frame begins in each stack */
     uint32_t predicates;
     uint32_t frame;
     uint32_t local;
-    uint32_t alloca;  /* bytes behind the function's own local memory */
-    uint32_t barrier; /* that it waits at */
+    uint32_t alloca;  /* bytes after the function's own local memory */
+    uint32_t barrier; /* the barrier it waits at */
     uint8_t state;
-    bool forced; /* nobody else can come to the collective it stands at */
+    bool forced; /* run the collective although lanes are missing: they cannot come */
 };
 
-/* Where a lane goes back to. */
+/* Return state of a lane. */
 struct caller {
     uint32_t pc, call, callee, registers, predicates, frame, local, alloca;
 };
@@ -36,7 +36,7 @@ struct caller {
 struct grid;
 
 struct barrier {
-    uint32_t arrived, expected; /* threads; 0 expected: all that live */
+    uint32_t arrived, expected; /* in threads; 0 expected: all live threads */
     uint32_t true_count, voters;
 };
 
@@ -61,23 +61,23 @@ struct warp {
     struct block *block;
     uint32_t number;
     uint32_t live;
-    uint32_t carry; /* the condition code, a bit a lane */
+    uint32_t carry; /* the carry flag, one bit per lane */
     struct group groups[LANES];
     uint32_t group_count;
-    uint32_t diverged; /* steps since it last was one group */
+    uint32_t diverged; /* steps since the warp was last one group */
     uint64_t *registers;
     size_t register_room; /* in registers */
     uint32_t *predicates;
     size_t predicate_room;
-    unsigned char *frames; /* .param variables: frame_room bytes a lane */
+    unsigned char *frames; /* .param variables: frame_room bytes per lane */
     uint32_t frame_room;
-    unsigned char *locals; /* .local memory, likewise */
+    unsigned char *locals; /* .local memory: local_room bytes per lane */
     uint32_t local_room;
     struct caller (*callers)[LANES];
     uint32_t caller_room;
-    struct range ranges[RANGES]; /* allocations that were touched lately */
+    struct range ranges[RANGES]; /* recently used allocations */
     uint32_t next_range;
-    /* The group that runs, unpacked. */
+    /* Cached from the running group. */
     uint64_t *frame_registers;
     uint32_t *frame_predicates;
     const uint64_t *constants;
@@ -87,12 +87,12 @@ struct warp {
 struct grid {
     const struct ptx_launch *launch;
     const struct ptx_module *module;
-    const unsigned char *parameters; /* a copy: the caller's may go */
-    uint32_t workspace[2]; /* of a cooperative grid: its size, and the word that grid.sync() counts in */
+    const unsigned char *parameters; /* a copy: the caller may free the original */
+    uint32_t workspace[2];           /* of a cooperative grid: its size and the counter of grid.sync() */
     uint64_t start_ns;
     _Atomic uint64_t next_block;
     uint64_t block_count;
-    _Atomic int status; /* enum ptx_status: the first fault ends all */
+    _Atomic int status; /* enum ptx_status; the first fault ends the grid */
     struct ptx_diagnostic *diagnostic;
     _Atomic bool diagnosed;
 };
@@ -120,8 +120,8 @@ static inline void set_predicate(struct warp *warp, struct operand operand, uint
     *predicate = (*predicate & ~mask) | (values & mask);
 }
 
-/* Runs the rest with `lane` set to each lane of `mask`; the loop over a whole warp is one that compilers
- * vectorise: one lane reads and writes nothing of another's. */
+/* Runs a statement for each lane of `mask`. The loop over a full warp can be vectorised: no lane reads or
+ * writes data of another lane. */
 #if defined(__clang__)
 #define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -143,55 +143,57 @@ static inline void set_predicate(struct warp *warp, struct operand operand, uint
         }                                                                                                    \
     } while (0)
 
-/* Ends the grid, with the PTX line; always returns the status. */
-enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
-                      const char *what, uint64_t address);
+/* Ends the grid and records the PTX line; always returns `status`. */
+enum ptx_status ptx_fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
+                          const char *what, uint64_t address);
 
-/* Whether every lane's address plus offset is aligned (has no bit of `misaligned`) and at most `last` beyond
- * `begin`. */
-bool all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
-                uint64_t misaligned);
+/* Whether address + offset of each lane is aligned (no bit of `misaligned` is set) and at most `last` bytes
+ * after `begin`. */
+bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
+                    uint64_t misaligned);
 
-/* False where the instruction is none of the few that are run in a fast form. */
-bool run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask);
-/* The same for an access of `bytes` by one lane. */
-enum ptx_status fault_access(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
-                             const char *what, uint64_t address, unsigned bytes, enum space space,
-                             unsigned lane);
+/* Runs an instruction that has a fast version; returns false for any other. */
+bool ptx_run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+/* Like ptx_fault(), for an access of `bytes` bytes by one lane. */
+enum ptx_status ptx_fault_access(struct warp *warp, const struct instruction *instruction,
+                                 enum ptx_status status, const char *what, uint64_t address, unsigned bytes,
+                                 enum space space, unsigned lane);
 
-/* A lane's place in its block. */
-void thread_index(const struct warp *warp, unsigned lane, uint32_t index[3]);
+/* The thread index of a lane. */
+void ptx_thread_index(const struct warp *warp, unsigned lane, uint32_t index[3]);
 
-/* Each runs one family of instructions. */
-runner run_integer, run_float, run_packed, run_convert, run_convert_pair, run_convert_pack, run_compare,
-    run_select, run_test, run_predicate_move, run_predicate_logic, run_move, run_pack, run_load, run_store,
-    run_frame, run_atomic, run_copy_async, run_mbarrier, run_shuffle, run_activemask, run_collective, run_mma,
-    run_matrix_memory, run_matrix8, run_matrix_move, run_builtin;
+/* Each function runs one family of instructions. */
+runner ptx_run_integer, ptx_run_float, ptx_run_packed, ptx_run_convert, ptx_run_convert_pair,
+    ptx_run_convert_pack, ptx_run_compare, ptx_run_select, ptx_run_test, ptx_run_predicate_move,
+    ptx_run_predicate_logic, ptx_run_move, ptx_run_pack, ptx_run_load, ptx_run_store, ptx_run_frame,
+    ptx_run_atomic, ptx_run_copy_async, ptx_run_mbarrier, ptx_run_shuffle, ptx_run_activemask,
+    ptx_run_collective, ptx_run_mma, ptx_run_matrix_memory, ptx_run_matrix8, ptx_run_matrix_move,
+    ptx_run_builtin;
 
-/* Host address behind a device address, or NULL with a fault. */
-void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
-            unsigned bytes, enum access access, unsigned lane, enum ptx_status *status);
+/* Returns the host address of a device address, or NULL after a fault. */
+void *ptx_reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
+                unsigned bytes, enum access access, unsigned lane, enum ptx_status *status);
 
-/* Groups of a warp; both may move the others in memory. */
-struct group *add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc);
-void remove_group(struct warp *warp, const struct group *group);
+/* Add or remove a group. Both may move other groups in memory. */
+struct group *ptx_add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc);
+void ptx_remove_group(struct warp *warp, const struct group *group);
 
-/* Into a function and out of it, for all lanes of the group. */
-enum ptx_status enter_call(struct warp *warp, struct group *group, const struct instruction *instruction);
-enum ptx_status run_stack(struct warp *warp, struct group *group, const struct instruction *instruction);
-void leave_call(struct warp *warp, struct group *group);
+/* Enter and leave a function with all lanes of the group. */
+enum ptx_status ptx_enter_call(struct warp *warp, struct group *group, const struct instruction *instruction);
+enum ptx_status ptx_run_stack(struct warp *warp, struct group *group, const struct instruction *instruction);
+void ptx_leave_call(struct warp *warp, struct group *group);
 
-/* Until every lane has ended or waits at a barrier, or it has had its turn: `yielded` then. */
-enum ptx_status run_warp(struct warp *warp, bool *yielded);
+/* Runs a warp until all lanes have ended or wait at a barrier. Sets `yielded` if its turn ended first. */
+enum ptx_status ptx_run_warp(struct warp *warp, bool *yielded);
 
-/* Whether the grid is to go on: not cancelled, in time, without a fault elsewhere. */
-enum ptx_status poll_grid(struct warp *warp, const struct instruction *instruction);
+/* Returns PTX_OK unless the grid is cancelled, timed out or faulted. */
+enum ptx_status ptx_poll_grid(struct warp *warp, const struct instruction *instruction);
 
-struct block *make_block(const struct grid *grid); /* NULL without memory */
-void free_block(struct block *block);
-void start_block(struct block *block, uint64_t number);
-enum ptx_status run_block(struct block *block, bool *ended);
+struct block *ptx_make_block(const struct grid *grid); /* NULL if out of memory */
+void ptx_free_block(struct block *block);
+void ptx_start_block(struct block *block, uint64_t number);
+enum ptx_status ptx_run_block(struct block *block, bool *ended);
 
-uint64_t now_ns(void);
+uint64_t ptx_now_ns(void);
 
 #endif

@@ -1,8 +1,8 @@
-/* How a grid ends early, and what is told of it. */
+/* End a grid early and report the reason. */
 #include "ptx/diagnostic.h"
 #include "ptx/engine.h"
 
-void thread_index(const struct warp *warp, unsigned lane, uint32_t index[3])
+void ptx_thread_index(const struct warp *warp, unsigned lane, uint32_t index[3])
 {
     const uint32_t *shape = warp->block->grid->launch->block;
     const uint32_t thread = warp->number * LANES + lane;
@@ -11,19 +11,18 @@ void thread_index(const struct warp *warp, unsigned lane, uint32_t index[3])
     index[2] = thread / shape[0] / shape[1];
 }
 
-/* The first fault of a grid is the one that is told of. */
+/* Only the first fault of a grid is reported. */
 static enum ptx_status end_grid(struct warp *warp, const struct instruction *instruction,
                                 enum ptx_status status, struct ptx_fault fault, unsigned lane)
 {
     const struct grid *grid = warp->block->grid;
-    struct grid *shared =
-        (struct grid *)(uintptr_t)grid; /* only its atomics and the one diagnostic are written */
+    struct grid *shared = (struct grid *)(uintptr_t)grid; /* writes atomics and the diagnostic only */
     int expected = PTX_OK;
     if (!atomic_compare_exchange_strong(&shared->status, &expected, (int)status) ||
         atomic_exchange(&shared->diagnosed, true) || grid->diagnostic == NULL)
         return status;
     memcpy(fault.block, warp->block->index, sizeof fault.block);
-    thread_index(warp, lane, fault.thread);
+    ptx_thread_index(warp, lane, fault.thread);
     diagnose(grid->diagnostic, instruction->line, "line %u of the PTX: %s (0x%llx) in block (%u, %u, %u)",
              instruction->line, fault.what, (unsigned long long)fault.address, fault.block[0], fault.block[1],
              fault.block[2]);
@@ -31,17 +30,17 @@ static enum ptx_status end_grid(struct warp *warp, const struct instruction *ins
     return status;
 }
 
-enum ptx_status fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
-                      const char *what, uint64_t address)
+enum ptx_status ptx_fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
+                          const char *what, uint64_t address)
 {
     const uint32_t mask = warp->now != NULL && warp->now->mask != 0 ? warp->now->mask : 1;
     return end_grid(warp, instruction, status, (struct ptx_fault){.what = what, .address = address},
                     (unsigned)__builtin_ctz(mask));
 }
 
-enum ptx_status fault_access(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
-                             const char *what, uint64_t address, unsigned bytes, enum space space,
-                             unsigned lane)
+enum ptx_status ptx_fault_access(struct warp *warp, const struct instruction *instruction,
+                                 enum ptx_status status, const char *what, uint64_t address, unsigned bytes,
+                                 enum space space, unsigned lane)
 {
     const char *access = instruction->operation == OP_ST     ? "write"
                          : instruction->operation == OP_ATOM ? "atomic access"

@@ -1,11 +1,10 @@
-/* Floating-point arithmetic. Compiled without contraction: a fused operation is fused only where PTX says so.
- */
+/* Floating-point arithmetic. Compiled with -ffp-contract=off: only PTX's fma is fused. */
 #include <fenv.h>
 
 #include "ptx/engine.h"
 #include "ptx/number.h"
 
-/* min and max: a NaN loses to a number unless .NaN is asked for; -0 is less than +0. */
+/* min and max: with .NaN a NaN is propagated, else the number wins; -0 is less than +0. */
 static double smaller(double x, double y, bool propagate)
 {
     if (isnan(x) || isnan(y))
@@ -20,7 +19,7 @@ static double larger(double x, double y, bool propagate)
     return x > y || (x == y && signbit(y)) ? x : y;
 }
 
-/* min.xorsign.abs: of the sizes, with the product's sign. */
+/* min.xorsign.abs: of the absolute values, with the sign of the product. */
 static double of_sizes(const struct instruction *instruction, double x, double y, bool propagate)
 {
     const double a = fabs(x), b = fabs(y);
@@ -68,7 +67,7 @@ static float apply_f32(const struct instruction *instruction, float x, float y, 
         return cosf(x);
     case OP_TANH:
         return tanhf(x);
-    default: /* copysign: the sign of the first, the size of the second */
+    default: /* copysign: the sign of x, the magnitude of y */
         return copysignf(y, x);
     }
 }
@@ -105,14 +104,14 @@ static double apply_f64(const struct instruction *instruction, double x, double 
     }
 }
 
-/* f16 and bf16: computed as doubles, rounded once. A double holds their products exactly, but not every sum.
+/* f16 and bf16: computed in double and rounded once. Products are exact in double; sums are rounded to odd.
  */
 static uint16_t apply_half(const struct instruction *instruction, uint16_t x, uint16_t y, uint16_t z,
                            bool brain)
 {
-    const double a = (double)(brain ? bf16_value(x) : f16_value(x)),
-                 b = (double)(brain ? bf16_value(y) : f16_value(y));
-    const double c = (double)(brain ? bf16_value(z) : f16_value(z));
+    const double a = (double)(brain ? bf16_value(x) : ptx_f16_value(x)),
+                 b = (double)(brain ? bf16_value(y) : ptx_f16_value(y));
+    const double c = (double)(brain ? bf16_value(z) : ptx_f16_value(z));
     double value;
     switch (instruction->operation) {
     case OP_ABS:
@@ -128,13 +127,13 @@ static uint16_t apply_half(const struct instruction *instruction, uint16_t x, ui
         break;
     }
     case OP_ADD:
-        value = sum_to_odd(a, b);
+        value = ptx_sum_to_odd(a, b);
         break;
     case OP_SUB:
-        value = sum_to_odd(a, -b);
+        value = ptx_sum_to_odd(a, -b);
         break;
     case OP_FMA:
-        value = sum_to_odd(a * b, c);
+        value = ptx_sum_to_odd(a * b, c);
         break;
     case OP_EX2:
         value = exp2(a);
@@ -149,8 +148,8 @@ static uint16_t apply_half(const struct instruction *instruction, uint16_t x, ui
     if (instruction->flags & FLAG_SATURATE)
         value = !(value > 0) ? 0 : value > 1 ? 1 : value;
     if ((instruction->flags & FLAG_RELU) && value <= 0)
-        value = 0; /* a NaN stays one */
-    return brain ? bf16_bits(value, ROUND_NEAREST) : f16_bits(value, ROUND_NEAREST);
+        value = 0; /* a NaN is unchanged */
+    return brain ? ptx_bf16_bits(value, ROUND_NEAREST) : ptx_f16_bits(value, ROUND_NEAREST);
 }
 
 static void set_rounding(uint8_t rounding)
@@ -181,7 +180,7 @@ static void run_f32(const struct instruction *instruction, uint32_t mask, const 
     });
 }
 
-enum ptx_status run_float(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_float(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);

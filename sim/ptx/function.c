@@ -1,10 +1,10 @@
-/* Functions: their headers, their statements, the labels that branches name. */
+/* Parse functions: headers, statements and labels. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx/parser.h"
 
-bool skip_line(struct parser *parser)
+bool ptx_skip_line(struct parser *parser)
 {
     const uint32_t line = parser->at->line;
     while (parser->at->kind != TOKEN_END && parser->at->line == line)
@@ -12,84 +12,84 @@ bool skip_line(struct parser *parser)
     return true;
 }
 
-bool skip_braces(struct parser *parser)
+bool ptx_skip_braces(struct parser *parser)
 {
     int depth = 0;
     while (parser->at->kind != TOKEN_END) {
-        depth += token_is(parser->at, "{") ? 1 : token_is(parser->at, "}") ? -1 : 0;
+        depth += ptx_token_is(parser->at, "{") ? 1 : ptx_token_is(parser->at, "}") ? -1 : 0;
         next_token(parser);
-        if (depth == 0 && token_is(parser->at - 1, "}"))
+        if (depth == 0 && ptx_token_is(parser->at - 1, "}"))
             return true;
     }
-    return fail(parser, parser->at->line, "a brace that is not closed");
+    return ptx_fail(parser, parser->at->line, "unclosed brace");
 }
 
-bool skip_statement(struct parser *parser)
+bool ptx_skip_statement(struct parser *parser)
 {
-    while (parser->at->kind != TOKEN_END && !token_is(parser->at, ";"))
+    while (parser->at->kind != TOKEN_END && !ptx_token_is(parser->at, ";"))
         next_token(parser);
-    return expect_text(parser, ";");
+    return ptx_expect_text(parser, ";");
 }
 
 static bool parse_branch_targets(struct parser *parser, size_t label)
 {
     struct ptx_module *module = parser->module;
-    struct table *tables = grow(module->tables, module->table_count, &module->table_room, sizeof *tables);
+    struct table *tables = ptx_grow(module->tables, module->table_count, &module->table_room, sizeof *tables);
     if (tables == NULL)
-        return fail_memory(parser);
+        return ptx_fail_memory(parser);
     module->tables = tables;
     struct table *table = &tables[module->table_count];
     *table = (struct table){0, NULL};
     parser->labels[label].table = (int64_t)module->table_count++;
     size_t room = 0;
     do {
-        int64_t *targets = grow(table->targets, table->count, &room, sizeof *targets);
+        int64_t *targets = ptx_grow(table->targets, table->count, &room, sizeof *targets);
         if (targets == NULL)
-            return fail_memory(parser);
+            return ptx_fail_memory(parser);
         table->targets = targets;
-        const size_t target = find_label(parser, next_token(parser));
+        const size_t target = ptx_find_label(parser, next_token(parser));
         if (target == SIZE_MAX)
             return false;
-        targets[table->count++] = (int64_t)target; /* a label's number until the function ends */
-    } while (accept_text(parser, ","));
-    return expect_text(parser, ";");
+        targets[table->count++] = (int64_t)target; /* label number; resolved at the function's end */
+    } while (ptx_accept_text(parser, ","));
+    return ptx_expect_text(parser, ";");
 }
 
 static bool parse_label(struct parser *parser)
 {
-    const size_t label = find_label(parser, parser->at);
+    const size_t label = ptx_find_label(parser, parser->at);
     parser->at += 2;
     if (label == SIZE_MAX)
         return false;
-    if (accept_text(parser, ".branchtargets"))
+    if (ptx_accept_text(parser, ".branchtargets"))
         return parse_branch_targets(parser, label);
-    /* What an indirect call may reach: the callee's own parameters say that when it is made. */
-    if (token_is(parser->at, ".callprototype") || token_is(parser->at, ".calltargets"))
-        return skip_statement(parser);
+    /* .calltargets and .callprototype are skipped: the engine checks the callee's parameters at the call. */
+    if (ptx_token_is(parser->at, ".callprototype") || ptx_token_is(parser->at, ".calltargets"))
+        return ptx_skip_statement(parser);
     if (parser->labels[label].target >= 0)
-        return fail(parser, parser->at->line, "label %.*s twice", (int)parser->labels[label].name->length,
-                    parser->labels[label].name->text);
+        return ptx_fail(parser, parser->at->line, "label %.*s is defined twice",
+                        (int)parser->labels[label].name->length, parser->labels[label].name->text);
     parser->labels[label].target = (int64_t)parser->module->code_count;
     return true;
 }
 
 static bool parse_statement(struct parser *parser)
 {
-    if (accept_text(parser, ".reg"))
-        return parse_registers(parser);
-    if (accept_text(parser, ".param"))
-        return parse_frame_variable(parser, NAME_FRAME);
-    if (accept_text(parser, ".local"))
-        return parse_frame_variable(parser, NAME_LOCAL);
-    if (variable_space(parser->at) != SPACE_GENERIC)
-        return parse_variables(parser, false);
-    if (token_is(parser->at, ".loc") || token_is(parser->at, ".file"))
-        return skip_line(parser);
-    if (token_is(parser->at, ".pragma"))
-        return skip_statement(parser);
-    if (parser->at->kind == TOKEN_NAME && token_is(parser->at + 1, ":"))
+    if (ptx_accept_text(parser, ".reg"))
+        return ptx_parse_registers(parser);
+    if (ptx_accept_text(parser, ".param"))
+        return ptx_parse_frame_variable(parser, NAME_FRAME);
+    if (ptx_accept_text(parser, ".local"))
+        return ptx_parse_frame_variable(parser, NAME_LOCAL);
+    if (ptx_variable_space(parser->at) != SPACE_GENERIC)
+        return ptx_parse_variables(parser, false);
+    if (ptx_token_is(parser->at, ".loc") || ptx_token_is(parser->at, ".file"))
+        return ptx_skip_line(parser);
+    if (ptx_token_is(parser->at, ".pragma"))
+        return ptx_skip_statement(parser);
+    if (parser->at->kind == TOKEN_NAME && ptx_token_is(parser->at + 1, ":"))
         return parse_label(parser);
-    return parse_instruction(parser);
+    return ptx_parse_instruction(parser);
 }
 
 static bool parse_body(struct parser *parser)
@@ -97,15 +97,15 @@ static bool parse_body(struct parser *parser)
     size_t scopes[NESTING_MAX];
     int depth = 0;
     do {
-        if (accept_text(parser, "{")) {
+        if (ptx_accept_text(parser, "{")) {
             if (depth == NESTING_MAX)
-                return fail(parser, parser->at->line, "blocks nest deeper than %d", NESTING_MAX);
+                return ptx_fail(parser, parser->at->line, "blocks nest deeper than %d", NESTING_MAX);
             scopes[depth++] = parser->name_count;
-        } else if (accept_text(parser, "}")) {
-            parser->name_count = scopes[--depth]; /* the block's names are no longer known */
+        } else if (ptx_accept_text(parser, "}")) {
+            parser->name_count = scopes[--depth]; /* the block's names go out of scope */
         } else if (parser->at->kind == TOKEN_END) {
-            return fail(parser, parser->at->line, "the text ends inside a function");
-        } else if (!accept_text(parser, ";") && !parse_statement(parser)) {
+            return ptx_fail(parser, parser->at->line, "the text ends inside a function");
+        } else if (!ptx_accept_text(parser, ";") && !parse_statement(parser)) {
             return false;
         }
     } while (depth > 0);
@@ -116,7 +116,8 @@ static bool resolve_label(struct parser *parser, int64_t *reference)
 {
     const struct label *label = &parser->labels[*reference];
     if (label->target < 0)
-        return fail(parser, label->name->line, "no label %.*s", (int)label->name->length, label->name->text);
+        return ptx_fail(parser, label->name->line, "label %.*s is not defined", (int)label->name->length,
+                        label->name->text);
     *reference = label->target;
     return true;
 }
@@ -138,7 +139,7 @@ static bool resolve_labels(struct parser *parser, const struct ptx_kernel *funct
         if (instruction->operation == OP_BRX) {
             instruction->offset = parser->labels[instruction->offset].table;
             if (instruction->offset < 0)
-                return fail(parser, instruction->line, "brx.idx without .branchtargets");
+                return ptx_fail(parser, instruction->line, "brx.idx needs a .branchtargets list");
         }
     }
     return true;
@@ -147,30 +148,30 @@ static bool resolve_labels(struct parser *parser, const struct ptx_kernel *funct
 static bool parse_function_attributes(struct parser *parser, struct ptx_kernel *function)
 {
     while (parser->at->kind == TOKEN_DIRECTIVE) {
-        const bool threads = token_is(parser->at, ".maxntid") || token_is(parser->at, ".reqntid");
-        const bool numbers = threads || token_is(parser->at, ".minnctapersm") ||
-                             token_is(parser->at, ".maxnreg") || token_is(parser->at, ".maxnctapersm") ||
-                             token_is(parser->at, ".maxclusterrank");
+        const bool threads = ptx_token_is(parser->at, ".maxntid") || ptx_token_is(parser->at, ".reqntid");
+        const bool numbers =
+            threads || ptx_token_is(parser->at, ".minnctapersm") || ptx_token_is(parser->at, ".maxnreg") ||
+            ptx_token_is(parser->at, ".maxnctapersm") || ptx_token_is(parser->at, ".maxclusterrank");
         if (!numbers) {
-            if (!accept_text(parser, ".noreturn") && !accept_text(parser, ".explicitcluster"))
-                return token_is(parser->at, ".pragma")
-                           ? skip_statement(parser)
-                           : fail(parser, parser->at->line, "'%.*s' is not executed", (int)parser->at->length,
-                                  parser->at->text);
+            if (!ptx_accept_text(parser, ".noreturn") && !ptx_accept_text(parser, ".explicitcluster"))
+                return ptx_token_is(parser->at, ".pragma")
+                           ? ptx_skip_statement(parser)
+                           : ptx_fail(parser, parser->at->line, "unsupported directive '%.*s'",
+                                      (int)parser->at->length, parser->at->text);
             continue;
         }
-        const bool required = token_is(next_token(parser), ".reqntid");
+        const bool required = ptx_token_is(next_token(parser), ".reqntid");
         uint64_t product = 1, value;
         unsigned axis = 0;
         if (required)
             function->required_threads[1] = function->required_threads[2] = 1;
         do {
-            if (!parse_integer(parser, &value))
+            if (!ptx_parse_integer(parser, &value))
                 return false;
             if (required && axis < 3)
                 function->required_threads[axis++] = value < 4096 ? (uint32_t)value : 4096;
             product *= value < 4096 ? value : 4096;
-        } while (accept_text(parser, ","));
+        } while (ptx_accept_text(parser, ","));
         if (threads)
             function->max_threads = product < 1024 ? (uint32_t)product : 1024;
     }
@@ -180,19 +181,19 @@ static bool parse_function_attributes(struct parser *parser, struct ptx_kernel *
 static struct ptx_kernel *add_function(struct parser *parser, const struct token *name, bool entry)
 {
     struct ptx_module *module = parser->module;
-    const int64_t known = find_function(parser, name);
+    const int64_t known = ptx_find_function(parser, name);
     if (known >= 0) {
         parser->function_index = (uint32_t)known;
         return module->functions[known];
     }
     struct ptx_kernel **functions =
-        grow(module->functions, module->function_count, &module->function_room, sizeof *functions);
+        ptx_grow(module->functions, module->function_count, &module->function_room, sizeof *functions);
     struct ptx_kernel *function = calloc(1, sizeof *function);
     if (functions != NULL)
         module->functions = functions;
-    if (functions == NULL || function == NULL || (function->name = token_copy(name)) == NULL) {
+    if (functions == NULL || function == NULL || (function->name = ptx_token_copy(name)) == NULL) {
         free(function);
-        fail_memory(parser);
+        ptx_fail_memory(parser);
         return NULL;
     }
     function->module = module;
@@ -202,27 +203,27 @@ static struct ptx_kernel *add_function(struct parser *parser, const struct token
     return function;
 }
 
-/* The name follows the results, which are parsed into a function of no name first. */
-bool parse_function(struct parser *parser, bool entry)
+/* The results precede the name, so they are parsed into an unnamed function first. */
+bool ptx_parse_function(struct parser *parser, bool entry)
 {
     struct ptx_kernel scratch = {0};
     parser->name_count = parser->label_count = 0;
     parser->function = &scratch;
-    bool good = entry || parse_parameters(parser, &scratch.results, &scratch.result_count, false);
+    bool good = entry || ptx_parse_parameters(parser, &scratch.results, &scratch.result_count, false);
     const struct token *token = next_token(parser);
-    /* A name with % could not be told from a register. */
+    /* A name with % would look like a register. */
     good = good && ((token->kind == TOKEN_NAME && token->text[0] != '%') ||
-                    fail(parser, token->line, "expected a function's name"));
-    good = good && parse_parameters(parser, &scratch.parameters, &scratch.parameter_count, entry);
+                    ptx_fail(parser, token->line, "expected a function's name"));
+    good = good && ptx_parse_parameters(parser, &scratch.parameters, &scratch.parameter_count, entry);
     good = good && parse_function_attributes(parser, &scratch);
     struct ptx_kernel *function = good ? add_function(parser, token, entry) : NULL;
     const bool again = function != NULL && function->defined;
     if (function == NULL || again) {
         free(scratch.parameters);
         free(scratch.results);
-        if (again && accept_text(parser, ";"))
-            return true; /* declared once more */
-        return again ? fail(parser, token->line, "function %s twice", function->name) : false;
+        if (again && ptx_accept_text(parser, ";"))
+            return true; /* a repeated declaration */
+        return again ? ptx_fail(parser, token->line, "function %s is defined twice", function->name) : false;
     }
     free(function->parameters);
     free(function->results);
@@ -231,16 +232,16 @@ bool parse_function(struct parser *parser, bool entry)
     scratch.entry = entry;
     *function = scratch;
     parser->function = function;
-    if (accept_text(parser, ";"))
+    if (ptx_accept_text(parser, ";"))
         return true;
     function->defined = true;
     function->begin = (uint32_t)parser->module->code_count;
-    if (!token_is(parser->at, "{"))
-        return expect_text(parser, "{");
+    if (!ptx_token_is(parser->at, "{"))
+        return ptx_expect_text(parser, "{");
     if (!parse_body(parser))
         return false;
-    /* A label may stand at the very end, and a text may fall off it: both return. */
-    if (emit(parser, entry ? OP_EXIT : OP_RET, parser->at->line) == NULL)
+    /* Code may fall off the end of a function, and a label may stand there: return. */
+    if (ptx_emit(parser, entry ? OP_EXIT : OP_RET, parser->at->line) == NULL)
         return false;
     function->end = (uint32_t)parser->module->code_count;
     return resolve_labels(parser, function);

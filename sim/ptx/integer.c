@@ -1,8 +1,8 @@
 /* Integer arithmetic, logic and bit operations. */
 #include "ptx/engine.h"
 
-/* One expression for every integer type: x, y, z are the sources as T, the result is kept as U, T unsigned.
- */
+/* Evaluates one expression for an integer type: x, y, z are the sources as T; the result is stored as U, the
+ * unsigned T. */
 #define TYPED(T, U, expression)                                                                              \
     EACH_LANE(mask, lane, {                                                                                  \
         const T x = (T)a[lane], y = (T)b[lane], z = (T)c[lane];                                              \
@@ -37,12 +37,12 @@
         break;                                                                                               \
     }
 
-/* Wrapping, as the hardware's: signed overflow is undefined in C. */
+/* Wraps like the hardware; signed overflow is undefined in C. */
 #define WRAP(x) ((uint64_t)(x))
 
 static unsigned width_of(const struct instruction *instruction)
 {
-    return 8 * type_bytes((enum type)instruction->type);
+    return 8 * ptx_type_bytes((enum type)instruction->type);
 }
 
 static uint64_t low_bits(uint64_t value, unsigned width)
@@ -55,18 +55,18 @@ static int64_t sign_extend(uint64_t value, unsigned width)
     return width >= 64 ? (int64_t)value : (int64_t)(value << (64 - width)) >> (64 - width);
 }
 
-/* Value as the instruction's type has it, in 64 bits. */
+/* Extends a value of the instruction's type to 64 bits. */
 static uint64_t widen(const struct instruction *instruction, uint64_t value)
 {
     const unsigned width = width_of(instruction);
-    return type_is_signed((enum type)instruction->type) ? (uint64_t)sign_extend(value, width)
-                                                        : low_bits(value, width);
+    return ptx_type_is_signed((enum type)instruction->type) ? (uint64_t)sign_extend(value, width)
+                                                            : low_bits(value, width);
 }
 
 static uint64_t high_half(const struct instruction *instruction, uint64_t x, uint64_t y)
 {
     const unsigned width = width_of(instruction);
-    if (type_is_signed((enum type)instruction->type)) {
+    if (ptx_type_is_signed((enum type)instruction->type)) {
         const __int128 product = (__int128)sign_extend(x, width) * sign_extend(y, width);
         return low_bits((uint64_t)(product >> width), width);
     }
@@ -81,23 +81,23 @@ static uint64_t wide_product(const struct instruction *instruction, uint64_t x, 
 
 static uint64_t product_24(const struct instruction *instruction, uint64_t x, uint64_t y, unsigned shift)
 {
-    if (type_is_signed((enum type)instruction->type))
+    if (ptx_type_is_signed((enum type)instruction->type))
         return (uint32_t)((sign_extend(x, 24) * sign_extend(y, 24)) >> shift);
     return (uint32_t)((low_bits(x, 24) * low_bits(y, 24)) >> shift);
 }
 
-/* A division by zero gives all ones, as the hardware's; so does the remainder give the dividend. */
+/* A division by zero gives all ones, a remainder by zero the dividend, as on a GPU. */
 static uint64_t quotient(const struct instruction *instruction, uint64_t x, uint64_t y, bool remainder)
 {
     const unsigned width = width_of(instruction);
     if (low_bits(y, width) == 0)
         return remainder ? low_bits(x, width) : low_bits(UINT64_MAX, width);
-    if (!type_is_signed((enum type)instruction->type)) {
+    if (!ptx_type_is_signed((enum type)instruction->type)) {
         const uint64_t u = low_bits(x, width), v = low_bits(y, width);
         return remainder ? u % v : u / v;
     }
     const int64_t s = sign_extend(x, width), t = sign_extend(y, width);
-    if (t == -1) /* the one overflow */
+    if (t == -1) /* avoids the only overflow, INT_MIN / -1 */
         return remainder ? 0 : low_bits(-(uint64_t)s, width);
     return low_bits((uint64_t)(remainder ? s % t : s / t), width);
 }
@@ -124,7 +124,7 @@ static uint64_t shift_right(const struct instruction *instruction, uint64_t valu
 {
     const unsigned width = width_of(instruction);
     const unsigned by = (uint32_t)amount < width ? (uint32_t)amount : width;
-    if (type_is_signed((enum type)instruction->type))
+    if (ptx_type_is_signed((enum type)instruction->type))
         return low_bits((uint64_t)(sign_extend(value, width) >> (by < 64 ? by : 63)), width);
     return by >= 64 ? 0 : low_bits(value, width) >> by;
 }
@@ -150,7 +150,7 @@ static uint64_t extract_field(const struct instruction *instruction, uint64_t va
                               uint64_t length)
 {
     const unsigned width = width_of(instruction), at = (uint8_t)position, count = (uint8_t)length;
-    const bool is_signed = type_is_signed((enum type)instruction->type);
+    const bool is_signed = ptx_type_is_signed((enum type)instruction->type);
     if (count == 0)
         return 0;
     const unsigned last = at + count - 1 < width - 1 ? at + count - 1 : width - 1;
@@ -183,7 +183,7 @@ static uint64_t find_top(const struct instruction *instruction, uint64_t value)
 {
     const unsigned width = width_of(instruction);
     uint64_t bits = low_bits(value, width);
-    if (type_is_signed((enum type)instruction->type) && (bits >> (width - 1) & 1))
+    if (ptx_type_is_signed((enum type)instruction->type) && (bits >> (width - 1) & 1))
         bits = low_bits(~bits, width);
     if (bits == 0)
         return UINT32_MAX;
@@ -225,7 +225,7 @@ static uint64_t permute(uint8_t mode, uint64_t a, uint64_t b, uint64_t selector)
     return result;
 }
 
-/* Addition chains through the condition code of each lane. */
+/* add.cc, addc, madc ...: chained through the carry bit of each lane. */
 static void run_carry(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
@@ -244,7 +244,8 @@ static void run_carry(struct warp *warp, const struct instruction *instruction, 
             x = high_half(instruction, x, y);
         if (operation == OP_MAD_CARRY_LO || operation == OP_MAD_CARRY_HI)
             y = low_bits(c[lane], width);
-        /* x - y - borrow, as x + ~y + 1 - borrow: the carry out is "no borrow", kept as the borrow. */
+        /* x - y - borrow is computed as x + ~y + 1 - borrow. Its carry means "no borrow"; the inverse is
+         * stored. */
         const bool subtract = operation == OP_SUB_CARRY;
         const unsigned __int128 sum =
             subtract ? (unsigned __int128)x - y - carry : (unsigned __int128)x + y + carry;
@@ -257,7 +258,7 @@ static void run_carry(struct warp *warp, const struct instruction *instruction, 
 
 #define PLAIN(expression) EACH_LANE(mask, lane, d[lane] = (expression))
 
-enum ptx_status run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_integer(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);

@@ -1,5 +1,5 @@
-/* The loops of common.c, compiled for one generation of processors: FOR_PROCESSOR(name) is what a function is
- * called there, PROCESSOR the attribute that says so to the compiler. */
+/* The loops of common.c for one processor generation. FOR_PROCESSOR(name) gives the name of a function,
+ * PROCESSOR its target attribute. */
 
 PROCESSOR static bool FOR_PROCESSOR(run_words)(const struct instruction *instruction, uint32_t mask,
                                                const uint64_t *a, const uint64_t *b, const uint64_t *c,
@@ -100,7 +100,7 @@ PROCESSOR static bool FOR_PROCESSOR(run_conversion)(const struct instruction *in
     }
 }
 
-/* In all lanes: what the others hold is compared in vain. */
+/* Compares all 32 lanes; inactive results are ignored. */
 PROCESSOR static bool FOR_PROCESSOR(compare_lanes)(const struct instruction *instruction, const uint64_t *a,
                                                    const uint64_t *b, uint8_t truth[LANES])
 {
@@ -142,8 +142,7 @@ PROCESSOR static bool FOR_PROCESSOR(compare_lanes)(const struct instruction *ins
     }
 }
 
-/* Whether every lane's address, from `begin` on, leaves room for what is at most `last` beyond it, and is
- * aligned to the bits not in `misaligned`. */
+/* See ptx_all_inside(). */
 PROCESSOR static bool FOR_PROCESSOR(all_inside)(const uint64_t *addresses, uint32_t mask, uint64_t offset,
                                                 uint64_t begin, uint64_t last, uint64_t misaligned)
 {

@@ -45,7 +45,7 @@ static bool skip_comment(struct lexer *lexer)
     return true;
 }
 
-/* Skips blanks and comments; whether there were any. */
+/* Skips blanks and comments and returns whether it found any. */
 static bool skip_blanks(struct lexer *lexer)
 {
     const char *from = lexer->at;
@@ -76,7 +76,7 @@ static void read_digits(const char **at, const char *end, int base, uint64_t *va
         *value = *value * (uint64_t)base + (uint64_t)digit_of(**at);
 }
 
-/* 0f and 0d: exact bit patterns. */
+/* 0f and 0d literals: exact bit patterns. */
 static bool read_bit_pattern(struct lexer *lexer, struct token *token)
 {
     const char *at = lexer->at;
@@ -164,7 +164,7 @@ static bool read_token(struct lexer *lexer, struct token *token, struct ptx_diag
         token->mark = *at;
         lexer->at = at + 1;
     } else {
-        diagnose(diagnostic, lexer->line, "line %u: '%c' (byte %u) is no PTX", lexer->line,
+        diagnose(diagnostic, lexer->line, "line %u: '%c' (byte %u) is not valid in PTX", lexer->line,
                  isprint((unsigned char)*at) ? *at : '?', (unsigned char)*at);
         return false;
     }
@@ -190,7 +190,7 @@ struct token *ptx_lex(const char *text, size_t bytes, struct ptx_diagnostic *dia
 {
     struct lexer lexer = {.at = text, .end = text + bytes, .line = 1};
     if (bytes > INT32_MAX) {
-        diagnose(diagnostic, 0, "a text of %zu bytes is larger than 2 GiB", bytes);
+        diagnose(diagnostic, 0, "the text has %zu bytes, more than the limit of 2 GiB", bytes);
         return NULL;
     }
     for (;;) {
@@ -211,7 +211,7 @@ struct token *ptx_lex(const char *text, size_t bytes, struct ptx_diagnostic *dia
     return NULL;
 }
 
-bool token_is(const struct token *token, const char *text)
+bool ptx_token_is(const struct token *token, const char *text)
 {
     const size_t length = strlen(text);
     return token->length == length && memcmp(token->text, text, length) == 0;

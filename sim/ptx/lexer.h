@@ -29,11 +29,11 @@ struct token {
     uint64_t bits;
 };
 
-/* All tokens of a text, with one TOKEN_END last; the caller frees them. NULL with `diagnostic` on a character
- * that no PTX has, or a text of more than 2^31 bytes. */
+/* Returns the tokens of a text, ended by TOKEN_END; the caller frees them. Returns NULL and a diagnostic for
+ * an invalid character or a text of more than 2^31 bytes. */
 struct token *ptx_lex(const char *text, size_t bytes, struct ptx_diagnostic *diagnostic);
 
-/* Is the token this name, directive or mark? */
-bool token_is(const struct token *token, const char *text);
+/* Whether the token is this name, directive or mark. */
+bool ptx_token_is(const struct token *token, const char *text);
 
 #endif

@@ -7,12 +7,12 @@
 #include "ptx/parser.h"
 #include "ptx/runtime.h"
 
-bool same_name(const struct token *one, const struct token *other)
+bool ptx_same_name(const struct token *one, const struct token *other)
 {
     return one->length == other->length && memcmp(one->text, other->text, one->length) == 0;
 }
 
-bool is_definition(const struct symbol *symbol)
+bool ptx_is_definition(const struct symbol *symbol)
 {
     return symbol->name != NULL &&
            (symbol->function ? symbol->body != NULL : symbol->linkage != LINKAGE_EXTERN);
@@ -21,7 +21,7 @@ bool is_definition(const struct symbol *symbol)
 static uint64_t bytes_of(const struct text *text, const struct token *name)
 {
     for (size_t i = 0; i < text->module->variable_count; i++)
-        if (token_is(name, text->module->variables[i]->name))
+        if (ptx_token_is(name, text->module->variables[i]->name))
             return text->module->variables[i]->bytes;
     return 0;
 }
@@ -29,13 +29,13 @@ static uint64_t bytes_of(const struct text *text, const struct token *name)
 static const struct ptx_kernel *function_of(const struct text *text, const struct token *name)
 {
     for (size_t i = 0; i < text->module->function_count; i++)
-        if (token_is(name, text->module->functions[i]->name))
+        if (ptx_token_is(name, text->module->functions[i]->name))
             return text->module->functions[i];
     return NULL;
 }
 
-const struct symbol *find_global(const struct ptx_link *link, const struct token *name,
-                                 const struct text **in)
+const struct symbol *ptx_find_global(const struct ptx_link *link, const struct token *name,
+                                     const struct text **in)
 {
     const struct symbol *best = NULL;
     const struct text *where = NULL;
@@ -43,9 +43,10 @@ const struct symbol *find_global(const struct ptx_link *link, const struct token
         const struct text *text = &link->texts[i];
         for (size_t j = 0; j < text->symbols.count; j++) {
             const struct symbol *symbol = &text->symbols.list[j];
-            if (!is_definition(symbol) || symbol->linkage == LINKAGE_STATIC || !same_name(symbol->name, name))
+            if (!ptx_is_definition(symbol) || symbol->linkage == LINKAGE_STATIC ||
+                !ptx_same_name(symbol->name, name))
                 continue;
-            /* "PTX ISA", .common: of several the largest is taken. */
+            /* PTX ISA, .common: the largest definition wins. */
             const bool larger = best != NULL && symbol->linkage == LINKAGE_COMMON &&
                                 best->linkage == LINKAGE_COMMON &&
                                 bytes_of(text, name) > bytes_of(where, name);
@@ -67,7 +68,7 @@ static void free_text(struct text *text)
     for (size_t i = 0; i < text->rename_count; i++)
         free(text->renames[i].to);
     free(text->renames);
-    symbols_free(&text->symbols);
+    ptx_symbols_free(&text->symbols);
     ptx_module_free(text->module);
     free(text->bytes);
     free(text->name);
@@ -81,14 +82,14 @@ static bool parameters_fit(const struct ptx_kernel *one, const struct ptx_kernel
     return fit;
 }
 
-/* Do two texts agree on what a name means? The words are a driver's (580.159). */
+/* Checks that two texts agree on a symbol. The messages are those of driver 580.159. */
 static bool agree(const struct text *text, const struct symbol *symbol, const struct text *before,
                   const struct symbol *known, struct ptx_diagnostic *diagnostic)
 {
     const struct token *name = symbol->name;
     const char *wrong = NULL, *first = "specified";
     const bool common = symbol->linkage == LINKAGE_COMMON || known->linkage == LINKAGE_COMMON;
-    if (is_definition(symbol) && is_definition(known) && symbol->linkage == LINKAGE_VISIBLE &&
+    if (ptx_is_definition(symbol) && ptx_is_definition(known) && symbol->linkage == LINKAGE_VISIBLE &&
         known->linkage == LINKAGE_VISIBLE) {
         wrong = "Multiple definition of";
         first = "defined";
@@ -100,7 +101,7 @@ static bool agree(const struct text *text, const struct symbol *symbol, const st
             wrong = "Prototype doesn't match for";
     } else if (!common) {
         const uint64_t one = bytes_of(text, name), other = bytes_of(before, name);
-        if (one != 0 && other != 0 && one != other) /* an array without a size fits any */
+        if (one != 0 && other != 0 && one != other) /* an array without a size matches any size */
             wrong = "Size doesn't match for";
     }
     if (wrong != NULL)
@@ -120,7 +121,7 @@ static bool agree_with_all(const struct ptx_link *link, const struct text *text,
             for (size_t k = 0; k < link->texts[j].symbols.count; k++) {
                 const struct symbol *known = &link->texts[j].symbols.list[k];
                 if (known->name != NULL && known->linkage != LINKAGE_STATIC && !known->shared &&
-                    same_name(known->name, symbol->name) &&
+                    ptx_same_name(known->name, symbol->name) &&
                     !agree(text, symbol, &link->texts[j], known, diagnostic))
                     return false;
             }
@@ -136,9 +137,9 @@ struct ptx_link *ptx_link_begin(void)
 enum ptx_link_status ptx_link_add(struct ptx_link *link, const char *bytes, size_t size, const char *name,
                                   struct ptx_diagnostic *diagnostic)
 {
-    struct text text = {.size = strnlen(bytes, size)}; /* a product that held a NUL would end there */
+    struct text text = {.size = strnlen(bytes, size)}; /* the text of a linked product must not hold a NUL */
     enum ptx_link_status status = PTX_LINK_MEMORY;
-    struct text *texts = grow(link->texts, link->count, &link->room, sizeof *texts);
+    struct text *texts = ptx_grow(link->texts, link->count, &link->room, sizeof *texts);
     if (texts == NULL)
         return PTX_LINK_MEMORY;
     link->texts = texts;
@@ -146,9 +147,9 @@ enum ptx_link_status ptx_link_add(struct ptx_link *link, const char *bytes, size
     text.name = strndup(name, 80);
     if (text.bytes != NULL && text.name != NULL) {
         memcpy(text.bytes, bytes, text.size);
-        if (parse_module(text.bytes, text.size, true, &text.module, diagnostic) != 0)
+        if (ptx_parse_module(text.bytes, text.size, true, &text.module, diagnostic) != 0)
             status = PTX_LINK_TEXT;
-        else if (symbols_read(text.bytes, text.size, &text.symbols))
+        else if (ptx_symbols_read(text.bytes, text.size, &text.symbols))
             status = agree_with_all(link, &text, diagnostic) ? PTX_LINKED : PTX_LINK_SYMBOL;
     }
     if (status == PTX_LINKED)
@@ -168,32 +169,32 @@ void ptx_link_end(struct ptx_link *link)
 
 /* ---- resolving ---- */
 
-/* Functions of the device runtime: the engine has them. */
+/* Functions of the device runtime, which the engine implements. */
 static bool is_runtime(const struct token *name)
 {
-    return token_is(name, "vprintf") || token_is(name, "__assertfail") || token_is(name, "malloc") ||
-           token_is(name, "free") || is_runtime_function(name);
+    return ptx_token_is(name, "vprintf") || ptx_token_is(name, "__assertfail") ||
+           ptx_token_is(name, "malloc") || ptx_token_is(name, "free") || ptx_is_runtime_function(name);
 }
 
 static bool is_used(const struct text *text, const struct token *name)
 {
     size_t uses = 0;
     for (const struct token *token = text->symbols.tokens; token->kind != TOKEN_END; token++)
-        uses += token->kind == TOKEN_NAME && same_name(token, name);
+        uses += token->kind == TOKEN_NAME && ptx_same_name(token, name);
     for (size_t i = 0; i < text->symbols.count; i++)
-        uses -= text->symbols.list[i].name != NULL && same_name(text->symbols.list[i].name, name);
+        uses -= text->symbols.list[i].name != NULL && ptx_same_name(text->symbols.list[i].name, name);
     return uses != 0;
 }
 
 static bool is_defined_in(const struct text *text, const struct token *name)
 {
     for (size_t i = 0; i < text->symbols.count; i++)
-        if (is_definition(&text->symbols.list[i]) && same_name(text->symbols.list[i].name, name))
+        if (ptx_is_definition(&text->symbols.list[i]) && ptx_same_name(text->symbols.list[i].name, name))
             return true;
     return false;
 }
 
-/* Every symbol that is used and defined nowhere gets a line, as far as there is room. */
+/* Writes one line per undefined symbol, as far as the buffer goes. */
 static bool check_references(const struct ptx_link *link, struct ptx_diagnostic *diagnostic)
 {
     size_t length = 0;
@@ -204,8 +205,9 @@ static bool check_references(const struct ptx_link *link, struct ptx_diagnostic 
         for (size_t j = 0; j < text->symbols.count && length < room; j++) {
             const struct symbol *symbol = &text->symbols.list[j];
             const struct token *name = symbol->name;
-            if (name == NULL || is_definition(symbol) || symbol->shared || is_runtime(name) ||
-                is_defined_in(text, name) || find_global(link, name, NULL) != NULL || !is_used(text, name))
+            if (name == NULL || ptx_is_definition(symbol) || symbol->shared || is_runtime(name) ||
+                is_defined_in(text, name) || ptx_find_global(link, name, NULL) != NULL ||
+                !is_used(text, name))
                 continue;
             const int wanted =
                 snprintf(diagnostic->text + length, room - length, "%sUndefined reference to '%.*s' in '%s'",
@@ -216,15 +218,15 @@ static bool check_references(const struct ptx_link *link, struct ptx_diagnostic 
     return length == 0;
 }
 
-/* Is the name another text's too, so that this text's static one must be called something else? The first of
- * several static ones keeps it. */
+/* Whether another text has the same name, so that this text's static symbol must be renamed. The first of
+ * several static symbols keeps its name. */
 static bool collides(const struct ptx_link *link, const struct text *text, const struct token *name)
 {
     for (size_t i = 0; i < link->count; i++) {
         const struct text *other = &link->texts[i];
         for (size_t j = 0; other != text && j < other->symbols.count; j++) {
             const struct symbol *symbol = &other->symbols.list[j];
-            if (symbol->name != NULL && same_name(symbol->name, name) &&
+            if (symbol->name != NULL && ptx_same_name(symbol->name, name) &&
                 (other < text || symbol->linkage != LINKAGE_STATIC))
                 return true;
         }
@@ -237,7 +239,7 @@ static bool is_taken(const struct ptx_link *link, const char *name)
     for (size_t i = 0; i < link->count; i++)
         for (size_t j = 0; j < link->texts[i].symbols.count; j++) {
             const struct symbol *symbol = &link->texts[i].symbols.list[j];
-            if (symbol->name != NULL && token_is(symbol->name, name))
+            if (symbol->name != NULL && ptx_token_is(symbol->name, name))
                 return true;
         }
     return false;
@@ -247,9 +249,9 @@ static bool add_rename(const struct ptx_link *link, struct text *text, const str
 {
     const size_t room = name->length + 24;
     for (size_t i = 0; i < text->rename_count; i++)
-        if (same_name(text->renames[i].name, name))
+        if (ptx_same_name(text->renames[i].name, name))
             return true;
-    struct rename *renames = grow(text->renames, text->rename_count, &text->rename_room, sizeof *renames);
+    struct rename *renames = ptx_grow(text->renames, text->rename_count, &text->rename_room, sizeof *renames);
     char *to = malloc(room);
     if (renames != NULL)
         text->renames = renames;
@@ -274,7 +276,8 @@ static bool resolve(struct ptx_link *link)
             if (symbol->name == NULL)
                 continue;
             if (symbol->linkage != LINKAGE_STATIC)
-                symbol->dropped = is_definition(symbol) && find_global(link, symbol->name, NULL) != symbol;
+                symbol->dropped =
+                    ptx_is_definition(symbol) && ptx_find_global(link, symbol->name, NULL) != symbol;
             else if (collides(link, text, symbol->name) && !add_rename(link, text, symbol->name))
                 return false;
         }
@@ -292,6 +295,6 @@ enum ptx_link_status ptx_link_finish(struct ptx_link *link, char **text, size_t 
         return PTX_LINK_SYMBOL;
     }
     if (resolve(link))
-        *text = write_product(link, bytes);
+        *text = ptx_write_product(link, bytes);
     return *text != NULL ? PTX_LINKED : PTX_LINK_MEMORY;
 }

@@ -1,12 +1,11 @@
-/* What linking consists of: link.c collects texts and resolves their symbols, link_write.c writes the
- * product. */
+/* Linking: link.c collects texts and resolves symbols, link_write.c writes the product. */
 #ifndef NEUTRINO_SIM_PTX_LINK_H
 #define NEUTRINO_SIM_PTX_LINK_H
 
 #include "ptx/program.h"
 #include "ptx/symbols.h"
 
-/* A static name of one text that another text has as well. */
+/* A static name that more than one text has. */
 struct rename {
     const struct token *name;
     char *to;
@@ -16,7 +15,7 @@ struct text {
     char *bytes;
     size_t size;
     char *name;
-    struct ptx_module *module; /* for sizes and parameters; calls of other texts are not resolved in it */
+    struct ptx_module *module; /* for sizes and parameters; its calls of other texts are unresolved */
     struct symbols symbols;
     struct rename *renames;
     size_t rename_count, rename_room;
@@ -27,17 +26,17 @@ struct ptx_link {
     size_t count, room;
 };
 
-bool same_name(const struct token *one, const struct token *other);
+bool ptx_same_name(const struct token *one, const struct token *other);
 
-/* Does the symbol define its name, rather than declare it? */
-bool is_definition(const struct symbol *symbol);
+/* Whether the symbol is a definition. */
+bool ptx_is_definition(const struct symbol *symbol);
 
-/* The definition of a name that all texts see, of those the one that prevails; NULL if there is none. Where
- * `in` is not NULL it gets the text. */
-const struct symbol *find_global(const struct ptx_link *link, const struct token *name,
-                                 const struct text **in);
+/* Returns the prevailing global definition of a name, or NULL. Stores its text in `in` unless that is NULL.
+ */
+const struct symbol *ptx_find_global(const struct ptx_link *link, const struct token *name,
+                                     const struct text **in);
 
-/* The whole product; NULL without memory. */
-char *write_product(const struct ptx_link *link, size_t *bytes);
+/* Returns the linked text; NULL if out of memory. */
+char *ptx_write_product(const struct ptx_link *link, size_t *bytes);
 
 #endif

@@ -1,5 +1,4 @@
-/* The product of a link: first what everything may refer to, then the texts' own definitions in their order.
- */
+/* Write the linked text: first the declarations, then the definitions of each text in order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@ struct output {
 
 static void put(struct output *output, const char *bytes, size_t count)
 {
-    if (output->room - output->used <= count) { /* one more for the NUL */
+    if (output->room - output->used <= count) { /* room for the NUL */
         size_t room = output->room != 0 ? output->room : 4096;
         while (room - output->used <= count && room < SIZE_MAX / 2)
             room *= 2;
@@ -39,14 +38,14 @@ static bool is_mark(const struct token *token, const char *marks)
     return token->kind == TOKEN_MARK && strchr(marks, token->mark) != NULL;
 }
 
-/* Names are not reserved: `add.s32`, `r<5>` and the `generic(name)` of an initial value mean themselves,
- * whatever is called so. */
+/* PTX has no reserved words: `add.s32`, `r<5>` and `generic(name)` keep their meaning even if a symbol is
+ * called add, r or generic. */
 static bool is_something_else(const struct token *token)
 {
     const struct token *next = token + 1;
-    if (token_is(next, "<") || (next->kind == TOKEN_DIRECTIVE && next->adjacent))
+    if (ptx_token_is(next, "<") || (next->kind == TOKEN_DIRECTIVE && next->adjacent))
         return true;
-    return token_is(token, "generic") && token_is(next, "(");
+    return ptx_token_is(token, "generic") && ptx_token_is(next, "(");
 }
 
 static const char *renamed(const struct text *text, const struct token *token)
@@ -54,12 +53,12 @@ static const char *renamed(const struct text *text, const struct token *token)
     if (is_something_else(token))
         return NULL;
     for (size_t i = 0; token->kind == TOKEN_NAME && i < text->rename_count; i++)
-        if (same_name(text->renames[i].name, token))
+        if (ptx_same_name(text->renames[i].name, token))
             return text->renames[i].to;
     return NULL;
 }
 
-/* Does an instruction begin here? Its name may be a symbol's as well: .func add, then add.s32. */
+/* Whether an instruction begins here. A symbol may have the same name: .func add, then add.s32. */
 static bool is_opcode(const struct token *token, const struct token *body)
 {
     if (token <= body + 1)
@@ -69,8 +68,8 @@ static bool is_opcode(const struct token *token, const struct token *body)
     return (guarded || is_mark(token - 1, ";{}:")) && !is_mark(token + 1, ":");
 }
 
-/* Tokens as the text has them, with what lies between; names that collide replaced. `body` is the brace of
- * the function that they are of, if they reach into one. */
+/* Copies the text of tokens, with colliding names replaced. `body` is the opening brace of their function, if
+ * any. */
 static void put_tokens(struct output *output, const struct text *text, const struct token *first,
                        const struct token *end, const struct token *body)
 {
@@ -90,13 +89,13 @@ static void put_tokens(struct output *output, const struct text *text, const str
 
 static const struct token *past_linkage(const struct token *token)
 {
-    while (token_is(token, ".extern") || token_is(token, ".visible") || token_is(token, ".weak") ||
-           token_is(token, ".common"))
+    while (ptx_token_is(token, ".extern") || ptx_token_is(token, ".visible") ||
+           ptx_token_is(token, ".weak") || ptx_token_is(token, ".common"))
         token++;
     return token;
 }
 
-/* The highest version and target of the texts; sm_90a is above sm_90. */
+/* Writes the highest version and target of all texts; sm_90a is above sm_90. */
 static void put_directives(struct output *output, const struct ptx_link *link)
 {
     const struct token *version = NULL, *target = NULL;
@@ -137,27 +136,28 @@ static bool is_first_shared(const struct ptx_link *link, const struct symbol *sy
     for (size_t i = 0; i < link->count; i++)
         for (size_t j = 0; j < link->texts[i].symbols.count; j++) {
             const struct symbol *other = &link->texts[i].symbols.list[j];
-            if (other->shared && same_name(other->name, symbol->name))
+            if (other->shared && ptx_same_name(other->name, symbol->name))
                 return other == symbol;
         }
     return false;
 }
 
-/* Variables that another text may name before the text that defines them comes. */
+/* Declares the variables that a text may name before the text that defines them. */
 static void put_declarations(struct output *output, const struct ptx_link *link, const struct text *text)
 {
     for (size_t i = 0; i < text->symbols.count; i++) {
         const struct symbol *symbol = &text->symbols.list[i];
         const bool defines = symbol->name != NULL && !symbol->function && !symbol->dropped &&
-                             is_definition(symbol) && symbol->linkage != LINKAGE_STATIC;
-        const bool dynamic =
-            symbol->shared && is_first_shared(link, symbol) && find_global(link, symbol->name, NULL) == NULL;
+                             ptx_is_definition(symbol) && symbol->linkage != LINKAGE_STATIC;
+        const bool dynamic = symbol->shared && is_first_shared(link, symbol) &&
+                             ptx_find_global(link, symbol->name, NULL) == NULL;
         if (!defines && !dynamic)
             continue;
         const struct token *to = symbol->from, *first = past_linkage(symbol->first);
         while (to < symbol->to && !is_mark(to, "="))
             to++;
-        if (dynamic || !token_is(first, ".shared")) /* which has no value, so that this defines it */
+        if (dynamic ||
+            !ptx_token_is(first, ".shared")) /* .shared variables have no initial value: this defines them */
             put_string(output, ".extern ");
         put_tokens(output, text, first, symbol->end, NULL);
         put_string(output, " ");
@@ -170,11 +170,11 @@ static void put_definitions(struct output *output, const struct text *text)
 {
     for (size_t i = 0; i < text->symbols.count; i++) {
         const struct symbol *symbol = &text->symbols.list[i];
-        if (symbol->name != NULL && (!is_definition(symbol) || symbol->dropped))
+        if (symbol->name != NULL && (!ptx_is_definition(symbol) || symbol->dropped))
             continue;
         if (symbol->from != NULL && symbol->linkage != LINKAGE_STATIC &&
-            token_is(past_linkage(symbol->first), ".shared"))
-            continue; /* see put_declarations */
+            ptx_token_is(past_linkage(symbol->first), ".shared"))
+            continue; /* written by put_declarations */
         put_tokens(output, text, symbol->first, symbol->end, symbol->body);
         if (symbol->from != NULL) {
             put_string(output, " ");
@@ -185,7 +185,7 @@ static void put_definitions(struct output *output, const struct text *text)
     }
 }
 
-char *write_product(const struct ptx_link *link, size_t *bytes)
+char *ptx_write_product(const struct ptx_link *link, size_t *bytes)
 {
     struct output output = {NULL, 0, 0, false};
     put_directives(&output, link);

@@ -1,4 +1,4 @@
-/* Products of matrices that a warp holds: mma and wmma. */
+/* Matrix products and fragments: mma, wmma, ldmatrix, stmatrix, movmatrix. */
 #include "ptx/matrix.h"
 
 #include "ptx/engine.h"
@@ -10,7 +10,8 @@ struct place {
     unsigned row, column;
 };
 
-/* Where element `e` of register `i` of a lane belongs; `each`: elements a register. */
+/* The row and column of element `e` of register `i` of a lane; `each` is the number of elements per register.
+ */
 static struct place place_of(const struct fragment *fragment, unsigned lane, unsigned i, unsigned e,
                              unsigned each)
 {
@@ -35,19 +36,19 @@ static double element_value(enum type type, uint64_t bits)
 {
     switch (type) {
     case T_F16:
-        return (double)f16_value((uint16_t)bits);
+        return (double)ptx_f16_value((uint16_t)bits);
     case T_BF16:
         return (double)bf16_value((uint16_t)bits);
-    case T_TF32: /* the low 13 bits of the fraction are not there */
+    case T_TF32: /* tf32 lacks the low 13 bits of the fraction */
         return (double)f32_of(bits & 0xffffe000u);
     case T_F32:
         return (double)f32_of(bits);
     case T_F64:
         return f64_of(bits);
     case T_E4M3:
-        return (double)e4m3_value((uint8_t)bits);
+        return (double)ptx_e4m3_value((uint8_t)bits);
     case T_E5M2:
-        return (double)e5m2_value((uint8_t)bits);
+        return (double)ptx_e5m2_value((uint8_t)bits);
     case T_S8:
         return (int8_t)bits;
     case T_U8:
@@ -65,23 +66,23 @@ static uint64_t element_bits_of(enum type type, double value, bool saturate)
 {
     switch (type) {
     case T_F16:
-        return f16_bits(value, ROUND_NEAREST);
+        return ptx_f16_bits(value, ROUND_NEAREST);
     case T_F32:
         return isnan(value) ? 0x7fffffff : bits_f32((float)value);
     case T_F64:
         return bits_f64(value);
-    default: /* s32: sums of at most 64 products of bytes are exact in a double */
+    default: /* s32: sums of up to 64 products of bytes are exact in double */
         if (saturate)
             value = value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : value;
         return (uint32_t)(int64_t)value;
     }
 }
 
-/* For each element of a fragment, in every lane. */
+/* Loops over all elements of a fragment in all lanes. */
 #define EACH_ELEMENT(fragment, lane, i, e, ...)                                                              \
     do {                                                                                                     \
         const unsigned wide_ = (fragment)->type == T_F64 ? 64 : 32;                                          \
-        const unsigned bits_ = element_bits((fragment)->type), each_ = wide_ / bits_;                        \
+        const unsigned bits_ = ptx_element_bits((fragment)->type), each_ = wide_ / bits_;                    \
         const uint64_t mask_ = bits_ == 64 ? UINT64_MAX : (UINT64_C(1) << bits_) - 1;                        \
         for (unsigned lane = 0; lane < LANES; lane++)                                                        \
             for (unsigned i = 0; i < (fragment)->count; i++)                                                 \
@@ -111,8 +112,8 @@ static void scatter(struct warp *warp, const struct fragment *fragment, uint32_t
     });
 }
 
-/* In double, rounded once at the end: a tensor core sums in an order and width that are not documented. */
-enum ptx_status run_mma(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+/* Sums in double and rounds once at the end: the order and width of a tensor core's sum are undocumented. */
+enum ptx_status ptx_run_mma(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct matrices *matrices = &warp->block->grid->module->matrices[instruction->list];
     double a[ROWS_MAX * DEPTH], b[DEPTH * ROWS_MAX], d[ROWS_MAX * ROWS_MAX];
@@ -129,16 +130,16 @@ enum ptx_status run_mma(struct warp *warp, const struct instruction *instruction
     return PTX_OK;
 }
 
-/* wmma.load and wmma.store: an element at a time, each checked. */
-enum ptx_status run_matrix_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+/* wmma.load and wmma.store: checks and moves one element at a time. */
+enum ptx_status ptx_run_matrix_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct matrices *matrices = &warp->block->grid->module->matrices[instruction->list];
     const struct fragment *fragment = &matrices->d;
     const unsigned leading = matrices->column_major ? fragment->rows : fragment->columns;
-    const unsigned bytes = type_bytes(fragment->type);
+    const unsigned bytes = ptx_type_bytes(fragment->type);
     const bool store = instruction->operation == OP_MATRIX_STORE;
     const bool strided = matrices->stride.kind != OPERAND_NONE;
-    uint64_t addresses[LANES], strides[LANES]; /* the results may overwrite the registers that held them */
+    uint64_t addresses[LANES], strides[LANES]; /* results may overwrite these registers */
     enum ptx_status status = PTX_OK;
     EACH_LANE(ALL_LANES, lane, {
         addresses[lane] = operand_values(warp, matrices->address)[lane] + (uint64_t)instruction->offset;
@@ -149,8 +150,9 @@ enum ptx_status run_matrix_memory(struct warp *warp, const struct instruction *i
             continue;
         const uint64_t at = matrices->column_major ? place.column * strides[lane] + place.row
                                                    : place.row * strides[lane] + place.column;
-        void *memory = reach(warp, instruction, (enum space)instruction->space, addresses[lane] + at * bytes,
-                             bytes, store ? ACCESS_WRITE : ACCESS_READ, lane, &status);
+        void *memory =
+            ptx_reach(warp, instruction, (enum space)instruction->space, addresses[lane] + at * bytes, bytes,
+                      store ? ACCESS_WRITE : ACCESS_READ, lane, &status);
         if (memory == NULL)
             return status;
         uint64_t bits = 0;
@@ -166,7 +168,7 @@ enum ptx_status run_matrix_memory(struct warp *warp, const struct instruction *i
     return PTX_OK;
 }
 
-/* The 8 by 8 matrix of halves: lane l holds, of row l / 4, the elements 2 (l % 4) and the next. */
+/* In an 8 by 8 matrix of halves, lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4. */
 static void spread(struct warp *warp, const uint16_t rows[8][8], bool transposed, struct operand to,
                    uint32_t mask)
 {
@@ -189,7 +191,7 @@ static void collect(const struct warp *warp, struct operand from, bool transpose
         }
 }
 
-enum ptx_status run_matrix_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_matrix_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     uint16_t rows[8][8] = {0};
     collect(warp, instruction->from[0], false, rows);
@@ -197,8 +199,8 @@ enum ptx_status run_matrix_move(struct warp *warp, const struct instruction *ins
     return PTX_OK;
 }
 
-/* ldmatrix and stmatrix: lane 8 i + r says where row r of matrix i lies. */
-enum ptx_status run_matrix8(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+/* ldmatrix and stmatrix: lane 8 i + r holds the address of row r of matrix i. */
+enum ptx_status ptx_run_matrix8(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const bool store = instruction->operation == OP_MATRIX_STORE8;
     uint16_t rows[4][8][8] = {0};
@@ -207,9 +209,9 @@ enum ptx_status run_matrix8(struct warp *warp, const struct instruction *instruc
     for (unsigned i = 0; store && i < instruction->vector; i++)
         collect(warp, instruction->from[i], instruction->variant != 0, rows[i]);
     for (unsigned lane = 0; lane < 8u * instruction->vector; lane++) {
-        void *row = reach(warp, instruction, (enum space)instruction->space,
-                          addresses[lane] + (uint64_t)instruction->offset, 16,
-                          store ? ACCESS_WRITE : ACCESS_READ, lane, &status);
+        void *row = ptx_reach(warp, instruction, (enum space)instruction->space,
+                              addresses[lane] + (uint64_t)instruction->offset, 16,
+                              store ? ACCESS_WRITE : ACCESS_READ, lane, &status);
         if (row == NULL)
             return status;
         if (store)

@@ -1,4 +1,4 @@
-/* Loads and stores: every address is checked before it is touched. */
+/* Loads and stores. Every address is checked first. */
 #include "ptx/engine.h"
 #include "ptx/number.h"
 
@@ -27,16 +27,16 @@ static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes, enum 
     return access == ACCESS_READ || found.writable;
 }
 
-void *reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
-            unsigned bytes, enum access access, unsigned lane, enum ptx_status *status)
+void *ptx_reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
+                unsigned bytes, enum access access, unsigned lane, enum ptx_status *status)
 {
     if (space == SPACE_GENERIC && (address & WINDOW_MASK) == SHARED_WINDOW)
         space = SPACE_SHARED, address &= ~WINDOW_MASK;
     else if (space == SPACE_GENERIC && (address & WINDOW_MASK) == LOCAL_WINDOW)
         space = SPACE_LOCAL, address &= ~WINDOW_MASK;
     if ((address & (bytes - 1)) != 0) {
-        *status = fault_access(warp, instruction, PTX_MISALIGNED, "misaligned address", address, bytes, space,
-                               lane);
+        *status = ptx_fault_access(warp, instruction, PTX_MISALIGNED, "misaligned address", address, bytes,
+                                   space, lane);
         return NULL;
     }
     if (space == SPACE_SHARED || space == SPACE_LOCAL) {
@@ -48,18 +48,18 @@ void *reach(struct warp *warp, const struct instruction *instruction, enum space
     } else if (may_touch(warp, address, bytes, access)) {
         return (void *)(uintptr_t)address;
     }
-    *status = fault_access(warp, instruction, PTX_ILLEGAL_ADDRESS,
-                           space == SPACE_SHARED  ? "address outside shared memory"
-                           : space == SPACE_LOCAL ? "address outside local memory"
-                                                  : "address outside every allocation",
-                           address, bytes, space, lane);
+    *status = ptx_fault_access(warp, instruction, PTX_ILLEGAL_ADDRESS,
+                               space == SPACE_SHARED  ? "address outside shared memory"
+                               : space == SPACE_LOCAL ? "address outside local memory"
+                                                      : "address outside every allocation",
+                               address, bytes, space, lane);
     return NULL;
 }
 
 static uint64_t load(const void *from, enum type type)
 {
     uint64_t bits = 0;
-    switch (type_bytes(type)) {
+    switch (ptx_type_bytes(type)) {
     case 1:
         bits = *(const uint8_t *)from;
         return type == T_S8 ? (uint64_t)(int64_t)(int8_t)bits : bits;
@@ -91,8 +91,8 @@ static void store(void *to, uint64_t bits, unsigned bytes)
     }
 }
 
-/* Whether all lanes may touch what they name, in shared memory or in the allocation that was touched last;
- * `base` is then where address 0 lies on the host. If not, each lane is looked at for itself. */
+/* Whether the addresses of all lanes are valid and lie in shared memory or in the most recently used
+ * allocation. `base` is then the host address of address 0. Otherwise the caller checks each lane. */
 static bool all_in_reach(struct warp *warp, const struct instruction *instruction, const uint64_t *addresses,
                          uint32_t mask, unsigned bytes, enum access access, uintptr_t *base)
 {
@@ -112,12 +112,12 @@ static bool all_in_reach(struct warp *warp, const struct instruction *instructio
     if (room < bytes)
         return false;
     uint64_t places[LANES];
-    if (shared) { /* its addresses have 32 bits */
+    if (shared) { /* shared addresses have 32 bits */
         EACH_LANE(mask, lane, places[lane] = (uint32_t)(addresses[lane] + offset));
         addresses = places;
     }
     *base = shared ? (uintptr_t)warp->block->shared : 0;
-    return all_inside(addresses, mask, shared ? 0 : offset, begin, room - bytes, bytes - 1);
+    return ptx_all_inside(addresses, mask, shared ? 0 : offset, begin, room - bytes, bytes - 1);
 }
 
 #define LOAD_LANES(T)                                                                                        \
@@ -141,7 +141,7 @@ static void load_lanes(enum type type, uint32_t mask, const uint64_t *addresses,
         LOAD_LANES(int32_t);
         break;
     default:
-        switch (type_bytes(type)) {
+        switch (ptx_type_bytes(type)) {
         case 1:
             LOAD_LANES(uint8_t);
             break;
@@ -158,10 +158,10 @@ static void load_lanes(enum type type, uint32_t mask, const uint64_t *addresses,
     }
 }
 
-enum ptx_status run_load(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_load(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const enum type type = (enum type)instruction->type;
-    const unsigned bytes = type_bytes(type), count = instruction->vector;
+    const unsigned bytes = ptx_type_bytes(type), count = instruction->vector;
     const uint64_t offset = (uint64_t)instruction->offset;
     enum ptx_status status = PTX_OK;
     uint64_t addresses[LANES];
@@ -174,8 +174,8 @@ enum ptx_status run_load(struct warp *warp, const struct instruction *instructio
         return PTX_OK;
     }
     EACH_LANE(mask, lane, {
-        const char *from = reach(warp, instruction, (enum space)instruction->space, addresses[lane] + offset,
-                                 bytes * count, ACCESS_READ, lane, &status);
+        const char *from = ptx_reach(warp, instruction, (enum space)instruction->space,
+                                     addresses[lane] + offset, bytes * count, ACCESS_READ, lane, &status);
         if (from == NULL)
             return status;
         for (unsigned i = 0; i < count; i++)
@@ -209,9 +209,9 @@ static void store_lanes(unsigned bytes, uint32_t mask, const uint64_t *addresses
     }
 }
 
-enum ptx_status run_store(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_store(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
-    const unsigned bytes = type_bytes((enum type)instruction->type), count = instruction->vector;
+    const unsigned bytes = ptx_type_bytes((enum type)instruction->type), count = instruction->vector;
     const uint64_t offset = (uint64_t)instruction->offset;
     const uint64_t *addresses = operand_values(warp, instruction->to[0]);
     enum ptx_status status = PTX_OK;
@@ -223,8 +223,8 @@ enum ptx_status run_store(struct warp *warp, const struct instruction *instructi
         return PTX_OK;
     }
     EACH_LANE(mask, lane, {
-        char *to = reach(warp, instruction, (enum space)instruction->space, addresses[lane] + offset,
-                         bytes * count, ACCESS_WRITE, lane, &status);
+        char *to = ptx_reach(warp, instruction, (enum space)instruction->space, addresses[lane] + offset,
+                             bytes * count, ACCESS_WRITE, lane, &status);
         if (to == NULL)
             return status;
         for (unsigned i = 0; i < count; i++)
@@ -238,11 +238,11 @@ static unsigned char *frame_of(const struct warp *warp, unsigned lane)
     return warp->frames + (size_t)lane * warp->frame_room + warp->now->frame;
 }
 
-/* .param variables: their places were checked when the text was parsed. */
-enum ptx_status run_frame(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+/* .param variables: the parser has checked their offsets. */
+enum ptx_status ptx_run_frame(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const enum type type = (enum type)instruction->type;
-    const unsigned bytes = type_bytes(type);
+    const unsigned bytes = ptx_type_bytes(type);
     for (unsigned i = 0; i < instruction->vector; i++) {
         const size_t at = (size_t)instruction->offset + i * bytes;
         if (instruction->operation == OP_ST_FRAME) {
@@ -256,7 +256,7 @@ enum ptx_status run_frame(struct warp *warp, const struct instruction *instructi
                 instruction->operation == OP_LD_PARAM ? warp->block->grid->parameters : frame_of(warp, lane);
             uint64_t bits = 0;
             memcpy(&bits, from + at, bytes);
-            values[lane] = type_is_signed(type)
+            values[lane] = ptx_type_is_signed(type)
                                ? (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes))
                                : bits;
         });

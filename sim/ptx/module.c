@@ -1,4 +1,4 @@
-/* What others may ask of a module, and its memory. */
+/* Queries on a module, and the memory of its globals. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "ptx/program.h"
 
-unsigned type_bytes(enum type type)
+unsigned ptx_type_bytes(enum type type)
 {
     static const unsigned char bytes[] = {
         [T_NONE] = 0,   [T_PRED] = 1,  [T_B8] = 1,    [T_B16] = 2,   [T_B32] = 4,    [T_B64] = 8,
@@ -17,22 +17,22 @@ unsigned type_bytes(enum type type)
     return bytes[type];
 }
 
-unsigned element_bits(enum type type)
+unsigned ptx_element_bits(enum type type)
 {
-    return type == T_U4 || type == T_S4 ? 4 : 8 * type_bytes(type);
+    return type == T_U4 || type == T_S4 ? 4 : 8 * ptx_type_bytes(type);
 }
 
-bool type_is_signed(enum type type)
+bool ptx_type_is_signed(enum type type)
 {
     return type >= T_S8 && type <= T_S64;
 }
 
-bool type_is_float(enum type type)
+bool ptx_type_is_float(enum type type)
 {
     return type >= T_F16 && type <= T_E5M2X2;
 }
 
-void *grow(void *array, size_t count, size_t *room, size_t size)
+void *ptx_grow(void *array, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
         return array;
@@ -119,7 +119,7 @@ int ptx_module_place(struct ptx_module *module,
 
 static bool is_kernel(const struct ptx_kernel *function)
 {
-    return function->entry && function->defined; /* one that is only declared cannot be launched */
+    return function->entry && function->defined; /* a declaration cannot be launched */
 }
 
 size_t ptx_module_kernel_count(const struct ptx_module *module)
@@ -204,7 +204,7 @@ void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_kernel_at
     memcpy(attributes->required, kernel->required_threads, sizeof attributes->required);
 }
 
-/* Only variables that have an address of their own: a .shared one has another in every block. */
+/* Lists globals only: a .shared variable has an address per block. */
 static bool is_addressable(const struct ptx_variable *variable)
 {
     return variable->space == SPACE_GLOBAL || variable->space == SPACE_CONST;

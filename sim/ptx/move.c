@@ -1,4 +1,4 @@
-/* mov, special registers, vectors in one register, and addresses between spaces. */
+/* mov, special registers, packing of vectors, and conversion of addresses between spaces. */
 #include "ptx/engine.h"
 
 static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned lane)
@@ -34,12 +34,12 @@ static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned
     case SPECIAL_NSMID:
         return 1;
     case SPECIAL_CLOCK:
-        return (uint32_t)now_ns();
+        return (uint32_t)ptx_now_ns();
     case SPECIAL_CLOCK64:
     case SPECIAL_GLOBALTIMER:
-        return now_ns();
+        return ptx_now_ns();
     case SPECIAL_GLOBALTIMER_HI:
-        return now_ns() >> 32;
+        return ptx_now_ns() >> 32;
     case SPECIAL_LANEMASK_EQ:
         return UINT32_C(1) << lane;
     case SPECIAL_LANEMASK_LT:
@@ -64,7 +64,7 @@ static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned
         return block->shared_bytes;
     case SPECIAL_ONE:
         return 1;
-    default: /* one multiprocessor, one grid */
+    default: /* smid, gridid: one multiprocessor runs one grid */
         return 0;
     }
 }
@@ -82,7 +82,7 @@ static enum space space_of(uint64_t address)
 
 static uint64_t truncate_to(enum type type, uint64_t bits)
 {
-    switch (type_bytes(type)) {
+    switch (ptx_type_bytes(type)) {
     case 1:
         return (uint8_t)bits;
     case 2:
@@ -94,12 +94,12 @@ static uint64_t truncate_to(enum type type, uint64_t bits)
     }
 }
 
-enum ptx_status run_pack(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_pack(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
-    const unsigned bits = 8 * type_bytes((enum type)instruction->type);
+    const unsigned bits = 8 * ptx_type_bytes((enum type)instruction->type);
     if (instruction->operation == OP_UNPACK) {
         const uint64_t *a = operand_values(warp, instruction->from[0]);
-        uint64_t copy[LANES]; /* the source may be one of the results */
+        uint64_t copy[LANES]; /* a result may overwrite the source */
         memcpy(copy, a, sizeof copy);
         for (unsigned i = 0; i < instruction->vector; i++) {
             uint64_t *d = result_values(warp, instruction->to[i]);
@@ -119,7 +119,7 @@ enum ptx_status run_pack(struct warp *warp, const struct instruction *instructio
     return PTX_OK;
 }
 
-enum ptx_status run_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_move(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]);
     const enum space space = (enum space)instruction->space;

@@ -1,6 +1,6 @@
 #include "ptx/number.h"
 
-float f16_value(uint16_t bits)
+float ptx_f16_value(uint16_t bits)
 {
     const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 1023;
     if (exponent == 31)
@@ -11,25 +11,26 @@ float f16_value(uint16_t bits)
     return sign != 0 ? -value : value;
 }
 
-double sum_to_odd(double x, double y)
+double ptx_sum_to_odd(double x, double y)
 {
     const double sum = x + y, back = sum - x;
-    const double error = (x - (sum - back)) + (y - back); /* exact: Knuth's TwoSum */
+    const double error = (x - (sum - back)) + (y - back); /* exact (Knuth's TwoSum) */
     uint64_t bits = bits_f64(sum);
     if (error != 0 && isfinite(sum) && (bits & 1) == 0)
         bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
     return f64_of(bits);
 }
 
-double integer_to_odd(uint64_t size, bool negative)
+double ptx_integer_to_odd(uint64_t size, bool negative)
 {
-    const unsigned extra = size >> 53 != 0 ? 11 : 0; /* the bits of 64 that a double has no room for */
+    const unsigned extra =
+        size >> 53 != 0 ? 11 : 0; /* 64-bit integers have 11 bits more than a double's 53 */
     const uint64_t lost = (UINT64_C(1) << extra) - 1;
     const uint64_t kept = (size & ~lost) | ((size & lost) != 0 ? lost + 1 : 0);
     return negative ? -(double)kept : (double)kept;
 }
 
-double round_integral(double value, enum rounding rounding)
+double ptx_round_integral(double value, enum rounding rounding)
 {
     switch (rounding) {
     case ROUND_ZERO:
@@ -45,8 +46,7 @@ double round_integral(double value, enum rounding rounding)
     }
 }
 
-/* A binary format of `precision` bits of fraction whose smallest normal is 2^least, from a double, in one
- * rounding. */
+/* Rounds a double once to a format with `precision` fraction bits and smallest normal 2^least. */
 static double round_to(double value, int precision, int least, enum rounding rounding)
 {
     int exponent;
@@ -54,16 +54,16 @@ static double round_to(double value, int precision, int least, enum rounding rou
         return value;
     frexp(value, &exponent);
     const int scale = (exponent - 1 > least ? exponent - 1 : least) - precision;
-    return ldexp(round_integral(ldexp(value, -scale), rounding), scale);
+    return ldexp(ptx_round_integral(ldexp(value, -scale), rounding), scale);
 }
 
-/* Does a value beyond the largest number become infinite? */
+/* Whether overflow becomes infinity in this rounding mode. */
 static bool overflows(double value, enum rounding rounding)
 {
     return isinf(value) || rounding <= ROUND_NEAREST || rounding == (value < 0 ? ROUND_DOWN : ROUND_UP);
 }
 
-uint16_t f16_bits(double value, enum rounding rounding)
+uint16_t ptx_f16_bits(double value, enum rounding rounding)
 {
     const uint16_t sign = signbit(value) ? 0x8000 : 0;
     const double size = fabs(round_to(value, 10, -14, rounding));
@@ -78,18 +78,18 @@ uint16_t f16_bits(double value, enum rounding rounding)
     return (uint16_t)(sign | (uint16_t)(exponent + 14) << 10 | (uint16_t)((fraction - 1) * 1024));
 }
 
-uint16_t bf16_bits(double value, enum rounding rounding)
+uint16_t ptx_bf16_bits(double value, enum rounding rounding)
 {
     const double rounded = round_to(value, 7, -126, rounding);
     if (isnan(value))
         return 0x7fff;
     if (fabs(rounded) > 0x1.fep127)
         return (uint16_t)((signbit(value) ? 0x8000 : 0) | (overflows(value, rounding) ? 0x7f80 : 0x7f7f));
-    const uint16_t sign = signbit(value) ? 0x8000 : 0; /* which a value that is rounded to zero keeps */
-    return (uint16_t)(bits_f32((float)rounded) >> 16 | sign); /* exact: rounded already */
+    const uint16_t sign = signbit(value) ? 0x8000 : 0;        /* kept when the value rounds to zero */
+    return (uint16_t)(bits_f32((float)rounded) >> 16 | sign); /* exact: `rounded` fits */
 }
 
-/* `fraction` bits of fraction, exponents biased by `bias`, `most` the largest number. */
+/* Encodes an 8-bit float with `fraction` fraction bits, exponent bias `bias` and largest value `most`. */
 static uint8_t tiny_bits(double value, int fraction, int bias, double most)
 {
     const double size = fabs(round_to(value, fraction, 1 - bias, ROUND_NEAREST));
@@ -114,29 +114,29 @@ static float tiny_value(uint8_t bits, int fraction, int bias)
     return bits & 0x80 ? -size : size;
 }
 
-float e4m3_value(uint8_t bits)
+float ptx_e4m3_value(uint8_t bits)
 {
     return (bits & 0x7f) == 0x7f ? NAN : tiny_value(bits, 3, 7);
 }
 
-uint8_t e4m3_bits(double value)
+uint8_t ptx_e4m3_bits(double value)
 {
     return tiny_bits(value, 3, 7, 448);
 }
 
-float e5m2_value(uint8_t bits)
+float ptx_e5m2_value(uint8_t bits)
 {
     if ((bits & 0x7c) == 0x7c)
         return (bits & 3) != 0 ? NAN : bits & 0x80 ? -INFINITY : INFINITY;
     return tiny_value(bits, 2, 15);
 }
 
-uint8_t e5m2_bits(double value)
+uint8_t ptx_e5m2_bits(double value)
 {
     return tiny_bits(value, 2, 15, 57344);
 }
 
-uint32_t tf32_bits(double value, enum rounding rounding)
+uint32_t ptx_tf32_bits(double value, enum rounding rounding)
 {
     if (isnan(value))
         return 0x7fffffff;

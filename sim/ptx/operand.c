@@ -37,7 +37,7 @@ static const struct {
                 {"%dynamic_smem_size", NULL, SPECIAL_DYNAMIC_SHARED},
                 {"%total_smem_size", NULL, SPECIAL_TOTAL_SHARED},
                 {"%aggr_smem_size", NULL, SPECIAL_TOTAL_SHARED},
-                /* Where cooperative_groups/details/driver_abi.h looks for the grid's workspace. */
+                /* cooperative_groups/details/driver_abi.h reads the grid's workspace here. */
                 {"%envreg1", NULL, SPECIAL_WORKSPACE_HIGH},
                 {"%envreg2", NULL, SPECIAL_WORKSPACE_LOW},
                 {"%reserved_smem_offset_begin", NULL, SPECIAL_RESERVED_BEGIN},
@@ -45,7 +45,7 @@ static const struct {
                 {"%reserved_smem_offset_1", NULL, SPECIAL_RESERVED_BEGIN},
                 {"%reserved_smem_offset_end", NULL, SPECIAL_RESERVED_END},
                 {"%reserved_smem_offset_cap", NULL, SPECIAL_RESERVED_END},
-                /* A cluster is one block. */
+                /* A cluster is one block here. */
                 {"%clusterid", ".x", SPECIAL_CTAID_X},
                 {"%clusterid", ".y", SPECIAL_CTAID_Y},
                 {"%clusterid", ".z", SPECIAL_CTAID_Z},
@@ -68,9 +68,9 @@ static const struct {
 static bool parse_special(struct parser *parser, const struct token *token, struct atom *atom)
 {
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
-        if (!token_is(token, specials[i].name))
+        if (!ptx_token_is(token, specials[i].name))
             continue;
-        if (specials[i].axis != NULL && !token_is(parser->at, specials[i].axis))
+        if (specials[i].axis != NULL && !ptx_token_is(parser->at, specials[i].axis))
             continue;
         parser->at += specials[i].axis != NULL;
         atom->kind = ATOM_SPECIAL;
@@ -80,14 +80,14 @@ static bool parse_special(struct parser *parser, const struct token *token, stru
             atom->index == SPECIAL_RESERVED_BEGIN || atom->index == SPECIAL_RESERVED_END;
         return true;
     }
-    static const char environment[] = "%envreg"; /* the others hold nothing that a program may know */
+    static const char environment[] = "%envreg"; /* driver-defined registers; their values are unspecified */
     if (token->length > sizeof environment - 1 &&
         memcmp(token->text, environment, sizeof environment - 1) == 0) {
         atom->kind = ATOM_SPECIAL;
         atom->index = SPECIAL_ZERO;
         return true;
     }
-    return fail(parser, token->line, "'%.*s' is not declared", (int)token->length, token->text);
+    return ptx_fail(parser, token->line, "'%.*s' is not declared", (int)token->length, token->text);
 }
 
 static bool parse_name(struct parser *parser, const struct token *token, struct atom *atom)
@@ -97,17 +97,17 @@ static bool parse_name(struct parser *parser, const struct token *token, struct 
                                            [NAME_FRAME] = ATOM_FRAME,
                                            [NAME_PARAMETER] = ATOM_PARAMETER,
                                            [NAME_LOCAL] = ATOM_LOCAL};
-    const struct name *name = find_name(parser, token, &atom->index);
+    const struct name *name = ptx_find_name(parser, token, &atom->index);
     if (name != NULL) {
         atom->kind = kinds[name->kind];
         atom->bytes = name->count;
         return true;
     }
-    if (token_is(token, "_")) {
+    if (ptx_token_is(token, "_")) {
         atom->kind = ATOM_SINK;
         return true;
     }
-    const int64_t variable = find_variable(parser, token);
+    const int64_t variable = ptx_find_variable(parser, token);
     if (variable >= 0) {
         atom->kind = ATOM_VARIABLE;
         atom->index = (uint32_t)variable;
@@ -116,7 +116,7 @@ static bool parse_name(struct parser *parser, const struct token *token, struct 
     if (token->text[0] == '%')
         return parse_special(parser, token, atom);
     static const char warp_size[] = "WARP_SZ";
-    atom->kind = token_is(token, warp_size) ? ATOM_INTEGER : ATOM_LABEL;
+    atom->kind = ptx_token_is(token, warp_size) ? ATOM_INTEGER : ATOM_LABEL;
     atom->bits = LANES;
     return true;
 }
@@ -124,9 +124,9 @@ static bool parse_name(struct parser *parser, const struct token *token, struct 
 static bool parse_atom(struct parser *parser, struct atom *atom)
 {
     *atom = (struct atom){.token = parser->at};
-    atom->negated = accept_text(parser, "!");
-    const bool minus = accept_text(parser, "-");
-    const bool complement = !minus && accept_text(parser, "~");
+    atom->negated = ptx_accept_text(parser, "!");
+    const bool minus = ptx_accept_text(parser, "-");
+    const bool complement = !minus && ptx_accept_text(parser, "~");
     const struct token *token = next_token(parser);
     atom->token = token;
     if (token->kind == TOKEN_INTEGER) {
@@ -141,48 +141,48 @@ static bool parse_atom(struct parser *parser, struct atom *atom)
         return true;
     }
     if (token->kind != TOKEN_NAME || minus || complement)
-        return fail(parser, token->line, "'%.*s' is no operand", (int)token->length, token->text);
+        return ptx_fail(parser, token->line, "'%.*s' is not an operand", (int)token->length, token->text);
     return parse_name(parser, token, atom);
 }
 
 static bool parse_offset(struct parser *parser, int64_t *offset)
 {
-    while (token_is(parser->at, "+") || token_is(parser->at, "-")) {
-        const bool minus = token_is(next_token(parser), "-");
-        const bool negative = minus != accept_text(parser, "-");
+    while (ptx_token_is(parser->at, "+") || ptx_token_is(parser->at, "-")) {
+        const bool minus = ptx_token_is(next_token(parser), "-");
+        const bool negative = minus != ptx_accept_text(parser, "-");
         if (parser->at->kind != TOKEN_INTEGER)
-            return fail(parser, parser->at->line, "an offset that is no number");
+            return ptx_fail(parser, parser->at->line, "the offset is not a number");
         const uint64_t value = next_token(parser)->bits;
         *offset = (int64_t)((uint64_t)*offset + (negative ? -value : value));
     }
     return true;
 }
 
-bool parse_written(struct parser *parser, struct written *written)
+bool ptx_parse_written(struct parser *parser, struct written *written)
 {
     *written = (struct written){.form = FORM_PLAIN};
-    if (accept_text(parser, "[")) {
+    if (ptx_accept_text(parser, "[")) {
         written->form = FORM_ADDRESS;
         written->count = 1;
         return parse_atom(parser, &written->atoms[0]) && parse_offset(parser, &written->offset) &&
-               expect_text(parser, "]");
+               ptx_expect_text(parser, "]");
     }
-    if (accept_text(parser, "{")) {
+    if (ptx_accept_text(parser, "{")) {
         written->form = FORM_VECTOR;
         do {
             if (written->count == VECTOR_MAX)
-                return fail(parser, parser->at->line, "a vector of more than %d elements", VECTOR_MAX);
+                return ptx_fail(parser, parser->at->line, "a vector of more than %d elements", VECTOR_MAX);
             if (!parse_atom(parser, &written->atoms[written->count++]))
                 return false;
-        } while (accept_text(parser, ","));
-        return expect_text(parser, "}");
+        } while (ptx_accept_text(parser, ","));
+        return ptx_expect_text(parser, "}");
     }
     written->count = 1;
     if (!parse_atom(parser, &written->atoms[0]))
         return false;
     if (written->atoms[0].kind == ATOM_VARIABLE && !parse_offset(parser, &written->atoms[0].addend))
         return false;
-    if (accept_text(parser, "|")) {
+    if (ptx_accept_text(parser, "|")) {
         written->form = FORM_PAIR;
         written->count = 2;
         return parse_atom(parser, &written->atoms[1]);
@@ -190,7 +190,7 @@ bool parse_written(struct parser *parser, struct written *written)
     return true;
 }
 
-/* A literal's bits as the type has them. */
+/* Converts a literal to the bits of a type. */
 static uint64_t literal_bits(const struct atom *atom, enum type type)
 {
     uint64_t bits = atom->bits;
@@ -206,9 +206,9 @@ static uint64_t literal_bits(const struct atom *atom, enum type type)
         bits = 0;
         memcpy(&bits, &narrow, sizeof narrow);
     }
-    switch (type_bytes(type)) {
+    switch (ptx_type_bytes(type)) {
     case 1:
-        return type_is_signed(type) ? (uint64_t)(int64_t)(int8_t)bits : (uint8_t)bits;
+        return ptx_type_is_signed(type) ? (uint64_t)(int64_t)(int8_t)bits : (uint8_t)bits;
     case 2:
         return (uint16_t)bits;
     case 4:
@@ -218,7 +218,7 @@ static uint64_t literal_bits(const struct atom *atom, enum type type)
     }
 }
 
-uint32_t new_register(struct parser *parser)
+uint32_t ptx_new_register(struct parser *parser)
 {
     return parser->function->registers++;
 }
@@ -226,8 +226,8 @@ uint32_t new_register(struct parser *parser)
 static bool computed(struct parser *parser, const struct atom *atom, enum operation operation,
                      uint8_t variant, int64_t offset, struct operand *operand)
 {
-    const uint32_t number = new_register(parser);
-    struct instruction *instruction = emit(parser, operation, atom->token->line);
+    const uint32_t number = ptx_new_register(parser);
+    struct instruction *instruction = ptx_emit(parser, operation, atom->token->line);
     if (instruction == NULL)
         return false;
     instruction->type = T_U64;
@@ -240,7 +240,7 @@ static bool computed(struct parser *parser, const struct atom *atom, enum operat
 
 static bool constant(struct parser *parser, uint64_t value, struct operand *operand)
 {
-    *operand = (struct operand){.kind = OPERAND_CONSTANT, .index = add_constant(parser, value)};
+    *operand = (struct operand){.kind = OPERAND_CONSTANT, .index = ptx_add_constant(parser, value)};
     return operand->index != UINT32_MAX;
 }
 
@@ -252,21 +252,21 @@ static bool variable_address(struct parser *parser, const struct atom *atom, str
     if (variable->external)
         return computed(parser, atom, OP_ADDRESS_DYNAMIC, 0, atom->addend, operand);
     variable->user = variable->user == 0 || variable->user == user ? user : UINT32_MAX;
-    struct fixup *fixups = grow(module->fixups, module->fixup_count, &module->fixup_room, sizeof *fixups);
+    struct fixup *fixups = ptx_grow(module->fixups, module->fixup_count, &module->fixup_room, sizeof *fixups);
     if (fixups == NULL || !constant(parser, 0, operand))
-        return fail(parser, atom->token->line, "out of memory");
+        return ptx_fail(parser, atom->token->line, "out of memory");
     module->fixups = fixups;
     fixups[module->fixup_count++] = (struct fixup){operand->index, atom->index, atom->addend};
     return true;
 }
 
-/* A name that is nothing else may be a function's. */
+/* An otherwise unknown name may be a function: use its address. */
 static bool function_address(struct parser *parser, const struct atom *atom, struct operand *operand)
 {
-    const int64_t function = find_function(parser, atom->token);
+    const int64_t function = ptx_find_function(parser, atom->token);
     if (function < 0 || parser->module->functions[function]->entry)
-        return fail(parser, atom->token->line, "'%.*s' is not declared", (int)atom->token->length,
-                    atom->token->text);
+        return ptx_fail(parser, atom->token->line, "'%.*s' is not declared", (int)atom->token->length,
+                        atom->token->text);
     return constant(parser, CODE_ADDRESS(function), operand);
 }
 
@@ -274,7 +274,7 @@ static bool function_address(struct parser *parser, const struct atom *atom, str
 static bool literal_predicate(struct parser *parser, const struct atom *atom, struct operand *operand)
 {
     const uint32_t number = parser->function->predicates++;
-    struct instruction *instruction = emit(parser, OP_PRED_MOV, atom->token->line);
+    struct instruction *instruction = ptx_emit(parser, OP_PRED_MOV, atom->token->line);
     if (instruction == NULL)
         return false;
     instruction->type = T_PRED;
@@ -286,13 +286,13 @@ static bool literal_predicate(struct parser *parser, const struct atom *atom, st
     return true;
 }
 
-bool read_operand(struct parser *parser, const struct atom *atom, enum type type, struct operand *operand)
+bool ptx_read_operand(struct parser *parser, const struct atom *atom, enum type type, struct operand *operand)
 {
     if (type == T_PRED && atom->kind == ATOM_INTEGER)
         return literal_predicate(parser, atom, operand);
     if ((type == T_PRED) != (atom->kind == ATOM_PREDICATE))
-        return fail(parser, atom->token->line, "'%.*s' is %s predicate", (int)atom->token->length,
-                    atom->token->text, type == T_PRED ? "no" : "a");
+        return ptx_fail(parser, atom->token->line, "'%.*s' is %s predicate", (int)atom->token->length,
+                        atom->token->text, type == T_PRED ? "not a" : "a");
     switch (atom->kind) {
     case ATOM_REGISTER:
         *operand = (struct operand){.kind = OPERAND_REGISTER, .index = atom->index};
@@ -315,20 +315,21 @@ bool read_operand(struct parser *parser, const struct atom *atom, enum type type
     case ATOM_PARAMETER:
         return computed(parser, atom, OP_ADDRESS_LOCAL, SPACE_PARAM, atom->index, operand);
     default:
-        return fail(parser, atom->token->line, "'%.*s' cannot be read here", (int)atom->token->length,
-                    atom->token->text);
+        return ptx_fail(parser, atom->token->line, "'%.*s' cannot be a source operand",
+                        (int)atom->token->length, atom->token->text);
     }
 }
 
-bool write_operand(struct parser *parser, const struct atom *atom, bool predicate, struct operand *operand)
+bool ptx_write_operand(struct parser *parser, const struct atom *atom, bool predicate,
+                       struct operand *operand)
 {
     const enum atom_kind wanted = predicate ? ATOM_PREDICATE : ATOM_REGISTER;
     if (atom->kind != ATOM_SINK && atom->kind != wanted)
-        return fail(parser, atom->token->line, "'%.*s' is no %s to write to", (int)atom->token->length,
-                    atom->token->text, predicate ? "predicate" : "register");
+        return ptx_fail(parser, atom->token->line, "'%.*s' is not a %s that can be written",
+                        (int)atom->token->length, atom->token->text, predicate ? "predicate" : "register");
     uint32_t index = atom->index;
     if (atom->kind == ATOM_SINK)
-        index = predicate ? parser->function->predicates++ : new_register(parser);
+        index = predicate ? parser->function->predicates++ : ptx_new_register(parser);
     *operand = (struct operand){.kind = predicate ? OPERAND_PREDICATE : OPERAND_REGISTER, .index = index};
     return true;
 }

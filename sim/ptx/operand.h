@@ -1,4 +1,4 @@
-/* Operands as they are written, and as the engine reads them. */
+/* Operands: parsed from the text, then converted to the engine's form. */
 #ifndef NEUTRINO_SIM_PTX_OPERAND_H
 #define NEUTRINO_SIM_PTX_OPERAND_H
 
@@ -13,42 +13,44 @@ enum atom_kind {
     ATOM_SPECIAL,
     ATOM_VARIABLE,
     ATOM_FRAME,     /* a .param variable of the function */
-    ATOM_PARAMETER, /* of the kernel */
+    ATOM_PARAMETER, /* a parameter of the kernel */
     ATOM_LOCAL,
-    ATOM_LABEL /* any other name */
+    ATOM_LABEL /* any other name, such as a label */
 };
 
 struct atom {
     enum atom_kind kind;
     const struct token *token;
     uint32_t index; /* register, predicate, special, variable, or byte of the frame */
-    uint32_t bytes; /* of a frame or parameter variable */
+    uint32_t bytes; /* size of a frame or parameter variable */
     bool negated;
     bool single;
     uint64_t bits;
-    int64_t addend; /* variable + 4 */
+    int64_t addend; /* the 4 of `variable + 4` */
 };
 
 enum written_form { FORM_PLAIN, FORM_VECTOR, FORM_ADDRESS, FORM_PAIR };
 
-enum { VECTOR_MAX = 8 }; /* of an operand; loads and stores take 4 */
+enum { VECTOR_MAX = 8 }; /* for any operand; loads and stores allow 4 */
 
 struct written {
     enum written_form form;
     uint32_t count;
     struct atom atoms[VECTOR_MAX];
-    int64_t offset; /* of an address */
+    int64_t offset; /* offset of an address */
 };
 
-bool parse_written(struct parser *parser, struct written *written);
+bool ptx_parse_written(struct parser *parser, struct written *written);
 
-/* As a source of that type; may emit an instruction that computes it first. */
-bool read_operand(struct parser *parser, const struct atom *atom, enum type type, struct operand *operand);
+/* Converts an atom to a source of that type. May emit an instruction that computes it. */
+bool ptx_read_operand(struct parser *parser, const struct atom *atom, enum type type,
+                      struct operand *operand);
 
-/* As a register or predicate to write; `_` gives one that nobody reads. */
-bool write_operand(struct parser *parser, const struct atom *atom, bool predicate, struct operand *operand);
+/* Converts an atom to a result. `_` gives an unused register or predicate. */
+bool ptx_write_operand(struct parser *parser, const struct atom *atom, bool predicate,
+                       struct operand *operand);
 
-/* A register that the text does not name. */
-uint32_t new_register(struct parser *parser);
+/* Allocates a register that the text does not name. */
+uint32_t ptx_new_register(struct parser *parser);
 
 #endif

@@ -1,4 +1,4 @@
-/* Integer instructions on the parts of a word, and those that make masks. */
+/* Packed integer instructions, dot products and masks. */
 #include "ptx/engine.h"
 
 static int64_t part_of(uint64_t word, unsigned at, unsigned bits, bool is_signed)
@@ -7,7 +7,7 @@ static int64_t part_of(uint64_t word, unsigned at, unsigned bits, bool is_signed
     return is_signed ? (int64_t)(part << (64 - bits)) >> (64 - bits) : (int64_t)part;
 }
 
-/* add, min and max of two halves at once. */
+/* add, min and max of packed 16-bit pairs. */
 static uint64_t packed(const struct instruction *instruction, uint64_t x, uint64_t y)
 {
     const bool is_signed = instruction->type == T_S16X2;
@@ -42,7 +42,7 @@ static int64_t video(uint8_t operation, int64_t a, int64_t b)
     }
 }
 
-/* Each part on its own, put together, or summed into c. */
+/* Computes each part separately and packs the results, or sums them into c. */
 static uint64_t video_parts(const struct instruction *instruction, uint64_t x, uint64_t y, uint64_t c)
 {
     const unsigned bits = 32u / instruction->vector;
@@ -71,7 +71,7 @@ static uint64_t dot_four(const struct instruction *instruction, uint64_t a, uint
     return (uint32_t)sum;
 }
 
-/* Two halves of a with two bytes of b: the lower two, or the upper. */
+/* Multiplies the two halves of a with the lower or the upper two bytes of b. */
 static uint64_t dot_two(const struct instruction *instruction, uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t sum = c;
@@ -81,7 +81,7 @@ static uint64_t dot_two(const struct instruction *instruction, uint64_t a, uint6
     return (uint32_t)sum;
 }
 
-/* Ones from bit `position` on, `width` of them. */
+/* A mask of `width` ones from bit `position` on. */
 static uint64_t bit_mask(const struct instruction *instruction, uint64_t position, uint64_t width)
 {
     const bool clamp = (instruction->flags & FLAG_CLAMP) != 0;
@@ -91,7 +91,7 @@ static uint64_t bit_mask(const struct instruction *instruction, uint64_t positio
     return at >= 32 ? 0 : (uint32_t)(ones << at);
 }
 
-/* The low `width` bits, with their sign or with zeros above. */
+/* Sign- or zero-extends the low `width` bits. */
 static uint64_t extend(const struct instruction *instruction, uint64_t value, uint64_t width)
 {
     const bool clamp = (instruction->flags & FLAG_CLAMP) != 0;
@@ -101,7 +101,7 @@ static uint64_t extend(const struct instruction *instruction, uint64_t value, ui
     return (uint32_t)part_of((uint32_t)value, 0, bits, instruction->type == T_S32);
 }
 
-/* The n-th set bit from `base` on, upwards or downwards (PTX ISA, fns). */
+/* The position of the n-th set bit from `base` on, upwards or downwards (PTX ISA, fns). */
 static uint64_t find_set(uint64_t mask, uint64_t base, uint64_t offset)
 {
     const int32_t wanted = (int32_t)offset;
@@ -117,7 +117,7 @@ static uint64_t find_set(uint64_t mask, uint64_t base, uint64_t offset)
     return UINT32_MAX;
 }
 
-enum ptx_status run_packed(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+enum ptx_status ptx_run_packed(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
@@ -145,7 +145,7 @@ enum ptx_status run_packed(struct warp *warp, const struct instruction *instruct
     case OP_VIDEO:
         EACH_LANE(mask, lane, d[lane] = video_parts(instruction, a[lane], b[lane], c[lane]));
         break;
-    default: /* refused when it was decoded */
+    default: /* unreachable: the decoder refuses it */
         break;
     }
     return PTX_OK;

@@ -1,4 +1,4 @@
-/* The module as a whole: from a text to something that can be placed and run. */
+/* Parse a module from text to a form that can be placed in memory and run. */
 #include "ptx/parser.h"
 #include "ptx/runtime.h"
 
@@ -8,13 +8,13 @@
 
 static bool parse_version(struct parser *parser)
 {
-    /* 8.7 is lexed as a decimal fraction; its digits are read again from the text. */
+    /* The lexer reads 8.7 as a float, so take its digits from the text. */
     const struct token *token = next_token(parser);
     unsigned major = 0, minor = 0;
     char copy[16] = {0};
     memcpy(copy, token->text, token->length < sizeof copy - 1 ? token->length : sizeof copy - 1);
     if (sscanf(copy, "%u.%u", &major, &minor) != 2 || major > 99 || minor > 9)
-        return fail(parser, token->line, "'%s' is no PTX version", copy);
+        return ptx_fail(parser, token->line, "'%s' is not a PTX version", copy);
     parser->module->version = major * 10 + minor;
     return true;
 }
@@ -25,46 +25,45 @@ static bool parse_target(struct parser *parser)
     const struct token *token = next_token(parser);
     memcpy(copy, token->text, token->length < sizeof copy - 1 ? token->length : sizeof copy - 1);
     if (sscanf(copy, "sm_%u", &parser->module->target) != 1)
-        return fail(parser, token->line, "'%s' is no target", copy);
-    while (accept_text(parser, ","))
+        return ptx_fail(parser, token->line, "'%s' is not a target", copy);
+    while (ptx_accept_text(parser, ","))
         next_token(parser);
     return true;
 }
 
-bool parse_top_level(struct parser *parser)
+bool ptx_parse_top_level(struct parser *parser)
 {
     bool external = false;
-    while (token_is(parser->at, ".visible") || token_is(parser->at, ".weak") ||
-           token_is(parser->at, ".extern") || token_is(parser->at, ".common")) {
-        external = external || token_is(parser->at, ".extern");
+    while (ptx_token_is(parser->at, ".visible") || ptx_token_is(parser->at, ".weak") ||
+           ptx_token_is(parser->at, ".extern") || ptx_token_is(parser->at, ".common")) {
+        external = external || ptx_token_is(parser->at, ".extern");
         next_token(parser);
     }
-    if (accept_text(parser, ".version"))
+    if (ptx_accept_text(parser, ".version"))
         return parse_version(parser);
-    if (accept_text(parser, ".target"))
+    if (ptx_accept_text(parser, ".target"))
         return parse_target(parser);
-    if (accept_text(parser, ".address_size")) {
+    if (ptx_accept_text(parser, ".address_size")) {
         uint64_t bits;
-        return parse_integer(parser, &bits) &&
+        return ptx_parse_integer(parser, &bits) &&
                (bits == 64 ||
-                fail(parser, parser->at->line, "addresses of %llu bits", (unsigned long long)bits));
+                ptx_fail(parser, parser->at->line, "addresses of %llu bits", (unsigned long long)bits));
     }
-    if (accept_text(parser, ".entry"))
-        return parse_function(parser, true);
-    if (accept_text(parser, ".func"))
-        return parse_function(parser, false);
-    if (variable_space(parser->at) != SPACE_GENERIC)
-        return parse_variables(parser, external);
-    if (token_is(parser->at, ".file") || token_is(parser->at, ".loc"))
-        return skip_line(parser);
-    if (accept_text(parser, ".section")) {
+    if (ptx_accept_text(parser, ".entry"))
+        return ptx_parse_function(parser, true);
+    if (ptx_accept_text(parser, ".func"))
+        return ptx_parse_function(parser, false);
+    if (ptx_variable_space(parser->at) != SPACE_GENERIC)
+        return ptx_parse_variables(parser, external);
+    if (ptx_token_is(parser->at, ".file") || ptx_token_is(parser->at, ".loc"))
+        return ptx_skip_line(parser);
+    if (ptx_accept_text(parser, ".section")) {
         next_token(parser);
-        return skip_braces(parser);
+        return ptx_skip_braces(parser);
     }
-    if (token_is(parser->at, ".pragma"))
-        return skip_statement(parser);
-    return fail(parser, parser->at->line, "'%.*s' is not known here", (int)parser->at->length,
-                parser->at->text);
+    if (ptx_token_is(parser->at, ".pragma"))
+        return ptx_skip_statement(parser);
+    return ptx_fail(parser, parser->at->line, "unexpected '%.*s'", (int)parser->at->length, parser->at->text);
 }
 
 static uint32_t align(uint64_t value, uint32_t alignment)
@@ -72,8 +71,9 @@ static uint32_t align(uint64_t value, uint32_t alignment)
     return (uint32_t)((value + alignment - 1) / alignment * alignment);
 }
 
-/* Shared variables that one function names lie behind those that several do, each function's own over the
- * others': only what a kernel uses counts against its limit. */
+/* Places shared variables that several functions use first. Variables of a single function follow,
+ * overlapping those of other functions, so that only the variables that a kernel uses count against its
+ * limit. */
 static bool place_shared(struct parser *parser)
 {
     struct ptx_module *module = parser->module;
@@ -91,7 +91,7 @@ static bool place_shared(struct parser *parser)
             const uint64_t start = align(is_own ? common + *total : common, variable->alignment);
             variable->address = start;
             if (start + variable->bytes > INT32_MAX)
-                return fail(parser, 0, "more than 2 GiB of shared variables");
+                return ptx_fail(parser, 0, "more than 2 GiB of shared variables");
             if (is_own)
                 *total = (uint32_t)(start + variable->bytes - common);
             else
@@ -116,7 +116,8 @@ static bool check_calls(struct parser *parser)
         if (call->function >= CALL_INDIRECT)
             continue;
         const struct ptx_kernel *callee = module->functions[call->function];
-        /* A caller may expect a result of what gives none: linkers take it, the value is undefined. */
+        /* A caller may expect a result that the callee does not return: NVIDIA's linker accepts this; the
+         * value is undefined. */
         bool fits = call->argument_count == callee->parameter_count &&
                     (call->result_count == callee->result_count || callee->result_count == 0);
         for (uint32_t j = 0; fits && j < call->argument_count; j++)
@@ -126,9 +127,9 @@ static bool check_calls(struct parser *parser)
         if (!callee->defined && parser->partial)
             continue;
         if (!callee->defined || callee->entry)
-            return fail(parser, 0, "function %s is called but not defined", callee->name);
+            return ptx_fail(parser, 0, "function %s is called but not defined", callee->name);
         if (!fits)
-            return fail(parser, 0, "a call of %s does not fit its parameters", callee->name);
+            return ptx_fail(parser, 0, "a call of %s does not fit its parameters", callee->name);
     }
     return true;
 }
@@ -137,14 +138,14 @@ static bool keep_text(struct parser *parser, const char *text, size_t bytes)
 {
     parser->module->text = malloc(bytes + 1);
     if (parser->module->text == NULL)
-        return fail_memory(parser);
+        return ptx_fail_memory(parser);
     memcpy(parser->module->text, text, bytes);
     parser->module->text_bytes = bytes;
     return true;
 }
 
-int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module **module,
-                 struct ptx_diagnostic *diagnostic)
+int ptx_parse_module(const char *text, size_t bytes, bool partial, struct ptx_module **module,
+                     struct ptx_diagnostic *diagnostic)
 {
     struct ptx_diagnostic own = {0};
     struct token *tokens = ptx_lex(text, bytes, &own);
@@ -152,15 +153,15 @@ int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module
         .at = tokens, .diagnostic = &own, .module = calloc(1, sizeof **module), .partial = partial};
     bool good = tokens != NULL && parser.module != NULL;
     while (good && parser.at->kind != TOKEN_END)
-        good = parse_top_level(&parser);
-    good = good && add_runtime(&parser) &&
-           (parser.module->version != 0 || fail(&parser, 1, "no .version: this is no PTX")) &&
+        good = ptx_parse_top_level(&parser);
+    good = good && ptx_add_runtime(&parser) &&
+           (parser.module->version != 0 || ptx_fail(&parser, 1, "no .version directive: this is not PTX")) &&
            check_calls(&parser) && place_shared(&parser) && keep_text(&parser, text, bytes);
     free(parser.names);
     free(parser.labels);
     free(tokens);
     if (good) {
-        bind_runners(parser.module);
+        ptx_bind_runners(parser.module);
     } else {
         ptx_module_free(parser.module);
         parser.module = NULL;
@@ -174,5 +175,5 @@ int parse_module(const char *text, size_t bytes, bool partial, struct ptx_module
 int ptx_module_parse(const char *text, size_t bytes, struct ptx_module **module,
                      struct ptx_diagnostic *diagnostic)
 {
-    return parse_module(text, bytes, false, module, diagnostic);
+    return ptx_parse_module(text, bytes, false, module, diagnostic);
 }

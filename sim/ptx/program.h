@@ -1,4 +1,4 @@
-/* The decoded form of a module: what the parser makes and the engine runs. */
+/* The decoded form of a module, which the parser creates and the engine runs. */
 #ifndef NEUTRINO_SIM_PTX_PROGRAM_H
 #define NEUTRINO_SIM_PTX_PROGRAM_H
 
@@ -10,7 +10,7 @@
 
 enum { LANES = 32 };
 
-/* Those that bar names, and the cluster's, which it cannot. */
+/* bar can name 16 barriers; the cluster's barrier has a number of its own. */
 enum { BARRIER_CLUSTER = 16, BARRIERS = 17 };
 
 enum type {
@@ -34,7 +34,7 @@ enum type {
     T_BF16X2,
     T_F32,
     T_F64,
-    /* In registers of 16 and 32 bits, by twos and fours, and in matrices only. */
+    /* Packed types and element types of matrices. */
     T_TF32,
     T_E4M3,
     T_E4M3X2,
@@ -46,11 +46,11 @@ enum type {
     T_S4
 };
 
-unsigned type_bytes(enum type type); /* in memory */
-bool type_is_signed(enum type type);
-bool type_is_float(enum type type);
+unsigned ptx_type_bytes(enum type type); /* size in memory */
+bool ptx_type_is_signed(enum type type);
+bool ptx_type_is_float(enum type type);
 
-unsigned element_bits(enum type type); /* in a matrix, where there are types of four bits */
+unsigned ptx_element_bits(enum type type); /* size in a matrix, which may have 4-bit elements */
 
 enum space {
     SPACE_GENERIC,
@@ -64,7 +64,7 @@ enum space {
 
 enum rounding { ROUND_NONE, ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP, ROUND_AWAY };
 
-/* The instructions that are executed; a suffix that changes only types or rounding is a field. */
+/* Operations of the engine. Types and rounding modes are fields of an instruction, not operations. */
 enum operation {
     OP_MOV,
     OP_MOV_SPECIAL,
@@ -156,7 +156,7 @@ enum operation {
     OP_ACTIVEMASK,
     OP_REDUX,
     OP_ELECT,
-    OP_MMA, /* from here to OP_MATRIX_MOVE: the whole warp at once */
+    OP_MMA, /* OP_MMA to OP_MATRIX_MOVE need all lanes of the warp */
     OP_MATRIX_LOAD,
     OP_MATRIX_STORE,
     OP_MATRIX_LOAD8,
@@ -237,12 +237,12 @@ enum flag {
     FLAG_CLAMP = 16,
     FLAG_ALL = 32,
     FLAG_PROPAGATE_NAN = 64,  /* min.NaN */
-    FLAG_INTEGER_ROUND = 128, /* cvt.rni and so on */
+    FLAG_INTEGER_ROUND = 128, /* cvt.rni, .rzi, .rmi, .rpi */
     FLAG_ARRIVE = 256,
     FLAG_REDUCE = 512,
-    FLAG_RELU = 1024,     /* a negative result becomes 0 */
+    FLAG_RELU = 1024,     /* negative results become 0 */
     FLAG_XOR_SIGN = 2048, /* min.xorsign.abs */
-    FLAG_FINITE = 4096    /* .satfinite: the largest number instead of infinity */
+    FLAG_FINITE = 4096    /* .satfinite: overflow becomes the largest number */
 };
 
 enum special {
@@ -287,38 +287,38 @@ enum operand_kind { OPERAND_NONE, OPERAND_REGISTER, OPERAND_PREDICATE, OPERAND_C
 
 struct operand {
     uint8_t kind;
-    bool negated;   /* of a predicate */
-    uint32_t index; /* register or predicate of the frame, or block of the module's constants */
+    bool negated;   /* for predicates */
+    uint32_t index; /* number of a register or predicate in the frame, or of a block of constants */
 };
 
 struct warp;
 struct instruction;
 
-/* Runs an instruction for the lanes of `mask`, at least one. */
+/* Runs an instruction for the lanes of `mask`, which is not 0. */
 typedef enum ptx_status runner(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 
 struct instruction {
-    runner *run; /* bound once the module is parsed; not used for branches, calls, barriers and ends */
+    runner *run; /* set by bind_runners; unused for control flow */
     uint8_t operation;
-    uint8_t type;   /* of the result, or of the operands where they are all alike */
-    uint8_t source; /* type of the source, where it differs */
+    uint8_t type;   /* type of the result, or of all operands */
+    uint8_t source; /* type of the source if it differs */
     uint8_t space;
     uint8_t rounding;
     uint8_t
         variant;    /* comparison, atomic, shuffle, vote, special, builtin, float_class, lop3 or prmt table */
     uint8_t logic;  /* OP_AND, OP_OR, OP_XOR after a comparison; else 0 */
-    uint8_t vector; /* elements of a load or store */
+    uint8_t vector; /* elements of a load, store or packed move */
     uint16_t flags;
-    bool common;          /* run_common may know it */
-    struct operand guard; /* OPERAND_NONE: always */
+    bool common;          /* ptx_run_common may have a fast version */
+    struct operand guard; /* OPERAND_NONE: no guard */
     struct operand to[4];
     struct operand from[4];
-    int64_t offset; /* of an address; byte of a frame variable; target of a branch */
+    int64_t offset; /* address offset, frame offset, or branch target */
     uint32_t line;
-    uint32_t list; /* of matrices */
+    uint32_t list; /* index of the matrices, or the destination offset of cp.async */
 };
 
-/* A .param variable: of a kernel, of a function, or of a call. Its bytes lie in the frame of each lane. */
+/* A .param variable of a kernel, function or call, in the frame of each lane. */
 struct slot {
     uint32_t offset;
     uint32_t bytes;
@@ -328,39 +328,40 @@ struct slot {
 #define CALL_INDIRECT (UINT32_MAX - 1)
 
 struct call {
-    uint32_t function; /* the callee's index, CALL_BUILTIN, or CALL_INDIRECT: in a register */
+    uint32_t
+        function; /* index of the callee, or CALL_BUILTIN, or CALL_INDIRECT: the address is in a register */
     uint32_t caller;
     uint32_t argument_count, result_count;
     struct slot *arguments; /* in the caller's frame */
     struct slot *results;
 };
 
-struct table { /* of a brx.idx */
+struct table { /* targets of brx.idx */
     uint32_t count;
     int64_t *targets;
 };
 
-struct ptx_kernel { /* also a .func */
+struct ptx_kernel { /* an .entry or a .func */
     char *name;
     struct ptx_module *module;
     bool entry, defined;
-    uint32_t begin, end; /* its instructions */
+    uint32_t begin, end; /* range of its instructions */
     uint32_t registers, predicates;
-    uint32_t frame_bytes; /* .param variables, a lane */
-    uint32_t local_bytes; /* a lane */
+    uint32_t frame_bytes; /* bytes of .param variables per lane */
+    uint32_t local_bytes; /* bytes of local memory per lane */
     uint32_t parameter_count, result_count;
-    struct slot *parameters; /* of an entry: offsets in the parameter buffer */
+    struct slot *parameters; /* for an entry: offsets in the parameter buffer */
     struct slot *results;
     uint32_t parameter_bytes;
-    uint32_t shared_bytes; /* static, of what it uses itself */
+    uint32_t shared_bytes; /* static shared memory that the function itself uses */
     uint32_t max_threads;
-    uint32_t required_threads[3]; /* .reqntid; 0: any */
+    uint32_t required_threads[3]; /* .reqntid; 0: no requirement */
     bool calls;
 };
 
-/* An address in an initial value that is known only once memory is given out. */
+/* An address in an initial value, filled in when memory is allocated. */
 struct relocation {
-    uint32_t at; /* byte of the variable */
+    uint32_t at; /* byte offset in the variable */
     uint32_t bytes;
     uint32_t variable;
     int64_t addend;
@@ -372,16 +373,17 @@ struct ptx_variable {
     uint32_t alignment;
     uint64_t bytes;
     bool external;        /* without a size: dynamic shared memory */
-    bool managed;         /* .attribute(.managed): cuLibraryGetManaged gives it */
-    bool declared;        /* .extern, and nothing has defined it yet */
+    bool managed;         /* .attribute(.managed); cuLibraryGetManaged returns it */
+    bool declared;        /* .extern and not yet defined */
     unsigned char *value; /* initial bytes, or NULL for zeros */
     uint32_t relocation_count;
     struct relocation *relocations;
-    uint64_t address; /* placed, or offset in shared memory */
-    uint32_t user;    /* 1 + the only function that names a shared variable; UINT32_MAX: several do */
+    uint64_t address; /* device address, or offset in shared memory */
+    uint32_t user;    /* 1 + the index of the only function that uses a shared variable; UINT32_MAX: several
+                         functions use it */
 };
 
-/* A constant whose value is a variable's address, known once memory is given out. */
+/* A constant that is the address of a variable, filled in when memory is allocated. */
 struct fixup {
     uint32_t constant;
     uint32_t variable;
@@ -392,7 +394,7 @@ struct ptx_module {
     uint32_t version, target;
     struct instruction *code;
     size_t code_count, code_room;
-    uint64_t *constants; /* blocks of LANES words, all alike */
+    uint64_t *constants; /* blocks of LANES equal words */
     size_t constant_count, constant_room;
     struct ptx_kernel **functions;
     size_t function_count, function_room;
@@ -407,20 +409,21 @@ struct ptx_module {
     struct matrices *matrices;
     size_t matrix_count, matrix_room;
     bool uses_reserved;
-    bool uses_cluster;            /* asks for its block of a cluster, which is one block here */
-    uint32_t common_shared_bytes; /* of variables that several functions name */
-    char *text;                   /* a copy, for reports */
+    bool uses_cluster;            /* uses cluster instructions; a cluster is one block here */
+    uint32_t common_shared_bytes; /* size of the variables that several functions use */
+    char *text;                   /* a copy of the text, for diagnostics */
     size_t text_bytes;
 };
 
-/* Room for one more element of an array; NULL without memory. */
-void *grow(void *array, size_t count, size_t *room, size_t size);
+/* Makes room for one more element of an array; NULL if out of memory. */
+void *ptx_grow(void *array, size_t count, size_t *room, size_t size);
 
-/* What the driver keeps of a block's shared memory, for cooperative groups of several warps. Here it lies
- * behind all else, in blocks of modules that ask where it is. */
+/* Shared memory that the driver reserves per block for cooperative groups. Here it follows all other shared
+ * memory, in modules that read %reserved_smem_offset. */
 #define RESERVED_SHARED 1024u
 
-/* Where shared and local memory lie in the generic address space: nowhere that a host allocation can. */
+/* Windows of shared and local memory in the generic address space. No host allocation can have these
+ * addresses. */
 #define SHARED_WINDOW UINT64_C(0x7e00000000000000)
 #define LOCAL_WINDOW  UINT64_C(0x7d00000000000000)
 enum { STACK_ALIGNMENT = 16 };
@@ -428,7 +431,7 @@ enum { STACK_ALIGNMENT = 16 };
 #define CODE_WINDOW UINT64_C(0x7c00000000000000)
 #define WINDOW_MASK UINT64_C(0xff00000000000000)
 
-/* What the address of function `index` is: it can be kept, compared and called, not read. */
+/* The address of function `index`. Programs can store, compare and call it, but not read from it. */
 #define CODE_STEP           16u
 #define CODE_ADDRESS(index) (CODE_WINDOW + ((uint64_t)(index) + 1) * CODE_STEP)
 

@@ -16,7 +16,7 @@ struct ptx_module;
 struct ptx_kernel;
 struct ptx_variable;
 
-/* Where a launch faulted. `what` is a literal, as is `access` ("read", "write", "atomic access"; NULL if the
+/* The place of a fault. `what` is a literal, as is `access` ("read", "write", "atomic access"; NULL if the
  * fault was no access); `address` is an offset unless `global`. */
 struct ptx_fault {
     const char *what;
@@ -52,7 +52,7 @@ enum ptx_link_status {
     PTX_LINK_MEMORY
 };
 
-struct ptx_link *ptx_link_begin(void); /* NULL without memory */
+struct ptx_link *ptx_link_begin(void); /* NULL if out of memory */
 /* `name` is what diagnostics call the text, which is copied up to a NUL. A text that is refused changes
  * nothing. */
 enum ptx_link_status ptx_link_add(struct ptx_link *link, const char *text, size_t bytes, const char *name,
@@ -72,7 +72,7 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size
 const struct ptx_kernel *ptx_module_find_kernel(const struct ptx_module *module, const char *name);
 
 const char *ptx_kernel_name(const struct ptx_kernel *kernel);
-/* One line of the PTX text, without the space around it and cut to fit; empty if there is none. */
+/* Copies one line of the PTX text, stripped and cut to fit; an empty string if the line does not exist. */
 void ptx_kernel_line(const struct ptx_kernel *kernel, uint32_t line, char *text, size_t room);
 size_t ptx_kernel_parameter_count(const struct ptx_kernel *kernel);
 /* Offset and size in bytes of a parameter in the kernel's parameter buffer. */
@@ -100,12 +100,12 @@ uint64_t ptx_variable_address(const struct ptx_variable *variable); /* 0 before 
 size_t ptx_variable_bytes(const struct ptx_variable *variable);
 bool ptx_variable_is_managed(const struct ptx_variable *variable);
 
-/* Whose memory may be touched. `find` gives the live allocation that holds `address`, as [begin, end), and
- * whether it may be written; the engine may remember the answer for the rest of one launch. Called from
+/* The memory that kernels may access. `find` gives the live allocation that holds `address`, as [begin, end),
+ * and whether it may be written; the engine may remember the answer for the rest of one launch. Called from
  * several threads. */
 struct ptx_memory {
     bool (*find)(void *context, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable);
-    /* malloc and free inside kernels; without them there is no memory to give. 0: none left. */
+    /* malloc and free for kernels; if NULL, malloc in a kernel fails. 0: out of memory. */
     uint64_t (*allocate)(void *context, size_t bytes);
     void (*release)(void *context, uint64_t address);
     void *context;
@@ -118,27 +118,27 @@ enum ptx_status {
     PTX_TRAP,
     PTX_ASSERT,
     PTX_TIMEOUT,
-    PTX_INVALID_PC, /* a call of what is no function */
+    PTX_INVALID_PC, /* call of an address that is not a function */
     PTX_ILLEGAL_INSTRUCTION,
     PTX_OUT_OF_RESOURCES,
     PTX_CANCELLED,
-    PTX_DEADLOCK /* a barrier that can never be met */
+    PTX_DEADLOCK /* a barrier that can never open */
 };
 
 struct ptx_launch {
     const struct ptx_kernel *kernel;
     uint32_t grid[3];
     uint32_t block[3];
-    uint32_t shared_bytes;  /* dynamic */
+    uint32_t shared_bytes;  /* dynamic shared memory */
     const void *parameters; /* ptx_kernel_parameter_bytes(kernel) bytes */
     struct ptx_memory memory;
-    uint64_t timeout_ns;       /* 0: none */
+    uint64_t timeout_ns;       /* 0: no limit */
     const atomic_bool *cancel; /* may be NULL */
-    bool cooperative;          /* all blocks are on the way at once, and grid.sync() works */
-    unsigned workers;          /* host threads to spread blocks over; 0: one a core */
+    bool cooperative;          /* all blocks run concurrently, and grid.sync() works */
+    unsigned workers;          /* number of host threads; 0: one per core */
 };
 
-/* Run a grid to its end on the calling thread and `workers - 1` others. */
+/* Runs a grid to its end on the calling thread and `workers - 1` other threads. */
 enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *diagnostic);
 
 #endif

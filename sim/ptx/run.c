@@ -1,4 +1,4 @@
-/* Grids: blocks over host threads. */
+/* Run grids: distribute blocks over host threads. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -7,11 +7,12 @@
 #include "ptx/diagnostic.h"
 #include "ptx/engine.h"
 
-/* Blocks that a worker keeps on the way. A block that has had PATIENCE rounds may wait for one that has not
- * begun, as programs may expect of blocks that fit a GPU at once; so then another begins. */
+/* Limits of a worker. A block may spin on a block that has not started: programs expect that blocks which fit
+ * a GPU run at the same time. So after PATIENCE rounds without progress a worker starts one more block, up to
+ * RESIDENT_MAX. */
 enum { WORKERS_MAX = 256, RESIDENT_MAX = 64, PATIENCE = 64, COOPERATIVE_MAX = 1 << 16 };
 
-uint64_t now_ns(void)
+uint64_t ptx_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -20,7 +21,7 @@ uint64_t now_ns(void)
 
 struct worker {
     struct grid *grid;
-    struct block **blocks; /* `made` of them, of which the first `running` run */
+    struct block **blocks; /* `made` blocks; the first `running` of them run */
     uint32_t made, running, room;
 };
 
@@ -33,7 +34,7 @@ static void fail_for_memory(struct grid *grid)
         diagnose(grid->diagnostic, 0, "no memory for a block of %ux%ux%u threads", size[0], size[1], size[2]);
 }
 
-/* The next block of the grid begins; false if there is none, or no room for it. */
+/* Starts the next block of the grid; false if no block is left, or the worker is full. */
 static bool begin_block(struct worker *worker)
 {
     struct grid *grid = worker->grid;
@@ -43,24 +44,24 @@ static bool begin_block(struct worker *worker)
     if (number >= grid->block_count)
         return false;
     if (worker->running == worker->made) {
-        struct block *block = make_block(grid);
+        struct block *block = ptx_make_block(grid);
         if (block == NULL) {
             fail_for_memory(grid);
             return false;
         }
         worker->blocks[worker->made++] = block;
     }
-    start_block(worker->blocks[worker->running++], number);
+    ptx_start_block(worker->blocks[worker->running++], number);
     return true;
 }
 
-/* Each block for a while; false after a fault. */
+/* Gives each block a turn; false after a fault. */
 static bool run_round(struct worker *worker)
 {
     for (uint32_t i = 0; i < worker->running;) {
         struct block *block = worker->blocks[i];
         bool ended = false;
-        if (run_block(block, &ended) != PTX_OK)
+        if (ptx_run_block(block, &ended) != PTX_OK)
             return false;
         if (ended) {
             worker->blocks[i] = worker->blocks[--worker->running];
@@ -95,7 +96,7 @@ static void *work(void *context)
     else
         run_blocks(&worker);
     for (uint32_t i = 0; i < worker.made; i++)
-        free_block(worker.blocks[i]);
+        ptx_free_block(worker.blocks[i]);
     free(worker.blocks);
     return NULL;
 }
@@ -113,13 +114,14 @@ enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *
     const uint32_t *size = launch->grid, *block = launch->block;
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     if (size[0] == 0 || size[1] == 0 || size[2] == 0 || threads == 0 || threads > 1024) {
-        diagnose(diagnostic, 0, "a grid of %ux%ux%u blocks of %llu threads", size[0], size[1], size[2],
-                 (unsigned long long)threads);
+        diagnose(diagnostic, 0, "the grid of %ux%ux%u blocks of %llu threads exceeds the limits", size[0],
+                 size[1], size[2], (unsigned long long)threads);
         return PTX_OUT_OF_RESOURCES;
     }
     const uint64_t blocks = (uint64_t)size[0] * size[1] * size[2];
     if (launch->cooperative && blocks > COOPERATIVE_MAX) {
-        diagnose(diagnostic, 0, "a cooperative grid of %llu blocks", (unsigned long long)blocks);
+        diagnose(diagnostic, 0, "the cooperative grid of %llu blocks is too large",
+                 (unsigned long long)blocks);
         return PTX_OUT_OF_RESOURCES;
     }
     const size_t bytes = launch->kernel->parameter_bytes;
@@ -132,14 +134,14 @@ enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *
                         .module = launch->kernel->module,
                         .parameters = parameters,
                         .workspace = {sizeof grid.workspace},
-                        .start_ns = now_ns(),
+                        .start_ns = ptx_now_ns(),
                         .block_count = blocks,
                         .diagnostic = diagnostic};
     pthread_t helpers[WORKERS_MAX];
     unsigned started = 0;
     for (unsigned wanted = worker_count(launch, grid.block_count) - 1; started < wanted; started++)
         if (pthread_create(&helpers[started], NULL, work, &grid) != 0)
-            break; /* fewer helpers: slower, not wrong */
+            break; /* continue with fewer threads */
     work(&grid);
     for (unsigned i = 0; i < started; i++)
         pthread_join(helpers[i], NULL);

@@ -1,8 +1,7 @@
-/* The part of the device runtime (libcudadevrt.a) that programs without dynamic parallelism use, in PTX: the
- * engine takes it up where a text declares one of its functions and does not define it.
- *
- * The grid barrier is that of cooperative_groups/details/sync.h; its handle, the grid's workspace. A
- * conditional graph node's handle is the address of its value. */
+/* The part of the device runtime (libcudadevrt.a) that programs without dynamic parallelism use, in PTX. The
+ * engine defines a function of it if a module declares the function and does not define it. The grid barrier
+ * follows cooperative_groups/details/sync.h; its handle is the grid's workspace. The handle of a conditional
+ * graph node is the address of its value. */
 #include "ptx/runtime.h"
 
 #include <stdlib.h>
@@ -37,10 +36,10 @@ static const struct {
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-bool is_runtime_function(const struct token *name)
+bool ptx_is_runtime_function(const struct token *name)
 {
     for (size_t i = 0; i < FUNCTIONS; i++)
-        if (token_is(name, functions[i].name))
+        if (ptx_token_is(name, functions[i].name))
             return true;
     return false;
 }
@@ -58,13 +57,13 @@ static bool add(struct parser *parser, const char *text)
     struct token *tokens = ptx_lex(text, strlen(text), parser->diagnostic);
     const struct token *at = parser->at;
     parser->at = tokens;
-    const bool good = tokens != NULL && parse_top_level(parser);
+    const bool good = tokens != NULL && ptx_parse_top_level(parser);
     parser->at = at;
     free(tokens);
     return good;
 }
 
-bool add_runtime(struct parser *parser)
+bool ptx_add_runtime(struct parser *parser)
 {
     for (size_t i = 0; i < FUNCTIONS && !parser->partial; i++)
         if (is_wanted(parser->module, functions[i].name) && !add(parser, functions[i].text))

@@ -3,10 +3,10 @@
 
 #include "ptx/parser.h"
 
-/* Does the engine bring a function of that name along? */
-bool is_runtime_function(const struct token *name);
+/* Whether the engine defines a function of that name. */
+bool ptx_is_runtime_function(const struct token *name);
 
-/* Define what the module declares of it. Functions that the program defines itself stay as they are. */
-bool add_runtime(struct parser *parser);
+/* Defines the runtime functions that the module declares and does not define. */
+bool ptx_add_runtime(struct parser *parser);
 
 #endif

@@ -1,11 +1,11 @@
-/* What a text has named so far: names and their scopes, labels, room for variables and instructions. */
+/* Names and their scopes, labels, memory layout of variables, and emission of instructions. */
 #include "ptx/parser.h"
 
 #include <string.h>
 
 #include "ptx/diagnostic.h"
 
-bool fail(struct parser *parser, uint32_t line, const char *format, ...)
+bool ptx_fail(struct parser *parser, uint32_t line, const char *format, ...)
 {
     if (parser->diagnostic != NULL && parser->diagnostic->text[0] == 0) {
         char text[400];
@@ -18,31 +18,31 @@ bool fail(struct parser *parser, uint32_t line, const char *format, ...)
     return false;
 }
 
-bool fail_memory(struct parser *parser)
+bool ptx_fail_memory(struct parser *parser)
 {
-    return fail(parser, parser->at->line, "out of memory");
+    return ptx_fail(parser, parser->at->line, "out of memory");
 }
 
-bool accept_text(struct parser *parser, const char *text)
+bool ptx_accept_text(struct parser *parser, const char *text)
 {
-    if (!token_is(parser->at, text))
+    if (!ptx_token_is(parser->at, text))
         return false;
     next_token(parser);
     return true;
 }
 
-bool expect_text(struct parser *parser, const char *text)
+bool ptx_expect_text(struct parser *parser, const char *text)
 {
-    return accept_text(parser, text) || fail(parser, parser->at->line, "expected '%s' before '%.*s'", text,
-                                             (int)parser->at->length, parser->at->text);
+    return ptx_accept_text(parser, text) || ptx_fail(parser, parser->at->line, "expected '%s' before '%.*s'",
+                                                     text, (int)parser->at->length, parser->at->text);
 }
 
-char *token_copy(const struct token *token)
+char *ptx_token_copy(const struct token *token)
 {
     return strndup(token->text, token->length);
 }
 
-enum type type_of(const struct token *token)
+enum type ptx_type_of(const struct token *token)
 {
     static const char *const names[] = {
         [T_PRED] = ".pred",     [T_B8] = ".b8",         [T_B16] = ".b16",     [T_B32] = ".b32",
@@ -53,7 +53,7 @@ enum type type_of(const struct token *token)
         [T_E4M3] = ".e4m3",     [T_E4M3X2] = ".e4m3x2", [T_E5M2] = ".e5m2",   [T_E5M2X2] = ".e5m2x2",
         [T_U16X2] = ".u16x2",   [T_S16X2] = ".s16x2",   [T_U4] = ".u4",       [T_S4] = ".s4"};
     for (size_t i = T_PRED; i < sizeof names / sizeof *names; i++)
-        if (token_is(token, names[i]))
+        if (ptx_token_is(token, names[i]))
             return (enum type)i;
     return T_NONE;
 }
@@ -73,7 +73,7 @@ static bool range_holds(const struct name *name, const struct token *token, uint
     return number < name->count;
 }
 
-const struct name *find_name(const struct parser *parser, const struct token *token, uint32_t *index)
+const struct name *ptx_find_name(const struct parser *parser, const struct token *token, uint32_t *index)
 {
     for (size_t i = parser->name_count; i-- > 0;) {
         const struct name *name = &parser->names[i];
@@ -86,11 +86,11 @@ const struct name *find_name(const struct parser *parser, const struct token *to
     return NULL;
 }
 
-struct name *add_name(struct parser *parser, const struct token *token, enum name_kind kind)
+struct name *ptx_add_name(struct parser *parser, const struct token *token, enum name_kind kind)
 {
-    struct name *names = grow(parser->names, parser->name_count, &parser->name_room, sizeof *names);
+    struct name *names = ptx_grow(parser->names, parser->name_count, &parser->name_room, sizeof *names);
     if (names == NULL) {
-        fail_memory(parser);
+        ptx_fail_memory(parser);
         return NULL;
     }
     parser->names = names;
@@ -99,31 +99,31 @@ struct name *add_name(struct parser *parser, const struct token *token, enum nam
     return name;
 }
 
-int64_t find_variable(const struct parser *parser, const struct token *token)
+int64_t ptx_find_variable(const struct parser *parser, const struct token *token)
 {
     for (size_t i = parser->module->variable_count; i-- > 0;)
-        if (token_is(token, parser->module->variables[i]->name))
+        if (ptx_token_is(token, parser->module->variables[i]->name))
             return (int64_t)i;
     return -1;
 }
 
-int64_t find_function(const struct parser *parser, const struct token *token)
+int64_t ptx_find_function(const struct parser *parser, const struct token *token)
 {
     for (size_t i = 0; i < parser->module->function_count; i++)
-        if (token_is(token, parser->module->functions[i]->name))
+        if (ptx_token_is(token, parser->module->functions[i]->name))
             return (int64_t)i;
     return -1;
 }
 
-size_t find_label(struct parser *parser, const struct token *token)
+size_t ptx_find_label(struct parser *parser, const struct token *token)
 {
     for (size_t i = 0; i < parser->label_count; i++)
         if (parser->labels[i].name->length == token->length &&
             memcmp(parser->labels[i].name->text, token->text, token->length) == 0)
             return i;
-    struct label *labels = grow(parser->labels, parser->label_count, &parser->label_room, sizeof *labels);
+    struct label *labels = ptx_grow(parser->labels, parser->label_count, &parser->label_room, sizeof *labels);
     if (labels == NULL) {
-        fail_memory(parser);
+        ptx_fail_memory(parser);
         return SIZE_MAX;
     }
     parser->labels = labels;
@@ -131,23 +131,25 @@ size_t find_label(struct parser *parser, const struct token *token)
     return parser->label_count++;
 }
 
-uint32_t reserve(struct parser *parser, uint32_t *total, uint64_t bytes, uint32_t alignment, uint32_t most)
+uint32_t ptx_reserve(struct parser *parser, uint32_t *total, uint64_t bytes, uint32_t alignment,
+                     uint32_t most)
 {
     const uint64_t start = ((uint64_t)*total + alignment - 1) / alignment * alignment;
     if (bytes > most || start + bytes > most) {
-        fail(parser, parser->at->line, "more than %u bytes of variables in one function", most);
+        ptx_fail(parser, parser->at->line, "more than %u bytes of variables in one function", most);
         return UINT32_MAX;
     }
     *total = (uint32_t)(start + bytes);
     return (uint32_t)start;
 }
 
-uint32_t reserve_frame(struct parser *parser, uint32_t bytes, uint32_t alignment)
+uint32_t ptx_reserve_frame(struct parser *parser, uint32_t bytes, uint32_t alignment)
 {
-    return reserve(parser, &parser->function->frame_bytes, bytes, alignment, FRAME_MAX);
+    return ptx_reserve(parser, &parser->function->frame_bytes, bytes, alignment, FRAME_MAX);
 }
 
-/* What run_common may know; it says so itself, this only spares asking for the rest. */
+/* Operations for which ptx_run_common may have a fast version. A shortcut: ptx_run_common itself returns
+ * false if it has none. */
 static bool is_common(enum operation operation)
 {
     static const bool common[] = {
@@ -158,12 +160,12 @@ static bool is_common(enum operation operation)
     return (size_t)operation < sizeof common && common[operation];
 }
 
-struct instruction *emit(struct parser *parser, enum operation operation, uint32_t line)
+struct instruction *ptx_emit(struct parser *parser, enum operation operation, uint32_t line)
 {
     struct ptx_module *module = parser->module;
-    struct instruction *code = grow(module->code, module->code_count, &module->code_room, sizeof *code);
+    struct instruction *code = ptx_grow(module->code, module->code_count, &module->code_room, sizeof *code);
     if (code == NULL) {
-        fail_memory(parser);
+        ptx_fail_memory(parser);
         return NULL;
     }
     module->code = code;
@@ -173,13 +175,13 @@ struct instruction *emit(struct parser *parser, enum operation operation, uint32
     return instruction;
 }
 
-uint32_t add_constant(struct parser *parser, uint64_t value)
+uint32_t ptx_add_constant(struct parser *parser, uint64_t value)
 {
     struct ptx_module *module = parser->module;
-    uint64_t *constants =
-        grow(module->constants, module->constant_count, &module->constant_room, LANES * sizeof *constants);
+    uint64_t *constants = ptx_grow(module->constants, module->constant_count, &module->constant_room,
+                                   LANES * sizeof *constants);
     if (constants == NULL) {
-        fail_memory(parser);
+        ptx_fail_memory(parser);
         return UINT32_MAX;
     }
     module->constants = constants;

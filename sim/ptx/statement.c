@@ -1,18 +1,31 @@
-/* One instruction while it is decoded. */
+/* Helpers of the decoders: modifiers, operands, emission. */
 #include "ptx/statement.h"
 
+#include <stdio.h>
 #include <string.h>
 
-bool refuse(const struct statement *statement, const char *why)
+/* The instruction as it is written, with its modifiers, cut to fit. */
+static void name_of(const struct statement *statement, char *text, size_t room)
 {
-    char text[160] = {0};
-    size_t length = 0;
     const struct token *last = statement->modifier_count != 0
                                    ? statement->modifiers[statement->modifier_count - 1]
                                    : statement->base;
-    length = (size_t)(last->text + last->length - statement->base->text);
-    memcpy(text, statement->base->text, length < sizeof text - 1 ? length : sizeof text - 1);
-    return fail(statement->parser, statement->base->line, "'%s' %s", text, why);
+    const size_t length = (size_t)(last->text + last->length - statement->base->text);
+    snprintf(text, room, "%.*s", (int)(length < room ? length : room - 1), statement->base->text);
+}
+
+bool ptx_refuse(const struct statement *statement, const char *why)
+{
+    char name[160];
+    name_of(statement, name, sizeof name);
+    return ptx_fail(statement->parser, statement->base->line, "'%s' %s", name, why);
+}
+
+bool ptx_unsupported(const struct statement *statement)
+{
+    char name[160];
+    name_of(statement, name, sizeof name);
+    return ptx_fail(statement->parser, statement->base->line, "unsupported PTX instruction '%s'", name);
 }
 
 static bool take_word(struct statement *statement, const char *word, size_t length)
@@ -28,17 +41,12 @@ static bool take_word(struct statement *statement, const char *word, size_t leng
     return false;
 }
 
-bool unsupported(const struct statement *statement)
-{
-    return refuse(statement, "is not executed");
-}
-
-bool take(struct statement *statement, const char *modifier)
+bool ptx_take(struct statement *statement, const char *modifier)
 {
     return take_word(statement, modifier, strlen(modifier));
 }
 
-int take_one(struct statement *statement, const char *words)
+int ptx_take_one(struct statement *statement, const char *words)
 {
     for (int i = 0;; i++) {
         const size_t length = strcspn(words, " ");
@@ -50,17 +58,17 @@ int take_one(struct statement *statement, const char *words)
     }
 }
 
-void take_all(struct statement *statement, const char *words)
+void ptx_take_all(struct statement *statement, const char *words)
 {
-    while (take_one(statement, words) >= 0)
+    while (ptx_take_one(statement, words) >= 0)
         ;
 }
 
-uint16_t take_flags(struct statement *statement, const struct flag_word *words)
+uint16_t ptx_take_flags(struct statement *statement, const struct flag_word *words)
 {
     uint16_t flags = 0;
     for (; words != NULL && words->word != NULL; words++)
-        if (words->word[0] == 0 || take(statement, words->word))
+        if (words->word[0] == 0 || ptx_take(statement, words->word))
             flags |= words->flag;
     return flags;
 }
@@ -68,7 +76,7 @@ uint16_t take_flags(struct statement *statement, const struct flag_word *words)
 static enum type take_type_up_to(struct statement *statement, enum type last)
 {
     for (unsigned i = 0; i < statement->modifier_count; i++) {
-        const enum type type = type_of(statement->modifiers[i]);
+        const enum type type = ptx_type_of(statement->modifiers[i]);
         if ((statement->taken >> i & 1) == 0 && type != T_NONE && type <= last) {
             statement->taken |= 1u << i;
             return type;
@@ -77,22 +85,22 @@ static enum type take_type_up_to(struct statement *statement, enum type last)
     return T_NONE;
 }
 
-enum type take_type(struct statement *statement)
+enum type ptx_take_type(struct statement *statement)
 {
     return take_type_up_to(statement, T_F64);
 }
 
-enum type take_any_type(struct statement *statement)
+enum type ptx_take_any_type(struct statement *statement)
 {
     return take_type_up_to(statement, T_S4);
 }
 
-enum rounding take_rounding(struct statement *statement)
+enum rounding ptx_take_rounding(struct statement *statement)
 {
-    return (enum rounding)(take_one(statement, ".rn .rz .rm .rp .rna") + 1);
+    return (enum rounding)(ptx_take_one(statement, ".rn .rz .rm .rp .rna") + 1);
 }
 
-enum space take_space(struct statement *statement)
+enum space ptx_take_space(struct statement *statement)
 {
     static const struct {
         const char *word;
@@ -103,22 +111,24 @@ enum space take_space(struct statement *statement)
                   {".param", SPACE_PARAM},        {".param::entry", SPACE_PARAM},
                   {".param::func", SPACE_PARAM}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (take(statement, spaces[i].word))
+        if (ptx_take(statement, spaces[i].word))
             return spaces[i].space;
     return SPACE_GENERIC;
 }
 
-void take_hints(struct statement *statement)
+void ptx_take_hints(struct statement *statement)
 {
-    take_all(statement, ".volatile .relaxed .acquire .release .acq_rel .sc .weak .gpu .cta .sys .cluster .ca "
-                        ".cg .cs .cv .lu .wb .wt .nc .uni .aligned .mmio .noftz .L1::evict_normal "
-                        ".L1::evict_unchanged .L1::evict_first .L1::evict_last .L1::no_allocate "
-                        ".L2::evict_last .L2::evict_normal .L2::evict_first .L2::64B .L2::128B .L2::256B");
+    ptx_take_all(statement,
+                 ".volatile .relaxed .acquire .release .acq_rel .sc .weak .gpu .cta .sys .cluster .ca "
+                 ".cg .cs .cv .lu .wb .wt .nc .uni .aligned .mmio .noftz .L1::evict_normal "
+                 ".L1::evict_unchanged .L1::evict_first .L1::evict_last .L1::no_allocate "
+                 ".L2::evict_last .L2::evict_normal .L2::evict_first .L2::64B .L2::128B .L2::256B");
 }
 
-struct instruction *begin(struct statement *statement, enum operation operation, enum type type)
+struct instruction *ptx_begin_instruction(struct statement *statement, enum operation operation,
+                                          enum type type)
 {
-    struct instruction *instruction = emit(statement->parser, operation, statement->base->line);
+    struct instruction *instruction = ptx_emit(statement->parser, operation, statement->base->line);
     if (instruction == NULL)
         return NULL;
     instruction->guard = statement->guard;
@@ -131,21 +141,21 @@ static bool is_plain(const struct statement *statement, unsigned index)
     return index < statement->operand_count && statement->operands[index].form == FORM_PLAIN;
 }
 
-bool source(struct statement *statement, unsigned index, enum type type, struct operand *operand)
+bool ptx_read_source(struct statement *statement, unsigned index, enum type type, struct operand *operand)
 {
     if (!is_plain(statement, index))
-        return refuse(statement, "lacks an operand");
-    return read_operand(statement->parser, &statement->operands[index].atoms[0], type, operand);
+        return ptx_refuse(statement, "needs a plain operand");
+    return ptx_read_operand(statement->parser, &statement->operands[index].atoms[0], type, operand);
 }
 
-bool destination(struct statement *statement, unsigned index, bool predicate, struct operand *operand)
+bool ptx_read_result(struct statement *statement, unsigned index, bool predicate, struct operand *operand)
 {
     if (!is_plain(statement, index))
-        return refuse(statement, "lacks a result");
-    return write_operand(statement->parser, &statement->operands[index].atoms[0], predicate, operand);
+        return ptx_refuse(statement, "needs a plain result operand");
+    return ptx_write_operand(statement->parser, &statement->operands[index].atoms[0], predicate, operand);
 }
 
-/* One source, as its letter says. */
+/* Reads a source operand of the kind that its letter names. */
 static bool read_source(struct statement *statement, unsigned index, char letter, enum type type,
                         enum type second, struct operand *operand)
 {
@@ -154,29 +164,29 @@ static bool read_source(struct statement *statement, unsigned index, char letter
                            : letter == 'u' ? T_U32
                            : letter == 'l' ? T_U64
                                            : T_PRED;
-    return source(statement, index, read, operand);
+    return ptx_read_source(statement, index, read, operand);
 }
 
-/* One result, as its letter says. */
+/* Reads a result operand of the kind that its letter names. */
 static bool read_result(struct statement *statement, unsigned index, char letter, struct operand to[2])
 {
     const struct written *written = &statement->operands[index];
     const bool predicate = letter == 'p' || letter == 'P';
     if (written->form == FORM_PAIR && (letter == 'D' || letter == 'P'))
-        return write_operand(statement->parser, &written->atoms[0], predicate, &to[0]) &&
-               write_operand(statement->parser, &written->atoms[1], true, &to[1]);
-    return destination(statement, index, predicate, &to[0]);
+        return ptx_write_operand(statement->parser, &written->atoms[0], predicate, &to[0]) &&
+               ptx_write_operand(statement->parser, &written->atoms[1], true, &to[1]);
+    return ptx_read_result(statement, index, predicate, &to[0]);
 }
 
-struct instruction *build(struct statement *statement, enum operation operation, const char *operands,
-                          enum type type, enum type second)
+struct instruction *ptx_build_instruction(struct statement *statement, enum operation operation,
+                                          const char *operands, enum type type, enum type second)
 {
     struct operand to[2] = {0}, from[4] = {0};
     const unsigned count = (unsigned)strlen(operands);
     const struct atom *immediate = NULL;
     unsigned sources = 0;
     if (statement->operand_count != count || type == T_NONE) {
-        refuse(statement, type == T_NONE ? "has no type" : "has another number of operands");
+        ptx_refuse(statement, type == T_NONE ? "has no type" : "has the wrong number of operands");
         return NULL;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -189,10 +199,10 @@ struct instruction *build(struct statement *statement, enum operation operation,
     if (strchr("dDpP", operands[0]) != NULL && !read_result(statement, 0, operands[0], to))
         return NULL;
     if (immediate != NULL && immediate->kind != ATOM_INTEGER) {
-        refuse(statement, "needs a number as its last operand");
+        ptx_refuse(statement, "needs a number as its last operand");
         return NULL;
     }
-    struct instruction *instruction = begin(statement, operation, type);
+    struct instruction *instruction = ptx_begin_instruction(statement, operation, type);
     if (instruction == NULL)
         return NULL;
     memcpy(instruction->to, to, sizeof to);
@@ -202,22 +212,22 @@ struct instruction *build(struct statement *statement, enum operation operation,
     return instruction;
 }
 
-bool decode_row(struct statement *statement, const struct row *row)
+bool ptx_decode_row(struct statement *statement, const struct row *row)
 {
-    const int word = row->words != NULL ? take_one(statement, row->words) : 0;
-    const uint16_t flags = take_flags(statement, row->flags);
+    const int word = row->words != NULL ? ptx_take_one(statement, row->words) : 0;
+    const uint16_t flags = ptx_take_flags(statement, row->flags);
     if (row->ignored != NULL)
-        take_all(statement, row->ignored);
-    const enum type type = take_type(statement);
-    const enum type second = row->two_types                       ? take_type(statement)
+        ptx_take_all(statement, row->ignored);
+    const enum type type = ptx_take_type(statement);
+    const enum type second = row->two_types                       ? ptx_take_type(statement)
                              : strchr(row->operands, 'b') != NULL ? T_PRED
                                                                   : type;
     if ((word < 0 && row->words[0] != ' ') || second == T_NONE)
-        return unsupported(statement);
+        return ptx_unsupported(statement);
     const unsigned chosen = word < 0 ? 0 : (unsigned)word;
     struct instruction *instruction =
-        build(statement, row->words_are_operations ? row->operation + chosen : row->operation, row->operands,
-              type, second);
+        ptx_build_instruction(statement, row->words_are_operations ? row->operation + chosen : row->operation,
+                              row->operands, type, second);
     if (instruction == NULL)
         return false;
     instruction->source = (uint8_t)second;

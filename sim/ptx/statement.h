@@ -1,4 +1,4 @@
-/* One instruction while it is decoded: its words and operands, each to be accounted for. */
+/* An instruction while it is decoded: its modifiers and operands. */
 #ifndef NEUTRINO_SIM_PTX_STATEMENT_H
 #define NEUTRINO_SIM_PTX_STATEMENT_H
 
@@ -11,65 +11,68 @@ struct statement {
     const struct token *base;
     const struct token *modifiers[MODIFIERS_MAX];
     unsigned modifier_count;
-    uint32_t taken; /* bit i: modifier i is understood */
+    uint32_t taken; /* bit i: a decoder has taken modifier i */
     struct written operands[OPERANDS_MAX];
     unsigned operand_count;
     struct operand guard;
 };
 
-struct row; /* of the table of instructions */
+struct row; /* a row of the instruction table */
 
-bool refuse(const struct statement *statement, const char *why);
-bool unsupported(const struct statement *statement);
+bool ptx_refuse(const struct statement *statement, const char *why);
+bool ptx_unsupported(const struct statement *statement);
 
-/* Whether the modifier is there. It counts as understood from then on; an instruction that keeps a modifier
- * which no decoder took is refused. */
-bool take(struct statement *statement, const char *modifier);
+/* Takes the modifier if it is present. An instruction is refused if a modifier is left that no decoder took.
+ */
+bool ptx_take(struct statement *statement, const char *modifier);
 
-/* `words` are separated by spaces. The position of the first word that is there; -1 if there is none. */
-int take_one(struct statement *statement, const char *words);
+/* Takes the first of these words, separated by spaces, that is present. Returns its position, or -1. */
+int ptx_take_one(struct statement *statement, const char *words);
 
-/* Every one of the words that is there. */
-void take_all(struct statement *statement, const char *words);
+/* Takes all of these words that are present. */
+void ptx_take_all(struct statement *statement, const char *words);
 
-/* The flags of the words that are there; an empty word is always there. A NULL word ends the list. */
+/* Takes these words and returns the flags of those that are present. The flag of an empty word is always set.
+ * A NULL word ends the list. */
 struct flag_word {
     const char *word;
     uint16_t flag;
 };
-uint16_t take_flags(struct statement *statement, const struct flag_word *words);
+uint16_t ptx_take_flags(struct statement *statement, const struct flag_word *words);
 
-/* The next type that was not taken; T_NONE if there are no more. Those of matrices and packed numbers are
- * for the few instructions that know them. */
-enum type take_type(struct statement *statement);
-enum type take_any_type(struct statement *statement);
-enum rounding take_rounding(struct statement *statement);
-enum space take_space(struct statement *statement);
+/* Takes the next type; T_NONE if none is left. take_any_type also accepts the packed and matrix types, which
+ * few instructions support. */
+enum type ptx_take_type(struct statement *statement);
+enum type ptx_take_any_type(struct statement *statement);
+enum rounding ptx_take_rounding(struct statement *statement);
+enum space ptx_take_space(struct statement *statement);
 
-/* Words that change nothing here: caching, ordering (each access is sequentially consistent), scope. */
-void take_hints(struct statement *statement);
+/* Takes words without effect here: caching, scope and ordering (each access is sequentially consistent). */
+void ptx_take_hints(struct statement *statement);
 
-bool take_cache_hint(struct statement *statement);
+bool ptx_take_cache_hint(struct statement *statement);
 
-/* The instruction, its guard set; NULL without memory. */
-struct instruction *begin(struct statement *statement, enum operation operation, enum type type);
+/* Emits the instruction with its guard; NULL if out of memory. */
+struct instruction *ptx_begin_instruction(struct statement *statement, enum operation operation,
+                                          enum type type);
 
-/* Operand `index`, plain, as a source of that type. To be called before begin(), as it may emit too. */
-bool source(struct statement *statement, unsigned index, enum type type, struct operand *operand);
-bool destination(struct statement *statement, unsigned index, bool predicate, struct operand *operand);
+/* Reads operand `index` as a source of that type, or as a result. Call them before ptx_begin_instruction():
+ * they may emit instructions. */
+bool ptx_read_source(struct statement *statement, unsigned index, enum type type, struct operand *operand);
+bool ptx_read_result(struct statement *statement, unsigned index, bool predicate, struct operand *operand);
 
-/* An instruction with all its operands, a letter for each; NULL if they do not fit.
- *   d  the result, a register         D  and perhaps a predicate behind it: d|p
- *   p  the result, a predicate        P  and perhaps another one: p|q
- *   t  a source of `type`             s  a source of `second`
- *   u  a 32-bit source                l  a 64-bit source
- *   b  a predicate                    i  an integer, which becomes the variant
- *   -  an operand that changes nothing */
-struct instruction *build(struct statement *statement, enum operation operation, const char *operands,
-                          enum type type, enum type second);
+/* Emits an instruction with all its operands, described by one letter each; NULL if they do not fit.
+ *   d  result register                D  result register, with an optional predicate: d|p
+ *   p  result predicate               P  result predicate, with an optional second one: p|q
+ *   t  source of `type`               s  source of `second`
+ *   u  32-bit source                  l  64-bit source
+ *   b  source predicate               i  integer literal, stored as the variant
+ *   -  ignored operand */
+struct instruction *ptx_build_instruction(struct statement *statement, enum operation operation,
+                                          const char *operands, enum type type, enum type second);
 
-/* Each decodes one family; instruction.c's table says which. */
-#define DECODER(name) bool decode_##name(struct statement *statement, const struct row *row)
+/* Each function decodes one family of instructions (see the table in instruction.c). */
+#define DECODER(name) bool ptx_decode_##name(struct statement *statement, const struct row *row)
 DECODER(address);
 DECODER(arithmetic);
 DECODER(atomic);
@@ -99,18 +102,17 @@ DECODER(video);
 DECODER(wmma);
 #undef DECODER
 
-/* A row of the table of instructions. decode_row needs no more than the row; other decoders use part of it.
- */
+/* A row of the instruction table. ptx_decode_row needs only the row; other decoders use parts of it. */
 struct row {
     const char *name;
     bool (*decode)(struct statement *statement, const struct row *row);
     enum operation operation;
-    const char *operands; /* see build */
-    const char *words;    /* one of these is needed, unless the first is empty; its position is the variant */
-    const char *ignored;  /* these change nothing */
+    const char *operands; /* letters, see ptx_build_instruction() */
+    const char *words; /* one of these is required, unless the first is empty; its position is the variant */
+    const char *ignored; /* words without effect */
     const struct flag_word *flags;
-    bool words_are_operations; /* the position is added to the operation instead */
-    bool two_types;            /* the second is the source's */
+    bool words_are_operations; /* the position is added to the operation instead of the variant */
+    bool two_types;            /* a second type, of the source, follows */
 };
 
 #endif

@@ -9,7 +9,7 @@ static bool at_end(const struct token *token)
     return token->kind == TOKEN_END;
 }
 
-/* The mark that ends what begins at `token`, outside of all brackets; or the text's end. */
+/* Returns the mark that ends the statement at `token`, outside all brackets, or the end of the text. */
 static const struct token *find_mark(const struct token *token, const char *marks)
 {
     int depth = 0;
@@ -34,13 +34,13 @@ static const struct token *find_name_outside(const struct token *token)
 {
     int depth = 0;
     for (; !at_end(token) && (depth != 0 || token->kind != TOKEN_NAME); token++)
-        depth += token_is(token, "(") ? 1 : token_is(token, ")") ? -1 : 0;
+        depth += ptx_token_is(token, "(") ? 1 : ptx_token_is(token, ")") ? -1 : 0;
     return token;
 }
 
 static struct symbol *add(struct symbols *symbols, const struct symbol *symbol)
 {
-    struct symbol *list = grow(symbols->list, symbols->count, &symbols->room, sizeof *list);
+    struct symbol *list = ptx_grow(symbols->list, symbols->count, &symbols->room, sizeof *list);
     if (list == NULL)
         return NULL;
     symbols->list = list;
@@ -52,22 +52,22 @@ static const struct token *read_function(struct symbols *symbols, struct symbol 
                                          const struct token *directive)
 {
     symbol->function = true;
-    symbol->entry = token_is(directive, ".entry");
+    symbol->entry = ptx_token_is(directive, ".entry");
     symbol->name = find_name_outside(directive + 1);
     const struct token *mark = find_mark(past(symbol->name), ";{");
-    while (!at_end(mark) && mark[-1].kind == TOKEN_STRING) /* .pragma "..."; among the attributes */
+    while (!at_end(mark) && mark[-1].kind == TOKEN_STRING) /* skip .pragma "..."; among the attributes */
         mark = find_mark(past(mark), ";{");
-    symbol->body = token_is(mark, "{") ? mark : NULL;
+    symbol->body = ptx_token_is(mark, "{") ? mark : NULL;
     symbol->end = past(symbol->body != NULL ? find_mark(past(mark), "}") : mark);
     if (symbol->entry && symbol->linkage == LINKAGE_STATIC)
-        symbol->linkage = LINKAGE_VISIBLE; /* the driver finds every kernel by its name */
+        symbol->linkage = LINKAGE_VISIBLE; /* cuModuleGetFunction finds every kernel by name */
     return add(symbols, symbol) != NULL ? symbol->end : NULL;
 }
 
 static const struct token *read_variables(struct symbols *symbols, struct symbol *symbol,
                                           const struct token *directive)
 {
-    symbol->shared = token_is(directive, ".shared") && symbol->linkage == LINKAGE_EXTERN;
+    symbol->shared = ptx_token_is(directive, ".shared") && symbol->linkage == LINKAGE_EXTERN;
     symbol->end = find_name_outside(directive);
     symbol->to = symbol->end;
     do {
@@ -75,7 +75,7 @@ static const struct token *read_variables(struct symbols *symbols, struct symbol
         symbol->to = find_mark(past(symbol->from), ",;");
         if (add(symbols, symbol) == NULL)
             return NULL;
-        const bool more = token_is(symbol->to, ",");
+        const bool more = ptx_token_is(symbol->to, ",");
         symbol->to = past(symbol->to);
         if (!more)
             return symbol->to;
@@ -87,13 +87,13 @@ static enum linkage read_linkage(const struct token **at)
 {
     enum linkage linkage = LINKAGE_STATIC;
     for (;; (*at)++) {
-        if (token_is(*at, ".extern"))
+        if (ptx_token_is(*at, ".extern"))
             linkage = LINKAGE_EXTERN;
-        else if (token_is(*at, ".common"))
+        else if (ptx_token_is(*at, ".common"))
             linkage = LINKAGE_COMMON;
-        else if (token_is(*at, ".weak"))
+        else if (ptx_token_is(*at, ".weak"))
             linkage = LINKAGE_WEAK;
-        else if (token_is(*at, ".visible"))
+        else if (ptx_token_is(*at, ".visible"))
             linkage = LINKAGE_VISIBLE;
         else
             return linkage;
@@ -108,32 +108,32 @@ static const struct token *skip_line_of(const struct token *token)
     return token;
 }
 
-/* Reads one statement; where the next begins, or NULL without memory. */
+/* Reads one statement and returns the start of the next; NULL if out of memory. */
 static const struct token *read_statement(struct symbols *symbols, const struct token *at)
 {
     struct symbol symbol = {.first = at};
     symbol.linkage = read_linkage(&at);
-    if (token_is(at, ".func") || token_is(at, ".entry"))
+    if (ptx_token_is(at, ".func") || ptx_token_is(at, ".entry"))
         return read_function(symbols, &symbol, at);
-    if (token_is(at, ".global") || token_is(at, ".const") || token_is(at, ".shared"))
+    if (ptx_token_is(at, ".global") || ptx_token_is(at, ".const") || ptx_token_is(at, ".shared"))
         return read_variables(symbols, &symbol, at);
-    if (token_is(at, ".version") || token_is(at, ".target")) {
-        *(token_is(at, ".target") ? &symbols->target : &symbols->version) = past(at);
-        for (at = past(past(at)); token_is(at, ",");)
+    if (ptx_token_is(at, ".version") || ptx_token_is(at, ".target")) {
+        *(ptx_token_is(at, ".target") ? &symbols->target : &symbols->version) = past(at);
+        for (at = past(past(at)); ptx_token_is(at, ",");)
             at = past(past(at));
         return at;
     }
-    if (token_is(at, ".address_size"))
+    if (ptx_token_is(at, ".address_size"))
         return past(past(at));
-    if (token_is(at, ".file") || token_is(at, ".loc"))
+    if (ptx_token_is(at, ".file") || ptx_token_is(at, ".loc"))
         return skip_line_of(at);
-    if (token_is(at, ".section"))
+    if (ptx_token_is(at, ".section"))
         return past(find_mark(past(find_mark(at, "{")), "}"));
     symbol.end = past(find_mark(at, ";"));
     return add(symbols, &symbol) != NULL ? symbol.end : NULL;
 }
 
-bool symbols_read(const char *text, size_t bytes, struct symbols *symbols)
+bool ptx_symbols_read(const char *text, size_t bytes, struct symbols *symbols)
 {
     struct ptx_diagnostic ignored = {0};
     *symbols = (struct symbols){.tokens = ptx_lex(text, bytes, &ignored)};
@@ -143,7 +143,7 @@ bool symbols_read(const char *text, size_t bytes, struct symbols *symbols)
     return at != NULL;
 }
 
-void symbols_free(struct symbols *symbols)
+void ptx_symbols_free(struct symbols *symbols)
 {
     free(symbols->tokens);
     free(symbols->list);

@@ -1,33 +1,35 @@
-/* The top level of a PTX text, for linking: which symbols it defines and declares, and where. */
+/* The top level of a PTX text, for linking: its symbols and their tokens. */
 #ifndef NEUTRINO_SIM_PTX_SYMBOLS_H
 #define NEUTRINO_SIM_PTX_SYMBOLS_H
 
 #include "ptx/lexer.h"
 
-/* The later one prevails where two texts define a symbol; two VISIBLE ones are an error. */
+/* If two texts define a symbol, the later kind in this list prevails; two VISIBLE definitions are an error.
+ */
 enum linkage { LINKAGE_STATIC, LINKAGE_EXTERN, LINKAGE_COMMON, LINKAGE_WEAK, LINKAGE_VISIBLE };
 
-/* A function, a variable, or a statement without a name that is kept as it is (.alias, .pragma). */
+/* A function, a variable, or an unnamed statement that is copied unchanged (.alias, .pragma). */
 struct symbol {
-    const struct token *first, *end; /* [first, end): its tokens; of a list of variables, what they share */
-    const struct token *name;        /* NULL: none */
-    const struct token *from, *to;   /* of a variable: [from, to) is its name, dimensions and value */
-    const struct token *body;        /* of a function that is defined: its { */
+    const struct token *first,
+        *end; /* [first, end): its tokens; for a list of variables, the part that they share */
+    const struct token *name;      /* NULL if absent */
+    const struct token *from, *to; /* for a variable: [from, to) is its name, dimensions and value */
+    const struct token *body;      /* for a function definition: its { */
     enum linkage linkage;
     bool function, entry;
-    bool shared;  /* .extern .shared: memory that the launch gives, which nothing defines */
-    bool dropped; /* another text's is taken */
+    bool shared;  /* .extern .shared: dynamic shared memory, which is never defined */
+    bool dropped; /* another text's definition is used */
 };
 
 struct symbols {
-    struct token *tokens; /* of the text, which must outlive them */
+    struct token *tokens; /* they point into the text, which must outlive them */
     struct symbol *list;
     size_t count, room;
-    const struct token *version, *target; /* what follows the directives; NULL: none */
+    const struct token *version, *target; /* the tokens after .version and .target; NULL if absent */
 };
 
-/* Of a text that the parser has accepted. False without memory. */
-bool symbols_read(const char *text, size_t bytes, struct symbols *symbols);
-void symbols_free(struct symbols *symbols);
+/* Reads the symbols of a text that the parser has accepted; false if out of memory. */
+bool ptx_symbols_read(const char *text, size_t bytes, struct symbols *symbols);
+void ptx_symbols_free(struct symbols *symbols);
 
 #endif

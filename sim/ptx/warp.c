@@ -1,10 +1,11 @@
-/* Warps in lockstep: groups of lanes, divergence, reconvergence, calls and barriers.
- *
- * The group that is deepest in calls and, among those, furthest behind runs first. Code falls forward to
- * where branches meet, so the others are waited for there without anybody having computed where that is. A
- * lane that spins on another of its warp would starve it; so after many steps another group gets its turn. */
+/* Run warps in lockstep: groups of lanes, divergence, reconvergence, calls and barriers. The group with the
+ * deepest call stack runs first; among equals, the group with the lowest program counter. Since code moves
+ * forward to the point where branches meet, groups reconverge there without an analysis of the control flow.
+ * A group that spins on another group of its warp would starve it, so after PATIENCE diverged steps the last
+ * group gets a turn. */
 #if defined(__SANITIZE_THREAD__)
-#pragma GCC diagnostic ignored "-Wtsan" /* it does not see fences; none here orders the driver's own data */
+#pragma GCC diagnostic ignored                                                                               \
+    "-Wtsan" /* ThreadSanitizer ignores fences; the driver's own data does not depend on this one */
 #endif
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void unpack(struct warp *warp, struct group *group)
     warp->frame_predicates = warp->predicates + group->predicates;
 }
 
-struct group *add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc)
+struct group *ptx_add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc)
 {
     struct group *group = &warp->groups[warp->group_count++];
     *group = *like;
@@ -31,7 +32,7 @@ struct group *add_group(struct warp *warp, const struct group *like, uint32_t ma
     return group;
 }
 
-void remove_group(struct warp *warp, const struct group *group)
+void ptx_remove_group(struct warp *warp, const struct group *group)
 {
     warp->groups[group - warp->groups] = warp->groups[--warp->group_count];
 }
@@ -43,7 +44,7 @@ static bool stand_together(const struct group *one, const struct group *other)
            one->alloca == other->alloca;
 }
 
-/* Groups that stand at one instruction become one; those at a barrier have arrived and stay apart. */
+/* Merges groups at the same instruction. Groups at a barrier have already arrived and stay apart. */
 static void merge(struct warp *warp)
 {
     for (uint32_t i = 0; i < warp->group_count; i++)
@@ -56,7 +57,7 @@ static void merge(struct warp *warp)
             }
             one->mask |= other->mask;
             one->state = GROUP_RUNS;
-            remove_group(warp, other);
+            ptx_remove_group(warp, other);
         }
 }
 
@@ -76,7 +77,7 @@ static struct group *select_group(struct warp *warp)
         }
         if (best != NULL && state == GROUP_CONVERGES) {
             best->state = GROUP_RUNS;
-            best->forced = true; /* the lanes it waits for have ended or wait elsewhere */
+            best->forced = true; /* the missing lanes have ended or wait elsewhere */
         }
     }
     return best;
@@ -87,7 +88,7 @@ static void end_lanes(struct warp *warp, struct group *group, uint32_t mask)
     warp->live &= ~mask;
     group->mask &= ~mask;
     if (group->mask == 0)
-        remove_group(warp, group);
+        ptx_remove_group(warp, group);
     else
         group->pc++;
 }
@@ -102,7 +103,7 @@ static void branch(struct warp *warp, struct group *group, uint32_t taken, uint3
     } else {
         group->mask = rest;
         group->pc++;
-        add_group(warp, group, taken, target);
+        ptx_add_group(warp, group, taken, target);
     }
 }
 
@@ -114,9 +115,9 @@ static enum ptx_status branch_by_table(struct warp *warp, struct group *group,
     memcpy(indices, operand_values(warp, instruction->from[0]), sizeof indices);
     const struct group from = *group;
     const uint32_t others = group->mask & ~mask;
-    remove_group(warp, group);
+    ptx_remove_group(warp, group);
     if (others != 0)
-        add_group(warp, &from, others, from.pc + 1);
+        ptx_add_group(warp, &from, others, from.pc + 1);
     while (mask != 0) {
         const uint32_t index = (uint32_t)indices[__builtin_ctz(mask)];
         uint32_t together = 0;
@@ -125,9 +126,9 @@ static enum ptx_status branch_by_table(struct warp *warp, struct group *group,
             together |= (uint32_t)((uint32_t)indices[lane] == index) << lane;
         }
         if (index >= table->count)
-            return fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "brx.idx beyond its table", index);
+            return ptx_fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "brx.idx index out of range", index);
         mask &= ~together;
-        add_group(warp, &from, together, (uint32_t)table->targets[index]);
+        ptx_add_group(warp, &from, together, (uint32_t)table->targets[index]);
     }
     return PTX_OK;
 }
@@ -137,7 +138,7 @@ static enum ptx_status arrive(struct warp *warp, struct group *group, const stru
     const unsigned lane = (unsigned)__builtin_ctz(group->mask);
     const uint32_t number = (uint32_t)operand_values(warp, instruction->from[0])[lane];
     if (number >= (instruction->vector != 0 ? BARRIERS : BARRIER_CLUSTER))
-        return fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "no such barrier", number);
+        return ptx_fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "no such barrier", number);
     struct barrier *barrier = &warp->block->barriers[number];
     barrier->arrived += (uint32_t)__builtin_popcount(group->mask);
     barrier->expected = instruction->from[1].kind != OPERAND_NONE
@@ -156,7 +157,7 @@ static enum ptx_status arrive(struct warp *warp, struct group *group, const stru
     return PTX_OK;
 }
 
-/* A collective waits for the lanes that it names and that can still come. */
+/* Whether a collective must wait: a live lane of its member mask is still in another group. */
 static bool must_wait(struct warp *warp, const struct group *group, const struct instruction *instruction)
 {
     const struct operand members =
@@ -174,7 +175,7 @@ static bool must_wait(struct warp *warp, const struct group *group, const struct
     return (wanted & warp->live & ~group->mask) != 0;
 }
 
-/* Branches, calls, barriers and ends: whatever changes which lanes go where. */
+/* Runs control flow: branches, calls, barriers and ends. */
 static enum ptx_status run_control(struct warp *warp, struct group *group,
                                    const struct instruction *instruction, uint32_t mask)
 {
@@ -193,23 +194,23 @@ static enum ptx_status run_control(struct warp *warp, struct group *group,
         return PTX_OK;
     }
     if (instruction->operation == OP_TRAP)
-        return fault(warp, instruction, PTX_TRAP, "trap", 0);
-    if (mask != group->mask) { /* the others go on; these meet the rest of the instruction without a guard */
+        return ptx_fault(warp, instruction, PTX_TRAP, "trap", 0);
+    if (mask != group->mask) { /* splits off the lanes whose guard is false */
         const uint32_t others = group->mask & ~mask;
         group->mask = mask;
-        add_group(warp, group, others, group->pc + 1);
+        ptx_add_group(warp, group, others, group->pc + 1);
         unpack(warp, group);
     }
     switch (instruction->operation) {
     case OP_CALL:
-        return enter_call(warp, group, instruction);
+        return ptx_enter_call(warp, group, instruction);
     case OP_RET:
-        leave_call(warp, group);
+        ptx_leave_call(warp, group);
         return PTX_OK;
     case OP_ALLOCA:
     case OP_STACK_SAVE:
     case OP_STACK_RESTORE:
-        return run_stack(warp, group, instruction);
+        return ptx_run_stack(warp, group, instruction);
     default:
         return arrive(warp, group, instruction);
     }
@@ -227,18 +228,18 @@ static bool is_collective(uint8_t operation)
            operation == OP_BAR_WARP;
 }
 
-enum ptx_status poll_grid(struct warp *warp, const struct instruction *instruction)
+enum ptx_status ptx_poll_grid(struct warp *warp, const struct instruction *instruction)
 {
     const struct grid *grid = warp->block->grid;
     const struct ptx_launch *launch = grid->launch;
     if (launch->cancel != NULL && atomic_load(launch->cancel))
-        return fault(warp, instruction, PTX_CANCELLED, "cancelled", 0);
-    if (launch->timeout_ns != 0 && now_ns() - grid->start_ns > launch->timeout_ns)
-        return fault(warp, instruction, PTX_TIMEOUT, "the kernel ran longer than it may", 0);
+        return ptx_fault(warp, instruction, PTX_CANCELLED, "cancelled", 0);
+    if (launch->timeout_ns != 0 && ptx_now_ns() - grid->start_ns > launch->timeout_ns)
+        return ptx_fault(warp, instruction, PTX_TIMEOUT, "the kernel exceeded its time limit", 0);
     return (enum ptx_status)atomic_load((_Atomic int *)(uintptr_t)&grid->status);
 }
 
-/* Up to where the group goes on before another comes first or stands at the same instruction. */
+/* The program counter up to which this group may run: another group waits there or must run first. */
 static uint32_t next_meeting(const struct warp *warp, const struct group *group)
 {
     uint32_t meeting = UINT32_MAX;
@@ -247,10 +248,10 @@ static uint32_t next_meeting(const struct warp *warp, const struct group *group)
         if (other != group && other->depth >= group->depth && other->pc < meeting)
             meeting = other->pc;
     }
-    return meeting; /* of one that is behind already: a step at a time */
+    return meeting; /* if another group is already behind, the group runs single steps */
 }
 
-/* One group, until it has to be chosen anew. */
+/* Runs one group until another group may have to be selected. */
 static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns,
                                  uint32_t *until_yield)
 {
@@ -268,7 +269,7 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
         --*until_yield;
         if (is_control(instruction->operation)) {
             const enum ptx_status status = run_control(warp, group, instruction, mask);
-            /* A branch that all take, alone, changes nothing else. */
+            /* A uniform branch of the only group needs no new selection. */
             if (status != PTX_OK || !alone || warp->group_count != 1 || instruction->operation != OP_BRA)
                 return status;
             continue;
@@ -278,7 +279,7 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
                 group->state = GROUP_CONVERGES;
                 return PTX_OK;
             }
-            if (!instruction->common || !run_common(warp, instruction, mask)) {
+            if (!instruction->common || !ptx_run_common(warp, instruction, mask)) {
                 const enum ptx_status status = instruction->run(warp, instruction, mask);
                 if (status != PTX_OK)
                     return status;
@@ -287,12 +288,12 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
         group->forced = false;
         group->pc++;
         if (!alone && group->pc >= meeting)
-            return PTX_OK; /* somebody may stand there already, or be behind */
+            return PTX_OK; /* another group may stand here or be behind */
     }
     return PTX_OK;
 }
 
-enum ptx_status run_warp(struct warp *warp, bool *yielded)
+enum ptx_status ptx_run_warp(struct warp *warp, bool *yielded)
 {
     uint32_t until_yield = YIELD;
     for (;;) {
@@ -303,11 +304,11 @@ enum ptx_status run_warp(struct warp *warp, bool *yielded)
             return PTX_OK;
         if (until_yield == 0) {
             *yielded = true;
-            return poll_grid(warp, &warp->block->grid->module->code[group->pc]);
+            return ptx_poll_grid(warp, &warp->block->grid->module->code[group->pc]);
         }
         warp->diverged = warp->group_count > 1 ? warp->diverged + 1 : 0;
         if (warp->diverged > PATIENCE) {
-            /* Let the one that comes last have a turn: it may hold what the first spins for. */
+            /* Run the last group: it may hold the lock that the first one spins on. */
             for (uint32_t i = 0; i < warp->group_count; i++)
                 if (warp->groups[i].state == GROUP_RUNS && comes_first(group, &warp->groups[i]))
                     group = &warp->groups[i];

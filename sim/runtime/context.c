@@ -32,7 +32,7 @@ static CUresult use(int device)
     return result == CUDA_SUCCESS ? DRIVER(cuCtxSetCurrent)(context) : result;
 }
 
-cudaError_t runtime_ready(void)
+cudaError_t runtime_ensure_context(void)
 {
     CUcontext context = NULL; /* a program that uses both interfaces may have a context of its own */
     if (DRIVER(cuCtxGetCurrent)(&context) == CUDA_SUCCESS && context != NULL)

@@ -19,7 +19,7 @@ cudaError_t runtime_result(CUresult result);
 cudaError_t runtime_error(cudaError_t error);
 
 /* Make sure that the thread has a current context: its own, or the primary context of its device. */
-cudaError_t runtime_ready(void);
+cudaError_t runtime_ensure_context(void);
 
 /* The device of the current context, or of cudaSetDevice without one. */
 CUdevice runtime_device(void);
@@ -32,7 +32,7 @@ static inline cudaStream_t runtime_per_thread(cudaStream_t stream)
 
 #define READY()                                                                                              \
     do {                                                                                                     \
-        const cudaError_t ready = runtime_ready();                                                           \
+        const cudaError_t ready = runtime_ensure_context();                                                  \
         if (ready != cudaSuccess)                                                                            \
             return ready;                                                                                    \
     } while (0)

@@ -6,7 +6,7 @@
 _Static_assert((int)cudaDevAttrMaxThreadsPerBlock == (int)CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK &&
                    (int)cudaLimitPersistingL2CacheSize == (int)CU_LIMIT_PERSISTING_L2_CACHE_SIZE &&
                    (int)cudaFuncCachePreferEqual == (int)CU_FUNC_CACHE_PREFER_EQUAL,
-               "numbers are handed on as they are");
+               "values are passed on unchanged");
 
 /* Defines a function that calls the driver without a context. */
 #define FORWARD_BARE(name, parameters, function, ...)                                                        \

@@ -8,7 +8,7 @@ _Static_assert((int)cudaFuncAttributeMaxDynamicSharedMemorySize ==
                        (int)CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
                    (int)cudaFuncAttributeClusterSchedulingPolicyPreference ==
                        (int)CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-               "numbers are handed on as they are");
+               "values are passed on unchanged");
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
 {

@@ -4,7 +4,7 @@
 _Static_assert(sizeof(cudaGraphEdgeData) == sizeof(CUgraphEdgeData) &&
                    sizeof(cudaGraphExecUpdateResultInfo) == sizeof(CUgraphExecUpdateResultInfo) &&
                    sizeof(cudaGraphInstantiateParams) == sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS),
-               "handed on as they are");
+               "passed on unchanged");
 
 FORWARD(cudaGraphCreate, (cudaGraph_t * pGraph, unsigned int flags), cuGraphCreate, pGraph, flags)
 FORWARD(cudaGraphDestroy, (cudaGraph_t graph), cuGraphDestroy, graph)

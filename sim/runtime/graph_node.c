@@ -6,7 +6,7 @@ _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS
                        offsetof(CUDA_HOST_NODE_PARAMS, userData) &&
                    sizeof(struct cudaMemsetParams) == sizeof(CUDA_MEMSET_NODE_PARAMS_v1) &&
                    offsetof(struct cudaMemsetParams, height) == offsetof(CUDA_MEMSET_NODE_PARAMS_v1, height),
-               "handed on as they are");
+               "passed on unchanged");
 
 #define ADD_PARAMETERS                                                                                       \
     cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,                    \

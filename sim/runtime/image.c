@@ -14,15 +14,16 @@ void runtime_image_close(struct runtime_image *image)
     (void)image;
 }
 
-void runtime_image_refused(const char *symbol, CUresult result, const char *log)
+void runtime_image_report_refusal(const char *symbol, CUresult result, const char *log)
 {
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
-        (void)fprintf(stderr,
-                      "CUDA runtime (neutrino): %s: the program has no PTX for this device; compile it with "
-                      "-gencode arch=compute_75,code=compute_75 (nvcc -arch=sm_90 alone keeps PTX, too)\n",
-                      symbol);
+        (void)fprintf(
+            stderr,
+            "CUDA runtime (neutrino): %s: the program contains no PTX for this device; compile it with "
+            "-gencode arch=compute_75,code=compute_75 (nvcc -arch=sm_90 alone keeps PTX as well)\n",
+            symbol);
     else
-        (void)fprintf(stderr, "CUDA runtime (neutrino): %s: its code does not load (%d)%s%.*s\n", symbol,
+        (void)fprintf(stderr, "CUDA runtime (neutrino): %s: cannot load its code (%d)%s%.*s\n", symbol,
                       (int)result, log[0] == '\0' ? "" : ": ", (int)strcspn(log, "\n"), log);
 }
 

@@ -16,7 +16,7 @@ void runtime_image_close(struct runtime_image *image);
 
 /* Report on stderr, once per image, why it could not be loaded: the caller only gets a number. `symbol` is
  * the requested one. */
-void runtime_image_refused(const char *symbol, CUresult result, const char *log);
+void runtime_image_report_refusal(const char *symbol, CUresult result, const char *log);
 
 /* Called for each managed variable after loading. `host` is the address of the pointer that the program
  * reads. */

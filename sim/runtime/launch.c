@@ -8,7 +8,7 @@ EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block
                                       cudaStream_t stream);
 
 /* Whether no kernel can have this grid. The runtime checks more than the driver. */
-static bool impossible(const CUlaunchConfig *config)
+static bool is_impossible(const CUlaunchConfig *config)
 {
     static const struct {
         size_t member;
@@ -46,7 +46,7 @@ static cudaError_t launch(CUkernel kernel, const CUlaunchConfig *config, void **
         result = DRIVER(cuLaunchKernel)(function, config->gridDimX, config->gridDimY, config->gridDimZ,
                                         config->blockDimX, config->blockDimY, config->blockDimZ,
                                         config->sharedMemBytes, config->hStream, args, NULL);
-    if (result == CUDA_ERROR_INVALID_VALUE && impossible(config))
+    if (result == CUDA_ERROR_INVALID_VALUE && is_impossible(config))
         result = (CUresult)cudaErrorInvalidConfiguration;
     return runtime_result(result);
 }

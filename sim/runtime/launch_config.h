@@ -8,7 +8,7 @@
 
 _Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute) &&
                    offsetof(cudaLaunchAttribute, val) == offsetof(CUlaunchAttribute, value),
-               "attributes are handed on as they are");
+               "attributes are passed on unchanged");
 
 static inline CUlaunchConfig launch_config(const cudaLaunchConfig_t *config)
 {

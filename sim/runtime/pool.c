@@ -4,7 +4,7 @@
 _Static_assert(sizeof(struct cudaMemPoolProps) == sizeof(CUmemPoolProps) &&
                    sizeof(struct cudaMemLocation) == sizeof(CUmemLocation) &&
                    sizeof(struct cudaMemAccessDesc) == sizeof(CUmemAccessDesc),
-               "handed on as they are");
+               "passed on unchanged");
 
 FORWARD(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * memPool, int device), cuDeviceGetDefaultMemPool,
         memPool, device)

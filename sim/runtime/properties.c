@@ -82,7 +82,7 @@ static const struct {
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
-    _Static_assert(sizeof prop->uuid == sizeof(CUuuid), "handed on as it is");
+    _Static_assert(sizeof prop->uuid == sizeof(CUuuid), "passed on unchanged");
     if (prop == NULL)
         return runtime_error(cudaErrorInvalidValue);
     CUresult result = DRIVER(cuInit)(0);

@@ -72,7 +72,7 @@ void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t b
 
 char __cudaInitModule(void **handle)
 {
-    return handle != NULL && runtime_managed(binary_of(handle)) == cudaSuccess;
+    return handle != NULL && runtime_set_managed_pointers(binary_of(handle)) == cudaSuccess;
 }
 
 /* A stack: the arguments between <<<>>> and the stub's call may contain launches. */

@@ -106,7 +106,7 @@ static CUresult load(const struct symbol *symbol)
     log[sizeof log - 1] = '\0';
     if (binary->result != CUDA_SUCCESS) {
         binary->library = NULL;
-        runtime_image_refused(symbol->name, binary->result, log);
+        runtime_image_report_refusal(symbol->name, binary->result, log);
         return binary->result;
     }
     for (const struct symbol *each = binary->symbols; each != NULL; each = each->next_of_binary)
@@ -158,7 +158,7 @@ cudaError_t runtime_variable(const void *host, CUdeviceptr *address, size_t *byt
     return runtime_result(result);
 }
 
-cudaError_t runtime_managed(struct runtime_binary *binary)
+cudaError_t runtime_set_managed_pointers(struct runtime_binary *binary)
 {
     READY();
     CUresult result = CUDA_SUCCESS;

@@ -27,6 +27,6 @@ cudaError_t runtime_kernel(const void *host, CUkernel *kernel);
 cudaError_t runtime_variable(const void *host, CUdeviceptr *address, size_t *bytes);
 
 /* Set the program's pointers to its managed variables. */
-cudaError_t runtime_managed(struct runtime_binary *binary);
+cudaError_t runtime_set_managed_pointers(struct runtime_binary *binary);
 
 #endif

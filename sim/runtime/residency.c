@@ -7,7 +7,7 @@
 static CUmemLocation place(struct cudaMemLocation location)
 {
     CUmemLocation same;
-    _Static_assert(sizeof same == sizeof location, "handed on as it is");
+    _Static_assert(sizeof same == sizeof location, "passed on unchanged");
     memcpy(&same, &location, sizeof same);
     return same;
 }

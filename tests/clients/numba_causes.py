@@ -35,7 +35,7 @@ _SKIPS = (
 """Reasons that numba-cuda gives for a skip; any other is its own choice."""
 
 _FAILURES = (
-    ("PTX that is not executed", r"line \d+; error *: (?:line \d+: )?(.*)"),
+    ("unsupported PTX", r"line \d+; error *: (?:line \d+: )?(.*)"),
     ("a PTX library function it has not got", r"(\w*(?:undefined|unresolved)[^\n]*)"),
     ("an unsupported call", r"CPU driver: (\w+) is not supported"),
     ("a call it has not got", r"function (cu\w+) is not found"),

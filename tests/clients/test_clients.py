@@ -96,14 +96,14 @@ def same(client: str, kernels: Counter[str]) -> bool:
 
 
 @pytest.mark.parametrize("client", clients())
-def test_its_answers_are_right(client: str, native: Path, tmp_path: Path) -> None:
+def test_client_answers_are_right(client: str, native: Path, tmp_path: Path) -> None:
     """The driver alone, found as a program finds it."""
     command = [PYTHON, str(FOLDER / f"{client}.py")]
     assert same(client, run(command, tmp_path / "launches", LD_LIBRARY_PATH=str(native / "sim")))
 
 
 @pytest.mark.parametrize("client", clients())
-def test_the_shim_sees_the_same_launches(client: str, native: Path, tmp_path: Path) -> None:
+def test_shim_sees_the_same_launches(client: str, native: Path, tmp_path: Path) -> None:
     assert native.is_dir()
     log = tmp_path / "log"
     program = [PYTHON, str(FOLDER / f"{client}.py")]

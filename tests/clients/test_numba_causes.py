@@ -10,10 +10,10 @@ from types import ModuleType
 import pytest
 
 LINK = "E   cuda.core._utils.cuda_utils.CUDAError: CUDA_ERROR_INVALID_PTX: This indicates that a PTX JIT compilation"
-REFUSED = f"{LINK} failed.\nE   Linker error log: ptx: line 8; error: line 8: 'frob.b32' is not executed"
+REFUSED = f"{LINK} failed.\nE   Linker error log: ptx: line 8; error: line 8: unsupported PTX instruction 'frob.b32'"
 CALL = "E   CUDAError: CUDA_ERROR_NOT_SUPPORTED: This error\n\nCPU driver: cuIpcGetMemHandle is not supported"
 CASES = {
-    REFUSED: ("PTX that is not executed", "'frob.b32' is not executed"),
+    REFUSED: ("unsupported PTX", "unsupported PTX instruction 'frob.b32'"),
     CALL: ("an unsupported call", "cuIpcGetMemHandle"),
     "E   cuda.bindings: function cuProfilerStart is not found": ("a call it has not got", "cuProfilerStart"),
     "E   CudaAPIError: [700] Call to x results in CUDA_ERROR_ILLEGAL_ADDRESS": (
@@ -39,12 +39,12 @@ def causes(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_failures(causes: ModuleType, text: str) -> None:
+def test_failure_is_classified(causes: ModuleType, text: str) -> None:
     cause = causes.failure_cause(text)
     assert (cause.group, cause.detail) == CASES[text]
 
 
-def test_a_warning_that_nvjitlink_is_missing_is_no_cause(causes: ModuleType) -> None:
+def test_missing_nvjitlink_warning_is_not_a_cause(causes: ModuleType) -> None:
     text = "RuntimeWarning: cuda.bindings.nvjitlink is not available, therefore\nE   AssertionError: 0 != 3"
     assert causes.failure_cause(text).detail == "AssertionError: 0 != 3"
 
@@ -57,5 +57,5 @@ def test_a_warning_that_nvjitlink_is_missing_is_no_cause(causes: ModuleType) -> 
         ("Disabled temporarily due to Issue #317", "switched off by numba-cuda itself"),
     ],
 )
-def test_skips(causes: ModuleType, reason: str, group: str) -> None:
+def test_skip_is_classified(causes: ModuleType, reason: str, group: str) -> None:
     assert causes.skip_cause(reason).group == group

@@ -88,7 +88,7 @@ def test_every_test_gets_its_outcome(runner: ModuleType, tmp_path: Path) -> None
     assert "nvdisasm" in next(test.text for test in module.tests if test.outcome == "skipped")
 
 
-def test_a_module_that_cannot_be_imported_has_failed(runner: ModuleType, tmp_path: Path) -> None:
+def test_unimportable_module_has_failed(runner: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "test_module.py").write_text("import none_of_the_sort\n")
     module = runner.run_module(
         "test_module.py", runner.Settings(sys.executable, False, 30, tmp_path, tmp_path)
@@ -98,7 +98,7 @@ def test_a_module_that_cannot_be_imported_has_failed(runner: ModuleType, tmp_pat
     assert "none_of_the_sort" in test.text
 
 
-def test_patterns_choose_tests(runner: ModuleType, tmp_path: Path) -> None:
+def test_patterns_select_tests(runner: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "test_module.py").write_text(MODULE)
     settings = runner.Settings(sys.executable, False, 30, tmp_path, tmp_path)
     module = runner.run_module("test_module.py", settings, ["test_module.py::test_skips", "*::test_p*"])

@@ -30,7 +30,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("how", ["alone", "observed"])
-def test_the_sample_passes(how: str, native: Path) -> None:
+def test_numba_sample_passes(how: str, native: Path) -> None:
     """Observed, the runner also compares the shim's launches with the driver's."""
     assert native.is_dir()
     command = [sys.executable, str(FOLDER / "numba_suite.py"), "--python", PYTHON]

@@ -1,4 +1,4 @@
-"""How far from its reference an output may be, stated with every kernel."""
+"""Bounds: how far an output may be from its reference."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FORMATS = {np.dtype(np.float16): F16, np.dtype(np.float32): F32, np.dtype(np.flo
 
 @dataclass(frozen=True)
 class Exact:
-    """The same bits from every driver; against the reference, any not-a-number is as good as another."""
+    """The same bits on every driver. Against the reference, any NaN equals any other."""
 
     def worst(self, got: Array, expected: Array) -> float:
-        """How much of what is allowed was used: at most 1 is right."""
+        """The largest error as a fraction of the bound; at most 1 passes."""
         same = got == expected.astype(got.dtype)
         if got.dtype.kind == "f":
             same = (same & (np.signbit(got) == np.signbit(expected))) | (np.isnan(got) & np.isnan(expected))
@@ -32,7 +32,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class Ulp:
-    """Units in the last place of the reference, which is rounded to the format."""
+    """Units in the last place of the reference rounded to the format."""
 
     units: float | Array
     form: Format | None = None
@@ -52,7 +52,7 @@ class Ulp:
 
 @dataclass(frozen=True)
 class Relative:
-    """A part of the reference, and so much besides."""
+    """A relative error plus an absolute error."""
 
     relative: float
     absolute: float | Array = 0.0
@@ -67,7 +67,7 @@ class Relative:
 
 @dataclass(frozen=True)
 class Holds:
-    """What depends on the order of the threads: the property that every order keeps."""
+    """A property that holds for every order of the threads."""
 
     what: str
     test: Callable[[Array], bool]
@@ -84,14 +84,14 @@ EXACT = Exact()
 
 
 def decoded(bits: Array, form: Format) -> Array:
-    """The numbers that an output buffer holds; bfloat16, which numpy lacks, comes as its bits."""
+    """The numbers in an output buffer. bfloat16, which numpy lacks, is given as bits."""
     if bits.dtype.kind == "f":
         return bits
     return (bits.astype(np.uint32) << 16).view(np.float32) if form is BF16 else bits.view(np.float16)
 
 
 def _used(value: Array, reference: Array, allowed: Array) -> float:
-    """The largest share of its allowance that any element used."""
+    """The largest error of any element as a fraction of its bound."""
     same = (value == reference) | (np.isnan(value) & np.isnan(reference))
     with np.errstate(invalid="ignore", divide="ignore"):
         used = np.where(same, 0, np.abs(value - reference) / allowed)

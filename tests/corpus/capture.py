@@ -1,4 +1,4 @@
-"""What a driver prints for its kernels."""
+"""Capture the standard output of kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 
 def captured(call: Callable[[], None]) -> list[str]:
-    """The lines written to standard output meanwhile, sorted: threads have no order."""
+    """Run a function and return the lines written to standard output, sorted: threads print in any order."""
     _flush()
     kept = os.dup(1)
     with tempfile.TemporaryFile() as caught:
@@ -26,6 +26,6 @@ def captured(call: Callable[[], None]) -> list[str]:
 
 
 def _flush() -> None:
-    """Python's buffer, and that of the C library, which drivers write to."""
+    """Flush Python's buffer and the buffer of the C library, which drivers use."""
     sys.stdout.flush()
     ctypes.CDLL(None).fflush(None)

@@ -1,4 +1,4 @@
-"""A kernel of the corpus, what it is launched with, and what must come of it."""
+"""A case: a kernel of the corpus, its launch arguments and the expected outputs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class In:
-    """A buffer that the kernel reads; by its address."""
+    """An input buffer, passed by address."""
 
     data: Array
 
 
 @dataclass(frozen=True)
 class Out:
-    """A buffer whose contents are checked; it starts as `initial`, zeros if that is None."""
+    """An output buffer, passed by address. It starts as `initial`, or as zeros."""
 
     expected: Array
     bound: Bound = EXACT
@@ -36,7 +36,7 @@ class Out:
 
 @dataclass(frozen=True)
 class Struct:
-    """A structure by value: numbers or buffers at their offsets."""
+    """A structure passed by value: numbers or buffers at their offsets."""
 
     size: int
     fields: Mapping[int, Argument]
@@ -54,14 +54,14 @@ class Case:
     shared: int = 0
     variant: str = ""
     least: int = 75
-    """The first target that has what it needs."""
+    """The lowest target that supports the kernel."""
     cooperative: bool = False
     variables: Mapping[str, Array] = field(default_factory=dict)
-    """Module variables that the host writes before."""
+    """Globals that the host writes before the launch."""
     prints: Sequence[str] = ()
-    """Lines on standard output, sorted."""
+    """Expected lines on standard output, sorted."""
     fails: int = 0
-    """The error that the launch must end with."""
+    """The error code that the launch must end with; 0: success."""
 
     @property
     def name(self) -> str:
@@ -69,7 +69,7 @@ class Case:
 
 
 def random(name: str) -> np.random.Generator:
-    """The same numbers every time, different for every kernel."""
+    """A generator with a fixed seed per kernel."""
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
@@ -79,13 +79,13 @@ class Shape(TypedDict):
 
 
 def blocks(n: int, size: int = 64) -> Shape:
-    """One thread an element."""
+    """A launch shape with one thread per element."""
     assert n % size == 0
     return Shape(grid=(n // size,), block=(size,))
 
 
 def s32(values: Any) -> Array:
-    """Python integers of any size, wrapped as a 32-bit register does."""
+    """Wrap Python integers of any size to 32 bits."""
     return wrapped(values, np.int32)
 
 
@@ -97,6 +97,6 @@ def wrapped(values: Any, dtype: Any) -> Array:
 
 
 def table(rows: Callable[..., Sequence[int]], dtype: Any, *columns: Array) -> Array:
-    """Apply a function of Python integers to every element; its results side by side, wrapped."""
+    """Apply a function to each row of Python integers; its results are wrapped and placed side by side."""
     found = [rows(*map(int, row)) for row in zip(*columns, strict=True)]
     return wrapped(np.array(found, object), dtype)

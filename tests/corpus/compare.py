@@ -1,7 +1,7 @@
-"""Two drivers' results side by side: python tests/corpus/compare.py ONE.json OTHER.json
+"""Compare the results of two drivers: python tests/corpus/compare.py ONE.json OTHER.json
 
-Where a kernel is exact, its output must be the same bits. Elsewhere each was within its bound; how many of those agree
-to the bit all the same is told. Exits with 1 if anything differs that must not.
+Outputs of exact kernels must have the same bits. Other outputs have passed their bounds; the number of those that are
+bit-equal is printed. Exits with 1 on a forbidden difference.
 """
 
 from __future__ import annotations

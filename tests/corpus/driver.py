@@ -1,4 +1,4 @@
-"""A CUDA driver through ctypes, whichever it is: the CPU driver or a GPU's."""
+"""A CUDA driver through ctypes: the CPU driver or NVIDIA's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CU_LIMIT_STACK_SIZE, STACK_BYTES = 0, 32 << 10
 
 
 class DriverError(Exception):
-    """A call that did not return CUDA_SUCCESS; `detail` is what the JIT compiler had to say."""
+    """A call that did not return CUDA_SUCCESS. `detail` is the JIT compiler's log."""
 
     def __init__(self, call: str, code: int, name: str, detail: str = "") -> None:
         super().__init__(f"{call}: {name} ({code})" + (f": {detail}" if detail else ""))
@@ -27,7 +27,7 @@ class DriverError(Exception):
 
 
 class Driver:
-    """One driver with the primary context of its first device current."""
+    """A driver, with the primary context of its first device current."""
 
     def __init__(self, path: Path | str | None = None) -> None:
         chosen = path or os.environ.get("CORPUS_DRIVER") or SIM
@@ -45,7 +45,7 @@ class Driver:
         context = ctypes.c_void_p()
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), self._device)
         self("cuCtxSetCurrent", context)
-        # Compiled without optimisation, recursion needs more than the 1 KiB a thread that a GPU sets aside.
+        # Recursion in unoptimised code needs more than a GPU's default stack of 1 KiB per thread.
         self("cuCtxSetLimit", CU_LIMIT_STACK_SIZE, ctypes.c_size_t(STACK_BYTES))
 
     def __call__(self, call: str, *arguments: Any) -> None:
@@ -64,7 +64,7 @@ class Driver:
         return value.value
 
     def allocate(self, data: bytes) -> ctypes.c_uint64:
-        """Device memory of just this size, holding a copy."""
+        """Allocate device memory of exactly this size and copy the data to it."""
         address = ctypes.c_uint64()
         self("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(len(data)))
         self.write(address, data)
@@ -116,7 +116,7 @@ class Module:
         shared: int = 0,
         cooperative: bool = False,
     ) -> None:
-        """Start a kernel in the null stream; each parameter is its bytes."""
+        """Launch a kernel on the null stream. Each parameter is given as bytes."""
         function = ctypes.c_void_p()
         self.driver("cuModuleGetFunction", ctypes.byref(function), self.handle, kernel.encode())
         kept = [ctypes.create_string_buffer(each, len(each)) for each in parameters]

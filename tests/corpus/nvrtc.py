@@ -12,12 +12,12 @@ HERE = Path(__file__).parent
 
 
 class NvrtcError(Exception):
-    """The message is the compiler's log."""
+    """A failed compilation; the message is the compiler's log."""
 
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """NVRTC as the system or nvidia-cuda-nvrtc has it."""
+    """Load NVRTC from the system or from the package nvidia-cuda-nvrtc."""
     for place in ("libnvrtc.so.13", "libnvrtc.so.12", *map(str, _packaged())):
         try:
             return ctypes.CDLL(place)
@@ -34,7 +34,7 @@ def _packaged() -> list[Path]:
 
 @cache
 def includes() -> tuple[Path, ...]:
-    """Folders of headers: a whole toolkit, for nvidia-cuda-nvrtc's come without those of wmma and libcu++."""
+    """Include folders of a complete toolkit: nvidia-cuda-nvrtc lacks the headers of wmma and libcu++."""
     homes = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
     folders = [home / "include" for home in (*homes, Path("/usr/local/cuda"))]
     folders += [found.parents[1] / "include" for found in _packaged()]
@@ -45,13 +45,13 @@ def includes() -> tuple[Path, ...]:
 
 @cache
 def compile_source(family: str, target: int) -> bytes:
-    """PTX, ended by a zero byte."""
+    """Compile a source to PTX, terminated by a zero byte."""
     source = HERE / "kernels" / f"{family}.cu"
     return compile_text(source.read_bytes(), source.name, target)
 
 
 def compile_text(source: bytes, name: str, target: int) -> bytes:
-    """PTX, ended by a zero byte."""
+    """Compile a source to PTX, terminated by a zero byte."""
     nvrtc = library()
     if nvrtc is None:
         raise NvrtcError("NVRTC is not installed")

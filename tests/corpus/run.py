@@ -1,8 +1,7 @@
 """Run the corpus on a driver: python tests/corpus/run.py [--driver PATH] [--json OUT] [FAMILY...]
 
-Without --driver it is that of $CORPUS_DRIVER, or the CPU driver. Prints what differs from its reference and a
-total. OUT gets, for every kernel and image, what came of it and the SHA-256 of every output buffer. Exits with 1 if any
-failed.
+The default driver is $CORPUS_DRIVER, else the CPU driver. Prints the failures and a total. OUT gets the result of each
+kernel and image, with the SHA-256 of each output buffer. Exits with 1 if a case failed.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--driver", type=Path, help=f"libcuda to use; {SIM}")
-    parser.add_argument("--json", type=Path, help="file that gets the results")
-    parser.add_argument("--image", action="append", help="only images of this name: 75, 80, 90, 90g, nvrtc")
-    parser.add_argument("--case", help="only this case")
+    parser.add_argument("--driver", type=Path, help=f"libcuda to use (default: {SIM})")
+    parser.add_argument("--json", type=Path, help="write the results to this file")
+    parser.add_argument("--image", action="append", help="run only this image: 75, 80, 90, 90g, nvrtc90")
+    parser.add_argument("--case", help="run only this case")
     parser.add_argument("families", nargs="*", choices=[[], *FAMILIES], metavar="FAMILY")
     chosen = parser.parse_args(arguments)
     session = Session(chosen.driver)
@@ -45,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 
 def report(results: list[Result]) -> None:
-    """The failures; one line for all that a refused module took with it."""
+    """Print failures, with one line for all cases of a refused module."""
     problems: dict[tuple[str, str], list[str]] = {}
     for result in results:
         if not result.passed:

@@ -1,4 +1,4 @@
-"""Launch cases on a driver and compare what comes back with their references."""
+"""Launch cases on a driver and compare the outputs with their references."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tests.corpus.families import cases_of, images_of, target_of, text_of
 from tests.corpus.nvrtc import NvrtcError, compile_source
 
 CHILD = "CORPUS_CHILD"
-"""Set in the process that runs a case which must fail."""
+"""Environment variable of the process that runs a case which must fail."""
 TIMEOUT_MS = "20000"
-"""For the CPU driver: a kernel that never ends fails instead of holding everything up."""
+"""Time limit of the CPU driver for a kernel that does not end."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """One buffer as the driver left it. `used` is the largest part of its bound that any element took."""
+    """One output buffer. `used` is the largest error of an element as a fraction of its bound."""
 
     sha256: str
     exact: bool
@@ -54,14 +54,14 @@ class Result:
 
 
 class Session:
-    """A driver and everything run on it."""
+    """A driver and the cases that run on it."""
 
     def __init__(self, path: Path | None = None) -> None:
         os.environ.setdefault("SIM_KERNEL_TIMEOUT_MS", TIMEOUT_MS)
         self.path = path
         self.driver = Driver(path)
         self._lost = False
-        """A kernel has failed that should not: on a GPU the process can run nothing any more."""
+        """A kernel failed unexpectedly: on a GPU the process cannot launch any more."""
 
     def family(self, family: str, images: list[str] | None = None, only: str | None = None) -> list[Result]:
         found: list[Result] = []
@@ -71,7 +71,7 @@ class Session:
         return found
 
     def image(self, family: str, image: str, cases: list[Case]) -> list[Result]:
-        """Every case on one module; a module that is refused fails all of them."""
+        """Run cases on one module. If the module is refused, all of them fail."""
         results = [Result(family, image, case.name) for case in cases]
         if not cases:
             return []
@@ -108,7 +108,7 @@ class Session:
 
 
 def _in_a_child(result: Result, driver: Path | None) -> Result:
-    """What is to fail does so in a process of its own: after some faults nothing runs in the process any more."""
+    """Run a case that must fail in its own process: after some faults a process cannot launch any more."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "results.json"
         command = [sys.executable, str(Path(__file__).with_name("run.py")), "--json", str(told)]
@@ -130,7 +130,7 @@ def _text(family: str, image: str) -> bytes:
 
 
 class Launch:
-    """One launch with buffers of its own."""
+    """One launch with its own buffers."""
 
     def __init__(self, module: Module, case: Case) -> None:
         self.module, self.case, self.driver = module, case, module.driver
@@ -182,7 +182,7 @@ class Launch:
 
 
 def _first(out: Out, got: Array) -> str:
-    """Where it differs first, and how many elements do."""
+    """Describe the first difference and count the differing elements."""
     differs = np.flatnonzero((got != out.expected).ravel())
     if len(differs) == 0:
         return "signs of zeros differ"

@@ -19,12 +19,12 @@ from tests.corpus.families import FAMILIES, cases_of, images_of
 HERE = Path(__file__).parent
 NVRTC = "nvrtc90"
 MISSING: dict[str, str] = {}
-"""What the engine lacks, by case, with the reason. A test fails as soon as it has it: remove the line then."""
+"""Unsupported cases with the reason. If the engine gains support, a test fails: remove the line then."""
 Results = dict[tuple[str, str], list[dict[str, Any]]]
 
 
 def run(folder: Path, *arguments: str) -> dict[str, Any]:
-    """In a process of its own, with an environment of its own: the driver reads it once."""
+    """Run the corpus in its own process: a driver reads its environment once."""
     told = folder / "results.json"
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("SIM_", "CORPUS_"))
@@ -57,7 +57,7 @@ def compiled(native: Path, tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def judge(results: list[dict[str, Any]]) -> None:
-    """All that failed at once; what is known to be missing must be missing still."""
+    """Report all failures at once; cases in MISSING must still fail."""
     wrong = {r["case"]: r["problem"] for r in results if r["problem"] and r["case"] not in MISSING}
     assert wrong == {}
     assert [r["case"] for r in results if r["case"] in MISSING and not r["problem"]] == []
@@ -66,12 +66,12 @@ def judge(results: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize(
     ("family", "image"), [(family, image) for family in FAMILIES for image in images_of(family)]
 )
-def test_compiled_by_nvcc(document: dict[str, Any], family: str, image: str) -> None:
+def test_nvcc_image_matches_reference(document: dict[str, Any], family: str, image: str) -> None:
     judge(grouped(document)[family, image])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_compiled_by_nvrtc(compiled: Results, family: str) -> None:
+def test_nvrtc_image_matches_reference(compiled: Results, family: str) -> None:
     results = compiled[family, NVRTC]
     if all("cannot open source file" in result["problem"] for result in results):
         pytest.skip(f"headers are not installed: {results[0]['problem'].splitlines()[0]}")
@@ -90,8 +90,8 @@ def test_every_kernel_has_a_case() -> None:
         assert entries == known, family
 
 
-def test_every_output_is_compared_and_not_left_as_it_was(document: dict[str, Any]) -> None:
-    """A kernel that did nothing would not pass: some output of each case must differ from how it starts."""
+def test_each_case_changes_an_output(document: dict[str, Any]) -> None:
+    """A kernel that does nothing must fail: each case has an output that differs from its initial contents."""
     assert len(document["results"]) > 600
     for family in FAMILIES:
         for case in cases_of(family):
@@ -100,8 +100,8 @@ def test_every_output_is_compared_and_not_left_as_it_was(document: dict[str, Any
             assert changed or case.prints or case.fails, case.name
 
 
-def test_a_comparison_tells_bits_apart(document: dict[str, Any]) -> None:
-    """The exact outputs of the CPU driver equal its own, and no others."""
+def test_comparison_detects_changed_bit(document: dict[str, Any]) -> None:
+    """Exact outputs equal themselves, and differ after one bit is changed."""
     passed = {**document, "results": [r for r in document["results"] if not r["problem"]]}
     assert compare(passed, passed).problems == []
     other = json.loads(json.dumps(passed))

@@ -1,4 +1,4 @@
-"""The programs that are run on a GPU without and with the shim, and what must be seen of each."""
+"""Programs that run on a GPU with and without the shim, and the expected contents of their logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GRAYSCALE = ROOT / "examples" / "grayscale" / "submission.py"
 
 @dataclass(frozen=True)
 class GpuProgram:
-    """`kernels` are parts of kernel names that the log must hold; `replays` is the least number of graph launches."""
+    """`kernels` are parts of kernel names that the log must contain; `replays` is the minimum of graph launches."""
 
     name: str
     script: Path
@@ -24,7 +24,7 @@ class GpuProgram:
     least_launches: int = field(default=1)
 
     def missing(self) -> list[str]:
-        """The modules it imports that are not installed."""
+        """Modules that the program imports and that are not installed."""
         return [module for module in self.needs if not is_installed(module)]
 
 

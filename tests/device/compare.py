@@ -1,4 +1,4 @@
-"""Run a program on the GPU without and with the shim, and say everything that differs or is missing."""
+"""Run a program on the GPU with and without the shim and list differences and missing log entries."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from benchguard.toolchain.errors import ShimError
 from tests.device.cases import ROOT, GpuProgram
 
 TIMEOUT = 240
-"""Seconds a run may take; the first of a machine compiles the shim and fills kernel caches."""
+"""Time limit of a run in seconds. The first run on a machine compiles the shim and fills kernel caches."""
 
 
 def no_gpu() -> str | None:
-    """Why there is no GPU to test on; None if there is one."""
+    """The reason for skipping; None if this machine has a GPU."""
     try:
         driver = discover("auto", api="cuda")
     except ShimError as error:
@@ -37,7 +37,7 @@ def no_gpu() -> str | None:
 
 @dataclass
 class Comparison:
-    """What came of one program. `problems` is empty if all is as it must be."""
+    """The result of one program. `problems` is empty on success."""
 
     program: GpuProgram
     plain: str = ""
@@ -48,7 +48,7 @@ class Comparison:
 
 
 def compare(program: GpuProgram, folder: Path) -> Comparison:
-    """Run it twice; everything it leaves is in `folder`."""
+    """Run the program twice; logs and outputs are written to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     comparison = Comparison(program)
     command = [sys.executable, str(program.script), *program.arguments]
@@ -81,7 +81,7 @@ def compare(program: GpuProgram, folder: Path) -> Comparison:
 
 
 def judge(program: GpuProgram, summary: Summary) -> list[str]:
-    """What the log lacks of what the program is known to do."""
+    """Entries that are missing from the log."""
     problems = []
     launches = summary.launches + summary.graph_launches
     if launches < program.least_launches:

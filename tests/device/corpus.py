@@ -1,7 +1,7 @@
 """Run the kernel corpus on the GPU and on the CPU driver and compare: python tests/device/corpus.py
 
-Both results and the comparison are kept under $OUT, if that is set. Skips, with a line that says so, without a GPU.
-Exits with 1 if either differs from its reference, or an exact output is not the same to the bit.
+Keeps both results and the comparison under $OUT if that is set. Prints a line and skips on a machine without a GPU.
+Exits with 1 if an output differs from its reference, or if exact outputs differ between the two.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tests.corpus.driver import ROOT, SIM
 from tests.device.compare import no_gpu
 
 TIMEOUT = 480
-"""Seconds that one driver may take; the GPU's compiles every module first."""
+"""Time limit per driver in seconds. A GPU's driver compiles every module first."""
 
 
 def compare_drivers(folder: Path) -> Comparison:
-    """The GPU first, then the CPU driver, each in a process of its own; what they print goes on standard output."""
+    """Run the GPU first, then the CPU driver, each in its own process with our standard output."""
     documents = []
     for name, path in (("gpu", discover("auto", api="cuda").path), ("sim", SIM)):
         told = folder / f"corpus-{name}.json"
@@ -40,7 +40,7 @@ def compare_drivers(folder: Path) -> Comparison:
 def main() -> int:
     reason = no_gpu()
     if reason is not None:
-        print(f"corpus: SKIPPED, nothing was compared: {reason}; run it on a machine with an NVIDIA GPU")
+        print(f"corpus: skipped: {reason}; run it on a machine with an NVIDIA GPU")
         return 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(os.environ.get("OUT") or scratch)

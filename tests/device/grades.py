@@ -23,7 +23,7 @@ from benchguard.shim.driver import discover
 PROBLEMS = ("grayscale", "softmax", "matmul", "layernorm", "attention")
 LANGUAGES = {"torch": "torch_eager.py", "triton": "triton_kernel.py", "cuda": "cuda.cu"}
 OWN = ("submission: import", "submission: compile", "submission: warm-up")
-"""What is the submission's own time."""
+"""Phases that count as the submission's own time."""
 
 
 def main() -> int:
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--case", default="large")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--times", type=int, default=1, help="grade each so often")
+    parser.add_argument("--times", type=int, default=1, help="number of grades per submission")
     options = parser.parse_args()
     if discover("auto", api="cuda").origin == "sim":
         print(
@@ -52,7 +52,7 @@ def main() -> int:
                 failed += row[2] != "pass"
     if options.json is not None:
         options.json.write_text(json.dumps(results))
-    print(f"{len(rows)} grades, {failed} without a pass")
+    print(f"{len(rows)} grades, {failed} did not pass")
     return int(failed > 0)
 
 

@@ -1,8 +1,8 @@
 """Record, replay and time fourteen programs on a GPU: python tests/device/replays.py [NAME...] [--cold flush,remap]
 
-For each: timed in its own process with a cold cache (event pairs, L2 written and then read before each), recorded in
-another process, replayed in a third. The replay must leave memory as the recording did, to the byte, and take as long.
-Skips, with a line that says so, without a GPU. If $OUT is set, the table and every result are kept there.
+Each program is timed in its own process with a cold cache (event pairs; L2 is written and then read before each),
+recorded in another process and replayed in a third. The replay must leave the same memory, byte for byte, and take the
+same time. Prints a line and skips on a machine without a GPU. Keeps the table and results under $OUT if that is set.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TIMEOUT = 240
 
 @dataclass(frozen=True)
 class ReplayCase:
-    """`select` are the options of `record` that choose the region; without any the program says it itself."""
+    """`select` holds the options of `record` that select the region; empty: the program uses region()."""
 
     name: str
     file: str
@@ -67,7 +67,7 @@ CASES = (
 
 @dataclass
 class Row:
-    """What came of one case. Times in microseconds."""
+    """The result of one case. Times are in microseconds."""
 
     case: ReplayCase
     skipped: str | None = None
@@ -98,7 +98,7 @@ def last_line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def program(case: ReplayCase, folder: Path) -> list[str] | str:
-    """The command that runs a case, or why there is none."""
+    """The command that runs a case, or the reason why it cannot run."""
     source = CAPTURES / case.file
     if source.suffix == ".py":
         return (
@@ -175,7 +175,7 @@ def main(arguments: list[str]) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--cold", default="flush,remap", help="replay in each of these modes")
+    parser.add_argument("--cold", default="flush,remap", help="cache modes of the replays")
     options = parser.parse_args(arguments)
     known = {case.name: case for case in CASES}
     for name in options.names:
@@ -183,7 +183,7 @@ def main(arguments: list[str]) -> int:
             parser.error(f"no case {name}; there are {', '.join(known)}")
     reason = no_gpu()
     if reason is not None:
-        print(f"replays: SKIPPED, nothing was tested: {reason}; run it on a machine with an NVIDIA GPU")
+        print(f"replays: skipped: {reason}; run it on a machine with an NVIDIA GPU")
         return 0
     colds = options.cold.split(",")
     lines = [

@@ -1,7 +1,7 @@
-"""Run every GPU program without and with the shim and print what was seen: python tests/device/run.py [NAME...]
+"""Run GPU programs with and without the shim and print a table: python tests/device/run.py [NAME...]
 
-Skips, with a line that says so, on a machine without a GPU. Logs and tables are kept under $OUT, if that is set.
-Exits with 1 if a program did anything else under the shim, or its log lacks what it did.
+Prints a line and skips on a machine without a GPU. Keeps logs and tables under $OUT if that is set. Exits with 1 if a
+program behaves differently under the shim, or if its log is incomplete.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def main(names: list[str]) -> int:
     unknown = [name for name in names if name not in {program.name for program in ALL}]
     if unknown:
         known = ", ".join(program.name for program in ALL)
-        print(f"device: no program {unknown[0]}; there are {known}", file=sys.stderr)
+        print(f"device: unknown program {unknown[0]}; choose from {known}", file=sys.stderr)
         return 2
     reason = no_gpu()
     if reason is not None:
-        print(f"device: SKIPPED, nothing was tested: {reason}; run it on a machine with an NVIDIA GPU")
+        print(f"device: skipped: {reason}; run it on a machine with an NVIDIA GPU")
         return 0
     with tempfile.TemporaryDirectory() as scratch:
         return run_all(names, Path(os.environ.get("OUT") or scratch))

@@ -1,8 +1,8 @@
-"""How far apart are two replays of one capture? python tests/device/same_again.py [NAME...] [--pairs 20]
+"""Measure the difference between two replays of one capture: python tests/device/same_again.py [NAME...] [--pairs 20]
 
-Records a case of replays.py once and replays it in pairs of fresh processes. The ratio of a pair's medians is 1 but for
-the measurement: what is printed is the error that a difference of two kernels has to be larger than. Skips without a
-GPU. If $OUT is set, the table is kept there.
+Records a case of replays.py once and replays it in pairs of fresh processes. The ratio of a pair's medians would be 1
+without measurement error; a difference between two kernels must be larger than the printed error. Skips on a machine
+without a GPU. Keeps the table under $OUT if that is set.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tests.device.compare import no_gpu
 from tests.device.replays import CASES, last_line, program, run
 
 UNCONVERGED = 5
-"""Exit status: there is a median, but its interval stayed wide. It is counted like the others."""
+"""Exit status of an unconverged replay: its interval stayed wide. Its median counts like the others."""
 
 DEFAULT = ("runtime-saxpy", "reduction", "softmax", "gemm")
 
 
 def medians(name: str, cold: str, count: int, folder: Path) -> list[float] | str:
-    """Microseconds, one a replay; or what went wrong."""
+    """The median of each replay in microseconds, or an error message."""
     case = next(case for case in CASES if case.name == name)
     command = program(case, folder)
     if isinstance(command, str):
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
         parser.error(f"--pairs {options.pairs}: give 1 or more")
     reason = no_gpu()
     if reason is not None:
-        print(f"same_again: SKIPPED, nothing was tested: {reason}; run it on a machine with an NVIDIA GPU")
+        print(f"same_again: skipped: {reason}; run it on a machine with an NVIDIA GPU")
         return 0
     lines = [
         "| program | median, us | pairs | ratios of medians | off by, median | 95 % | within 0.5 % |",

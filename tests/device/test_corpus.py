@@ -1,4 +1,4 @@
-"""On a GPU: the corpus computes there what it does on the CPU driver."""
+"""Compare the corpus on a GPU with the CPU driver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.device.corpus import compare_drivers
 
 
 @pytest.mark.timeout(1000)
-def test_exact_outputs_are_the_same_bits_and_others_within_their_bounds(tmp_path: Path) -> None:
+def test_gpu_and_cpu_driver_outputs_agree(tmp_path: Path) -> None:
     reason = no_gpu()
     if reason is not None:
         pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""On a GPU: the same results with and without the shim, and a whole log of what was launched."""
+"""Compare programs on a GPU with and without the shim, and check their logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def reason_to_skip() -> str | None:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("program", ALL, ids=lambda program: program.name)
-def test_the_shim_changes_nothing_and_sees_everything(program: GpuProgram, tmp_path: Path) -> None:
+def test_shim_keeps_results_and_logs_all_launches(program: GpuProgram, tmp_path: Path) -> None:
     reason = reason_to_skip()
     if reason is not None:
         pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""Worker processes over a range of inputs, and what they find."""
+"""Run fuzzing workers over a range of inputs and collect their findings."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from itertools import pairwise
 from pathlib import Path
 
 OUTCOMES = 16
-"""As many as target.h has."""
+"""The number of outcomes in target.h."""
 
 _PROGRESS = struct.Struct(f"<{1 + OUTCOMES}Q")
 _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (\S+) (?:\S*/)?((?:sim|benchguard|tests)/\S+)")
 _HEADLINE = re.compile(r"(FINDING: .*|runtime error: .*|ERROR: \w+Sanitizer: \S+|hard rss limit.*)")
 
 ENVIRONMENT = {
-    # What asks for more than 512 MiB gets no memory, as on a small machine; that path must hold too.
+    # Allocations above 512 MiB fail, to exercise the out-of-memory paths.
     "ASAN_OPTIONS": "allocator_may_return_null=1:max_allocation_size_mb=512:quarantine_size_mb=8:"
     "detect_leaks=0:exitcode=99:hard_rss_limit_mb=3000:handle_abort=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99",
@@ -35,12 +35,12 @@ class Finding:
     number: int
     headline: str
     place: str
-    """The innermost function of ours, with its file and line."""
+    """The innermost frame in our sources, with file and line."""
     report: str
     kind: tuple[str, str]
-    """What findings with one cause mostly share."""
+    """A key that findings with the same cause usually share."""
     file: Path | None
-    """The input, where it is the first few of its kind."""
+    """The kept input, for the first findings of each kind."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Worker:
     process: subprocess.Popen[bytes] | None = None
 
     def read(self) -> tuple[int, list[int]]:
-        """The number of the input at hand, and how the others ended."""
+        """The number of the current input, and the outcomes so far."""
         try:
             number, *outcomes = _PROGRESS.unpack(self.progress.read_bytes()[: _PROGRESS.size])
         except (OSError, struct.error):
@@ -72,7 +72,7 @@ class Campaign:
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def run(self, first: int, count: int, workers: int, show: Callable[[list[int], int], None]) -> list[int]:
-        """All inputs from `first`; how many had each outcome."""
+        """Run all inputs from `first` on and count their outcomes."""
         self.folder.mkdir(parents=True, exist_ok=True)
         bounds = [first + count * i // workers for i in range(workers + 1)]
         team = [
@@ -85,7 +85,7 @@ class Campaign:
         try:
             for worker in team:
                 self._start(worker, worker.begin)
-            while sum(self._tend(worker) for worker in team):  # each of them, not only up to the first
+            while sum(self._tend(worker) for worker in team):  # all of them, not only the first
                 show(self._outcomes(team), len(self.findings))
                 time.sleep(0.2)
             return self._outcomes(team)
@@ -118,7 +118,7 @@ class Campaign:
             )
 
     def _tend(self, worker: Worker) -> bool:
-        """Start a worker that found something again behind it; whether the worker has more to do."""
+        """Restart a worker after a finding; returns whether inputs are left."""
         if worker.process is None:
             return False
         status = worker.process.poll()

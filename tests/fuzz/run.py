@@ -1,12 +1,12 @@
-"""Fuzz readers of code images and of captures, and the CPU driver's interpreter.
+"""Fuzz the readers of code images and captures, and the CPU driver's PTX engine.
 
     python tests/fuzz/run.py ptx --count 1000000
     python tests/fuzz/run.py run --count 100000 --seed 7
     python tests/fuzz/run.py ptx --input build/fuzz/findings/ptx/1-4711
 
-Inputs are made of checked-in texts, and the same seed and number always give the same bytes. Everything runs under
-AddressSanitizer and UndefinedBehaviorSanitizer. An error that they report, memory that is not freed, an input that
-takes longer than a second or more than 3 GB is a finding: its input is kept. Ends with 1 if there were any.
+Inputs are derived from checked-in files; a seed and a number always give the same bytes. Targets run under
+AddressSanitizer and UndefinedBehaviorSanitizer. A finding is a reported error, leaked memory, or an input that takes
+more than a second or more than 3 GB. The inputs of findings are kept. Exits with 1 after a finding.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.fuzz.targets import ROOT, TARGETS, FuzzError, build, corpus_of  # noq
 
 
 class Display:
-    """One line that is written over on a terminal; elsewhere a line a minute."""
+    """A status line, updated in place on a terminal; otherwise one line per minute."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -50,11 +50,11 @@ class Display:
 
 
 def reproduce(program: Path, file: Path, seconds: int) -> int:
-    """Give the target one file; its report goes to the terminal."""
+    """Run the target on one file; the sanitizer's report goes to the terminal."""
     environment = {**os.environ, **ENVIRONMENT, "FUZZ_SECONDS": str(seconds)}
     del environment["FUZZ_SILENT"]
     status = subprocess.run([program, file], env=environment, check=False).returncode
-    print("nothing found" if status == 0 else f"ended with {status}", file=sys.stderr)
+    print("no finding" if status == 0 else f"ended with {status}", file=sys.stderr)
     return 0 if status == 0 else 1
 
 
@@ -95,21 +95,21 @@ def main() -> int:
     parser.add_argument(
         "target", choices=TARGETS, help="; ".join(f"{n}: {t.what}" for n, t in TARGETS.items())
     )
-    parser.add_argument("--count", type=int, default=100_000, help="inputs to make (default: 100000)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first (default: 0)")
+    parser.add_argument("--count", type=int, default=100_000, help="number of inputs (default: 100000)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first input (default: 0)")
     parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
     parser.add_argument(
-        "--workers", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
+        "--workers", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)"
     )
     parser.add_argument(
-        "--seconds", type=int, default=1, help="processor time that an input may take (default: 1)"
+        "--seconds", type=int, default=1, help="limit of processor time per input (default: 1)"
     )
-    parser.add_argument("--input", type=Path, help="give the target this one file instead")
+    parser.add_argument("--input", type=Path, help="run the target on this file only")
     parser.add_argument(
         "--out",
         type=Path,
         default=ROOT / "build" / "fuzz",
-        help="programs and findings (default: build/fuzz)",
+        help="folder for programs and findings (default: build/fuzz)",
     )
     options = parser.parse_args()
     try:

@@ -1,4 +1,4 @@
-"""What can be fuzzed: the sources of each program, the texts it begins from, and how it is built."""
+"""Fuzzing targets: sources, seed inputs and builds."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PROGRAMS = HERE / "programs"
 ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "capture_mutate.c", "corpus.c", "tokens.c")
 HASH = ("engine/replay/capture/sha256.c", "engine/replay/capture/sha256_x86.c")
 VERSIONS: tuple[Literal[1, 2, 3], ...] = (1, 2, 3)
-"""Of compressed bundles."""
+"""zstd's flags, for compressed bundles."""
 
 FORMATS = ("engine", "hook")
-"""The engine of inputs makes captures too: of these it has their hashes and their structs."""
+"""The input generator also makes captures, so it needs their hashes and structs."""
 
 FLAGS = (
     "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-omit-frame-pointer",
@@ -33,7 +33,7 @@ FLAGS = (
 
 
 class FuzzError(Exception):
-    """What was asked for cannot be done; the message says why."""
+    """An invalid request, such as an unknown target. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Target:
     program: str
     what: str
     sources: tuple[str, ...]
-    """Globs below the root: what is fuzzed."""
+    """Globs below the root: the fuzzed sources."""
     corpora: tuple[str, ...]
     includes: tuple[str, ...]
     make_corpus: Callable[[Path], Sequence[Path]] | None = None
-    """Writes further texts into a folder."""
+    """Writes further seed inputs into a folder."""
 
 
 def make_captures(folder: Path) -> Sequence[Path]:
@@ -65,7 +65,7 @@ def make_captures(folder: Path) -> Sequence[Path]:
 
 
 def make_hip_images(folder: Path) -> Sequence[Path]:
-    """PTX in everything that HIP's images come in."""
+    """PTX in every container format of HIP."""
     folder.mkdir(parents=True, exist_ok=True)
     text = (ROOT / "tests/unit/ptx/kernels/kernels.ptx").read_text()
     bundled = sim_bundle(text)
@@ -144,7 +144,7 @@ TARGETS = {
 
 
 def corpus_of(target: Target, folder: Path) -> list[Path]:
-    """Sorted, so that the same tree gives the same inputs."""
+    """Seed files, sorted, so that equal trees give equal inputs."""
     found = sorted({path for pattern in target.corpora for path in ROOT.glob(pattern)})
     if target.make_corpus is not None:
         found += sorted(target.make_corpus(folder))
@@ -154,7 +154,7 @@ def corpus_of(target: Target, folder: Path) -> list[Path]:
 
 
 def build(name: str, folder: Path) -> Path:
-    """The target's program, made again only if a source is newer."""
+    """Build the target's program if a source is newer."""
     target = TARGETS[name]
     own = [PROGRAMS / source for source in (*ENGINE, target.program)] + [ROOT / source for source in HASH]
     sources = own + sorted(path for pattern in target.sources for path in ROOT.glob(pattern))
@@ -174,7 +174,7 @@ def build(name: str, folder: Path) -> Path:
 
     with ThreadPoolExecutor() as pool:
         made = list(pool.map(compile_one, sources))
-    fresh = program.with_suffix(".new")  # another run may be using the old one
+    fresh = program.with_suffix(".new")  # another run may be using the old file
     _cc([*FLAGS, *made, "-o", str(fresh), "-lm", "-ldl", "-pthread"])
     fresh.rename(program)
     return program

@@ -1,4 +1,4 @@
-"""The fuzzer finds what is wrong on purpose and makes it again; in the readers it finds nothing for a short while."""
+"""The fuzzer finds and reproduces planted errors, and finds none in the readers in a short run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("r", "the letter r"),
     ],
 )
-def test_each_kind_of_mistake_is_found(folder: Path, letter: str, said: str) -> None:
+def test_planted_error_is_found(folder: Path, letter: str, said: str) -> None:
     file = folder / letter
     file.write_text(letter)
     done = fuzz(folder, "control", "--input", str(file))
@@ -40,17 +40,17 @@ def test_each_kind_of_mistake_is_found(folder: Path, letter: str, said: str) -> 
     assert said in done.stderr
 
 
-def test_an_innocent_input_passes(folder: Path) -> None:
+def test_valid_input_passes(folder: Path) -> None:
     file = folder / "innocent"
     file.write_text("?")
     assert fuzz(folder, "control", "--input", str(file)).returncode == 0
 
 
-def test_a_campaign_keeps_what_it_found_and_says_how_to_see_it_again(folder: Path) -> None:
+def test_campaign_keeps_finding_and_prints_command(folder: Path) -> None:
     words = ("control", "--count", "2000", "--workers", "2")
     first, second = fuzz(folder, *words), fuzz(folder, *words)
     assert first.returncode == second.returncode == 1
-    assert first.stdout == second.stdout  # whatever the workers' turns
+    assert first.stdout == second.stdout  # independent of the order of the workers
     assert "the letter r" in first.stdout
     again = next(line.split() for line in first.stdout.splitlines() if "--input" in line)
     assert Path(again[-1]).is_file()
@@ -58,7 +58,7 @@ def test_a_campaign_keeps_what_it_found_and_says_how_to_see_it_again(folder: Pat
 
 
 @pytest.mark.parametrize("target", ["ptx", "run", "link", "fatbin", "hip", "globals", "kernels", "capture"])
-def test_nothing_is_found_in_the_readers(folder: Path, target: str) -> None:
+def test_short_campaign_finds_no_error_in_readers(folder: Path, target: str) -> None:
     done = fuzz(folder, target, "--count", "1500", "--seed", "2026")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1500 of 1500" in done.stderr

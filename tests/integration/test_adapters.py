@@ -90,7 +90,7 @@ def grade(folder: Path, problem: Path, submission: Path, *options: str) -> tuple
 
 
 @pytest.mark.timeout(300)
-def test_a_task_of_gpu_mode(native: Path, tmp_path: Path) -> None:
+def test_gpu_mode_task_is_observed(native: Path, tmp_path: Path) -> None:
     assert (native / "sim").is_dir()
     folder = EXAMPLES / "gpumode"
     status, result = grade(tmp_path, folder / "rowscale", folder / "submission.py", "--case", "test.0")
@@ -106,7 +106,7 @@ def test_a_task_of_gpu_mode(native: Path, tmp_path: Path) -> None:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("name", "right"), [("kernel", True), ("wrong_kernel", False)])
-def test_a_test_of_pygpubench(native: Path, name: str, right: bool) -> None:
+def test_pygpubench_test_gives_its_verdict(native: Path, name: str, right: bool) -> None:
     """By the name and the call that its users know."""
     assert (native / "sim").is_dir()
     for _ in range(TRIES):
@@ -120,7 +120,7 @@ def test_a_test_of_pygpubench(native: Path, name: str, right: bool) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_a_model_of_kernelbench(native: Path, tmp_path: Path) -> None:
+def test_kernelbench_model_is_observed(native: Path, tmp_path: Path) -> None:
     """Weights are given, since what draws them, torch, cannot run here."""
     assert (native / "sim").is_dir()
     problem = ROOT / "tests" / "unit" / "adapters" / "given" / "kernelbench_linear.py"

@@ -19,25 +19,27 @@ def check(observed: Observed) -> None:
     assert observed.launches == observed.driver_launches == {SCALE: 3}
 
 
+@pytest.mark.quick
 @both_apis
-def test_linked(observe: Observe, program: Callable[[str], Path]) -> None:
+def test_linked_driver_is_interposed(observe: Observe, program: Callable[[str], Path]) -> None:
     """libcuda.so.1 is a NEEDED library, found through a RUNPATH to the real driver."""
     check(observe([program("linked")]))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("how", ["soname", "deepbind", "namespace"])
-def test_opened(observe: Observe, compile_c: Compiler, how: str) -> None:
+def test_opened_driver_is_interposed(observe: Observe, compile_c: Compiler, how: str) -> None:
     """dlopen by soname, with RTLD_DEEPBIND, and dlmopen into a namespace of its own."""
     check(observe([compile_c("opened", PROGRAMS / "opened.c"), how]))
 
 
-def test_opened_by_development_name(observe: Observe, compile_c: Compiler) -> None:
+def test_driver_opened_by_development_name_is_interposed(observe: Observe, compile_c: Compiler) -> None:
     """`libcuda.so` is no name of the shim's; only the dlopen hook catches it."""
     check(observe([compile_c("opened", PROGRAMS / "opened.c"), "libcuda.so"]))
 
 
 @pytest.mark.parametrize("name", ["libcuda.so.1", "libcuda.so", "libcuda.so.580.159.04"])
-def test_opened_by_path(
+def test_driver_opened_by_path_is_interposed(
     observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path, name: str
 ) -> None:
     """An absolute path to the real driver, under each name that installers give it."""
@@ -46,9 +48,7 @@ def test_opened_by_path(
     check(observe([compile_c("opened", PROGRAMS / "opened.c"), path]))
 
 
-def test_a_path_that_leads_nowhere_fails_as_before(
-    observe: Observe, compile_c: Compiler, tmp_path: Path
-) -> None:
+def test_open_of_a_missing_path_still_fails(observe: Observe, compile_c: Compiler, tmp_path: Path) -> None:
     """Programs try several paths and rely on the wrong ones failing."""
     observed = observe([compile_c("opened", PROGRAMS / "opened.c"), tmp_path / "libcuda.so.1"])
     assert observed.status == 1
@@ -56,19 +56,21 @@ def test_a_path_that_leads_nowhere_fails_as_before(
     assert not observed.launches
 
 
-def test_by_name(observe: Observe, compile_c: Compiler) -> None:
+@pytest.mark.quick
+def test_functions_looked_up_by_name_are_interposed(observe: Observe, compile_c: Compiler) -> None:
     """Every function from cuGetProcAddress_v2, as CUDA runtimes do."""
     check(observe([compile_c("opened", PROGRAMS / "opened.c"), "by-name", "soname"]))
 
 
-def test_from_a_library_with_origin_runpath(observe: Observe, compile_c: Compiler) -> None:
+def test_library_with_origin_runpath_finds_its_neighbour(observe: Observe, compile_c: Compiler) -> None:
     """The library's own $ORIGIN still finds its neighbour: the hook keeps the caller's address."""
     compile_c("plugins/libneighbour.so", PROGRAMS / "neighbour.c")
     plugin = compile_c("plugins/libplugin.so", PROGRAMS / "plugin.c", links=("-Wl,-rpath,$ORIGIN",))
     check(observe([compile_c("plugin_host", PROGRAMS / "plugin_host.c"), plugin]))
 
 
-def test_filtered_callers_get_the_real_driver(observe: Observe, compile_c: Compiler) -> None:
+@pytest.mark.quick
+def test_filtered_caller_gets_the_real_driver(observe: Observe, compile_c: Compiler) -> None:
     """A library that --filter names runs as before and leaves no launch in the log."""
     compile_c("plugins/libneighbour.so", PROGRAMS / "neighbour.c")
     plugin = compile_c("plugins/libplugin.so", PROGRAMS / "plugin.c", links=("-Wl,-rpath,$ORIGIN",))

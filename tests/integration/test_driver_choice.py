@@ -27,6 +27,7 @@ def unusable_hip(compile_c: Compiler, tmp_path: Path) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": str(library.parent)}
 
 
+@pytest.mark.quick
 def test_cuda_program_is_observed_beside_unusable_hip_library(
     observe: Observe, program: Callable[[str], Path], unusable_hip: dict[str, str]
 ) -> None:
@@ -36,6 +37,7 @@ def test_cuda_program_is_observed_beside_unusable_hip_library(
     assert observed.lines[0]["api"] == "cuda"
 
 
+@pytest.mark.quick
 def test_doctor_passes_beside_unusable_hip_library(unusable_hip: dict[str, str]) -> None:
     words = [sys.executable, "-m", "benchguard", "doctor", "--json"]
     environment = {**os.environ, **unusable_hip}

@@ -33,7 +33,7 @@ def arguments(folder: Path, version: str, out: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("version", list(MODULES))
-def test_the_picture_and_the_log_are_right(
+def test_picture_and_log_are_right(
     observe: Observe, tmp_path: Path, picture: ModuleType, version: str
 ) -> None:
     """The picture is judged here, not by the example; the launches are those that the driver counted."""
@@ -53,7 +53,7 @@ def test_the_picture_and_the_log_are_right(
     assert launch["image"] in {line["sha256"] for line in observed.of_kind("image")}
 
 
-def test_a_wrong_picture_is_noticed(observe: Observe, tmp_path: Path) -> None:
+def test_wrong_picture_fails_the_example(observe: Observe, tmp_path: Path) -> None:
     """A kernel with another weight: one line, status 1, and the log is there all the same."""
     folder = tmp_path / "example"
     shutil.copytree(EXAMPLE, folder)

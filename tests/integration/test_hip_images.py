@@ -28,7 +28,7 @@ PTX = """.version 7.0
 
 
 @pytest.mark.parametrize("api", ["hip"], indirect=True)
-def test_every_kind_of_image(observe: Observe, tmp_path: Path) -> None:
+def test_kernel_parameters_are_read_from_every_kind_of_image(observe: Observe, tmp_path: Path) -> None:
     """HIP has no call that tells a kernel's parameters: they are read from the image, whatever it came in."""
     bundle = sim_bundle(PTX)
     images = {

@@ -67,7 +67,7 @@ def values_of(output: str) -> dict[str, str]:
 
 
 @on_hip
-def test_every_form_is_recorded_with_its_kernel_and_parameters(observe: Observe, linked: Path) -> None:
+def test_every_form_of_launch_is_recorded_with_kernel_and_parameters(observe: Observe, linked: Path) -> None:
     run = observe([linked, *CALLS])
     assert run.status == 0, run.stderr
     said = values_of(run.stdout)
@@ -82,7 +82,7 @@ def test_every_form_is_recorded_with_its_kernel_and_parameters(observe: Observe,
 
 
 @on_hip
-def test_registered_code_is_an_image_of_the_program(observe: Observe, linked: Path) -> None:
+def test_registered_code_is_one_image_of_the_program(observe: Observe, linked: Path) -> None:
     """One image in the program, whether HIP was given its address by a constructor or by hipModuleLoadData."""
     run = observe([linked, "stub", "module"])
     images = run.of_kind("image")
@@ -93,7 +93,7 @@ def test_registered_code_is_an_image_of_the_program(observe: Observe, linked: Pa
 
 
 @on_hip
-def test_a_forked_child_has_its_parents_registered_code(observe: Observe, linked: Path) -> None:
+def test_forked_child_has_its_parents_registered_code(observe: Observe, linked: Path) -> None:
     run = observe([linked, "stub"], environment={"FORK": "1"})
     assert run.status == 0, run.stderr
     (launch,) = run.of_kind("launch")
@@ -101,7 +101,7 @@ def test_a_forked_child_has_its_parents_registered_code(observe: Observe, linked
 
 
 @on_hip
-def test_a_stub_that_nobody_registered_is_the_librarys_matter(observe: Observe, linked: Path) -> None:
+def test_unregistered_stub_is_left_to_the_library(observe: Observe, linked: Path) -> None:
     run = observe([linked, "unknown"])
     assert (run.status, values_of(run.stdout)["unknown"]) == (0, "98"), run.stderr
     (launch,) = run.of_kind("launch")
@@ -109,7 +109,7 @@ def test_a_stub_that_nobody_registered_is_the_librarys_matter(observe: Observe, 
 
 
 @on_hip
-def test_a_region_holds_registered_kernels_and_variables(
+def test_region_holds_registered_kernels_and_globals(
     record: Record, linked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REGION", "1")
@@ -131,7 +131,7 @@ def test_a_region_holds_registered_kernels_and_variables(
 @pytest.mark.parametrize(
     ("form", "why"), [("events", "records events as it begins"), ("devices", "on several devices")]
 )
-def test_what_no_replay_can_launch_is_refused(
+def test_launch_that_no_replay_can_repeat_is_refused(
     record: Record, linked: Path, monkeypatch: pytest.MonkeyPatch, form: str, why: str
 ) -> None:
     monkeypatch.setenv("REGION", "1")

@@ -89,7 +89,7 @@ def symbols(library: Path) -> set[str]:
     return {name for _, kind, name in rows if kind in "TWi"}
 
 
-def test_every_export_is_there_with_its_version(real: Real) -> None:
+def test_shim_exports_every_symbol_with_its_version(real: Real) -> None:
     """Not one more but for our own; the versions' tree is the driver's."""
     ours, theirs = symbols(real.shim.path), symbols(real.path)
     assert {name for name in ours if name.partition("@")[0] not in OWN} == theirs
@@ -107,7 +107,9 @@ A_RECORD_A_DEVICE = {"hipExtLaunchMultiKernelMultiDevice", "hipLaunchCooperative
 ANSWER = re.compile(r"(?P<line>(?:zero|buffer) (?P<name>\w+)) (?P<what>.+)")
 
 
-def test_every_function_answers_as_it_does_alone(real: Real, observe: Observe, compile_c: Compiler) -> None:
+def test_every_function_answers_the_same_under_the_shim(
+    real: Real, observe: Observe, compile_c: Compiler
+) -> None:
     """All of them, with nothing for arguments and with zeroed memory: same status, same memory, same crash.
 
     And where there is a record of it, that has the same status.
@@ -179,9 +181,7 @@ def by_hipcc(compile_c: Compiler, real: Real) -> Path:
     return compile_c("linked_by_hipcc", DATA / "hip" / "linked_by_hipcc.o", links=real.links())
 
 
-def test_a_program_that_hipcc_compiled_runs_as_it_does_alone(
-    real: Real, observe: Observe, by_hipcc: Path
-) -> None:
+def test_hipcc_program_behaves_the_same_under_the_shim(real: Real, observe: Observe, by_hipcc: Path) -> None:
     """It needs the library by name and version; each of its calls has one record, whatever the library calls itself."""
     run = observe([by_hipcc], driver=str(real.path), environment=real.environment)
     assert run.status == 0, run.stderr
@@ -198,9 +198,7 @@ def test_a_program_that_hipcc_compiled_runs_as_it_does_alone(
     assert logged == [each for each in said if each[0] not in unrecorded | {"hipFuncGetAttributes"}]
 
 
-def test_what_hipcc_linked_in_is_in_the_log(
-    real: Real, observe: Observe, by_hipcc: Path, tmp_path: Path
-) -> None:
+def test_linked_in_code_is_logged(real: Real, observe: Observe, by_hipcc: Path, tmp_path: Path) -> None:
     """The fat binary that is registered before main, with its hash and origin; its kernel, when it is launched."""
     run = observe(
         [by_hipcc],
@@ -232,7 +230,7 @@ def test_what_hipcc_linked_in_is_in_the_log(
 
 
 @pytest.mark.parametrize("name", ["libamdhip64.so.5", "libamdhip64.so", "libamdhip64.so.5.2.21153", "{path}"])
-def test_however_it_is_opened_it_is_the_shim(
+def test_every_lookup_path_finds_the_shim(
     real: Real, observe: Observe, compile_c: Compiler, name: str
 ) -> None:
     """With the version that its functions have in the driver."""
@@ -243,7 +241,7 @@ def test_however_it_is_opened_it_is_the_shim(
     assert [line["call"] for line in run.of_kind("call")] == ["hipGetDeviceCount"]
 
 
-def test_filtered_callers_get_the_real_library(real: Real, observe: Observe, compile_c: Compiler) -> None:
+def test_filtered_caller_gets_the_real_library(real: Real, observe: Observe, compile_c: Compiler) -> None:
     program = compile_c("hip_opened", PROGRAMS / "hip_opened.c")
     command = [program, "libamdhip64.so.5"]
     run = observe(command, "--filter", "hip_opened", driver=str(real.path), environment=real.environment)
@@ -251,7 +249,9 @@ def test_filtered_callers_get_the_real_library(real: Real, observe: Observe, com
     assert not run.of_kind("call")
 
 
-def test_a_library_that_the_driver_lacks_is_named(real: Real, observe: Observe, compile_c: Compiler) -> None:
+def test_dependency_missing_from_the_driver_is_named(
+    real: Real, observe: Observe, compile_c: Compiler
+) -> None:
     """The shim is loaded all the same, and answers "not supported"."""
     program = compile_c("hip_opened", PROGRAMS / "hip_opened.c")
     run = observe([program, "libamdhip64.so.5"], driver=str(real.path), environment={"LD_LIBRARY_PATH": ""})

@@ -78,7 +78,7 @@ def record(observe: Observe, build: Build, tmp_path: Path) -> Callable[..., Reco
     return run
 
 
-def test_every_copy_on_the_device_is_recorded(record: Callable[..., Recorded]) -> None:
+def test_every_device_copy_is_recorded(record: Callable[..., Recorded]) -> None:
     recorded = record("hip_copies")
     to, source = recorded.values["to"], recorded.values["from"]
     assert {operation["kind"] for operation in recorded.region.operations} == {"copy"}
@@ -103,7 +103,7 @@ def test_every_copy_on_the_device_is_recorded(record: Callable[..., Recorded]) -
     assert recorded.region.refusals == []
 
 
-def test_what_the_host_gives_is_uploaded_and_where_it_waits_is_a_join(
+def test_host_data_is_uploaded_and_host_waits_are_synchronizations(
     record: Callable[..., Recorded],
 ) -> None:
     recorded = record("hip_uploads")
@@ -167,7 +167,7 @@ def test_events_and_waits_order_streams(record: Callable[..., Recorded]) -> None
     assert recorded.region.refusals == []
 
 
-def test_graphs_are_written_as_they_are_launched(record: Callable[..., Recorded]) -> None:
+def test_graph_is_recorded_as_launched(record: Callable[..., Recorded]) -> None:
     """One that was captured; one of nodes; and that again when each of these was changed."""
     recorded = record("hip_graph")
     operations = recorded.region.operations
@@ -189,7 +189,7 @@ def test_graphs_are_written_as_they_are_launched(record: Callable[..., Recorded]
     assert recorded.region.refusals == []
 
 
-def test_copies_to_a_linked_in_variable_are_copies_to_its_module(
+def test_copy_to_a_linked_in_global_is_a_copy_to_its_module(
     record: Callable[..., Recorded], tmp_path: Path
 ) -> None:
     registered = tmp_path / "registered.c"
@@ -214,7 +214,7 @@ def test_copies_to_a_linked_in_variable_are_copies_to_its_module(
     assert recorded.region.refusals == []
 
 
-def test_what_hip_alone_has_is_refused(record: Callable[..., Recorded]) -> None:
+def test_hip_only_operations_are_refused(record: Callable[..., Recorded]) -> None:
     """A stream of some compute units also where it was made before the region."""
     recorded = record("hip_refused")
     assert recorded.region.refusals == [
@@ -235,7 +235,7 @@ def run(command: Sequence[str | Path]) -> str:
     ).stdout
 
 
-def test_a_program_is_told_of_its_memory_what_it_would_be_told(
+def test_hip_allocation_results_unchanged_by_recording(
     build: Build, observe: Observe, tmp_path: Path
 ) -> None:
     """Results, hipGetLastError's among them, and where an allocation begins and ends."""
@@ -245,9 +245,7 @@ def test_a_program_is_told_of_its_memory_what_it_would_be_told(
     assert "hipMalloc of too much 2 last 2" in observed.stdout
 
 
-def test_a_recorded_program_has_its_memory_from_the_arena(
-    build: Build, observe: Observe, tmp_path: Path
-) -> None:
+def test_recorded_program_gets_memory_from_the_arena(build: Build, observe: Observe, tmp_path: Path) -> None:
     observed = observe(
         [build("hip_memory"), "addresses"], driver="hip-sim", environment={"NEUTRINO_CAPTURE": str(tmp_path)}
     )

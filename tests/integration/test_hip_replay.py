@@ -86,15 +86,15 @@ def outcome(x: list[float]) -> bytes:
 
 
 @pytest.mark.parametrize("recorded", ["text", "object"], indirect=True)
-def test_memory_is_as_recorded(recorded: Recorded) -> None:
+def test_memory_after_a_replay_is_as_recorded(recorded: Recorded) -> None:
     done = replayed(recorded, "--driver", "hip-sim", "--verify")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "verified: memory is as recorded, byte for byte" in done.stdout
+    assert "verified: memory equals the captured memory, byte for byte" in done.stdout
     assert "libamdhip64.so.5, HIP 50221153" in done.stdout
     assert "clocks not available: NVML reads no devices of HIP" in done.stdout
 
 
-def test_a_capture_says_whose_it_is(recorded: Recorded) -> None:
+def test_capture_names_its_vendor(recorded: Recorded) -> None:
     path = recorded.folder / "x.ncap"
     with Capture.open(path) as capture:
         assert capture.device.vendor is Vendor.HIP
@@ -108,7 +108,7 @@ def test_a_capture_says_whose_it_is(recorded: Recorded) -> None:
     assert json.loads(document.stdout)["device"]["vendor"] == Vendor.HIP
 
 
-def test_composable_kernels_flags(recorded: Recorded) -> None:
+def test_flush_cache_and_rotating_count_work_on_hip(recorded: Recorded) -> None:
     """60 blocks a multiprocessor are launched before each sample; the CPU driver has no s_icache_inv, as it says."""
     done = replayed(recorded, "--flush-cache", "--rotating-count", 3, "--verify", "--json", "-")
     assert done.returncode == 0, done.stderr
@@ -121,13 +121,13 @@ def test_composable_kernels_flags(recorded: Recorded) -> None:
     assert (found.settings.api, found.settings.flush_cache, found.settings.rotating_count) == ("hip", True, 3)
 
 
-def test_every_way_to_be_cold(recorded: Recorded) -> None:
+def test_every_cold_mode_replays_exactly(recorded: Recorded) -> None:
     for options in (["--cold", "remap"], ["--cold", "rotate"], ["--icache", "cold"]):
         done = replayed(recorded, "--verify", *options)
         assert done.returncode == 0, (options, done.stderr)
 
 
-def test_new_inputs_from_python(recorded: Recorded) -> None:
+def test_python_inputs_reach_the_kernel(recorded: Recorded) -> None:
     at = places(recorded)
     sets = [[float(n + i) for i in range(N)] for n in range(3)]
     result = benchguard.replay(
@@ -142,7 +142,7 @@ def test_new_inputs_from_python(recorded: Recorded) -> None:
     assert result.outputs == {f"{at['z']:#x}": [outcome(each) for each in sets]}
 
 
-def test_for_an_adversary(recorded: Recorded) -> None:
+def test_strict_replay_is_exact(recorded: Recorded) -> None:
     """Strict: on HIP no lines of L2 persist, and what lasts is unmapped while the region runs."""
     result = benchguard.replay(
         recorded.folder / "x.ncap", driver="hip-sim", samples=5, strict=True, verify=True
@@ -150,7 +150,7 @@ def test_for_an_adversary(recorded: Recorded) -> None:
     assert (result.verdict, result.verified) == ("pass", True), result.reason
 
 
-def test_a_driver_of_cuda_is_refused(recorded: Recorded, native: Path) -> None:
+def test_cuda_driver_is_refused(recorded: Recorded, native: Path) -> None:
     with pytest.raises(ShimError, match="is a CUDA driver, but a driver of HIP") as refused:
         benchguard.replay(recorded.folder / "x.ncap", driver=str(native / "sim" / "libcuda.so.1"))
     assert "\n" not in str(refused.value)

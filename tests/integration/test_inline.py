@@ -77,7 +77,7 @@ def graded(
         "adam/cuda.cu",
     ],
 )
-def test_examples(tmp_path: Path, name: str) -> None:
+def test_example_passes_inline(tmp_path: Path, name: str) -> None:
     """PTX, Python and CUDA C++; one output, several, in place."""
     submission = PROBLEMS / "submissions" / name
     if submission.suffix == ".cu" and shutil.which("nvcc") is None:
@@ -93,7 +93,7 @@ def test_examples(tmp_path: Path, name: str) -> None:
     )
 
 
-def test_a_wrong_answer(tmp_path: Path) -> None:
+def test_wrong_answer_is_wrong_inline(tmp_path: Path) -> None:
     submission = tmp_path / "wrong.py"
     submission.write_text("def solution(*arguments): ...\n")
     folder = tmp_path / "out"

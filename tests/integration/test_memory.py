@@ -37,7 +37,7 @@ def run(observe: Observe, program: Callable[[str], Path], folder: Path) -> Run:
 
 
 @both_apis
-def test_every_answer_is_the_drivers_own(run: Run) -> None:
+def test_allocation_results_unchanged_by_recording(run: Run) -> None:
     """Results, sizes and attributes of 140 good and bad calls; nothing but the addresses differs."""
     own, served = (run("memory_answers", recorded=recorded).stdout.splitlines() for recorded in (False, True))
     places = [[line for line in lines if line.startswith("at ")] for lines in (own, served)]
@@ -50,7 +50,7 @@ def test_every_answer_is_the_drivers_own(run: Run) -> None:
 
 
 @both_apis
-def test_two_processes_have_the_same_addresses(run: Run) -> None:
+def test_two_processes_get_the_same_addresses(run: Run) -> None:
     assert run("memory_answers").stdout == run("memory_answers").stdout
 
 
@@ -63,7 +63,7 @@ def region(run: Run, folder: Path) -> tuple[Recording, dict[str, int]]:
 
 
 @both_apis
-def test_a_region_knows_its_allocations(region: tuple[Recording, dict[str, int]], api: Api) -> None:
+def test_region_lists_its_allocations(region: tuple[Recording, dict[str, int]], api: Api) -> None:
     """What lived before it, what it made, what it freed; not what was freed before."""
     recording, at = region
     sizes = {
@@ -82,7 +82,7 @@ def test_a_region_knows_its_allocations(region: tuple[Recording, dict[str, int]]
 
 
 @both_apis
-def test_a_region_holds_what_memory_held(region: tuple[Recording, dict[str, int]]) -> None:
+def test_region_holds_memory_before_and_after(region: tuple[Recording, dict[str, int]]) -> None:
     """Pages that are not zero, of what lives: before the region and after it."""
     recording, at = region
 
@@ -122,17 +122,17 @@ def test_threads_never_share_memory(run: Run) -> None:
 
 
 @both_apis
-def test_memory_goes_to_another_stream_when_its_work_is_done(run: Run) -> None:
+def test_freed_memory_is_reused_on_another_stream_after_its_work(run: Run) -> None:
     """A kernel writes to memory that was freed behind it: its own stream may have it at once, no other may."""
     assert run("memory_ordered").stdout.split() == ["same", "1", "other", "1", "untouched", "1", "later", "1"]
 
 
-def test_memory_goes_with_its_context(run: Run) -> None:
+def test_memory_is_freed_with_its_context(run: Run) -> None:
     assert run("memory_contexts").stdout.split() == ["gone", "1", "again", "1"]
 
 
 @both_apis
-def test_memory_that_no_capture_holds_is_named(run: Run, folder: Path, api: Api) -> None:
+def test_memory_outside_captures_is_named(run: Run, folder: Path, api: Api) -> None:
     """Each kind refuses the region, as long as there is such memory."""
     run("memory_foreign")
     first, second = read_recordings(folder)
@@ -146,7 +146,7 @@ def test_memory_that_no_capture_holds_is_named(run: Run, folder: Path, api: Api)
 
 
 @both_apis
-def test_without_its_addresses_a_program_runs_and_is_refused(run: Run, folder: Path) -> None:
+def test_program_without_arena_addresses_runs_and_is_refused(run: Run, folder: Path) -> None:
     observed = run("memory_taken")
     assert "device memory has no fixed address" in observed.stderr
     (recording,) = read_recordings(folder)

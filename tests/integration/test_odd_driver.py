@@ -19,19 +19,19 @@ def observed(observe: Observe, compile_c: Compiler) -> Observed:
     return run
 
 
-def test_what_the_driver_calls_itself_is_not_the_programs(observed: Observed) -> None:
+def test_driver_calls_to_itself_are_not_recorded(observed: Observed) -> None:
     """cuStreamQuery ends in cuCtxSynchronize, through the shim: one record a call of the program, not two."""
     calls = Counter(line["call"] for line in observed.of_kind("call"))
     assert calls["cuStreamQuery"] == 3
     assert calls["cuCtxSynchronize"] == 0
 
 
-def test_an_address_that_is_no_export_is_passed_on_and_named(observed: Observed) -> None:
+def test_address_of_a_non_export_is_passed_on_and_named(observed: Observed) -> None:
     assert "secret 42" in observed.stdout
     (line,) = observed.of_kind("unmapped")
     assert (line["name"], line["asked_version"]) == ("cuSecret", 13000)
     assert "unmapped entry points: cuSecret" in observed.stderr
 
 
-def test_the_driver_is_opened_at_the_first_call(observed: Observed) -> None:
+def test_driver_is_opened_at_the_first_call(observed: Observed) -> None:
     assert "mapped 0 then 1" in observed.stdout

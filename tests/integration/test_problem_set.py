@@ -49,13 +49,13 @@ def assert_right(case: suite.TestCase, expected: dict[str, Any], actual: dict[st
         assert found.wrong == 0, (each.name, found.first)
 
 
-def test_there_are_as_many_problems_as_submissions() -> None:
+def test_every_problem_has_submissions() -> None:
     assert len(NAMES) >= 12
     assert sorted(path.parent.name for path in SUBMISSIONS.glob("*/cuda.cu")) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_problem_is_sound(name: str) -> None:
+def test_problem_is_sound(name: str) -> None:
     """Fresh in every distribution, the reference finite, and what is declared is what is given."""
     for number, case in enumerate(load(str(PROBLEMS / f"{name}.py")).cases):
         assert case.name == ("small", "large")[number]
@@ -76,7 +76,7 @@ def test_a_problem_is_sound(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_a_submission_is_right(tmp_path: Path, native: Path, path: Path) -> None:
+def test_submission_is_right(tmp_path: Path, native: Path, path: Path) -> None:
     assert (native / "sim").is_dir()
     if path.suffix == ".cu" and find_nvcc() is None:
         pytest.skip("there is no nvcc")

@@ -16,9 +16,12 @@ SCALE = ("scale", (4, 1, 1), (256, 1, 1))
 Program = Callable[[str], Path]
 
 
+@pytest.mark.quick
 @both_apis
 @pytest.mark.parametrize(("threads", "launches"), [(4, 5), (64, 3)])
-def test_threads(observe: Observe, program: Program, threads: int, launches: int) -> None:
+def test_each_thread_has_its_own_ring(
+    observe: Observe, program: Program, threads: int, launches: int
+) -> None:
     """Each thread has a ring of its own and shows under its own number."""
     observed = observe([program("threads"), str(threads), str(launches)])
     assert observed.status == 0, observed.stderr
@@ -27,7 +30,7 @@ def test_threads(observe: Observe, program: Program, threads: int, launches: int
 
 
 @both_apis
-def test_fork_before_the_driver_is_used(observe: Observe, program: Program) -> None:
+def test_child_forked_before_driver_use_is_logged(observe: Observe, program: Program) -> None:
     """Parent and child are two processes of one log."""
     observed = observe([program("forks"), "before"])
     assert observed.status == 0, observed.stderr
@@ -35,8 +38,11 @@ def test_fork_before_the_driver_is_used(observe: Observe, program: Program) -> N
     assert len({line["process"] for line in observed.of_kind("launch")}) == 2
 
 
+@pytest.mark.quick
 @both_apis
-def test_fork_after_the_driver_is_used(observe: Observe, program: Program) -> None:
+def test_child_forked_after_driver_use_leaves_the_parents_ring_alone(
+    observe: Observe, program: Program
+) -> None:
     """The child is refused by the driver and does not write to its parent's ring."""
     observed = observe([program("forks"), "after"])
     assert observed.status == 0, observed.stderr
@@ -44,8 +50,9 @@ def test_fork_after_the_driver_is_used(observe: Observe, program: Program) -> No
     assert len({line["process"] for line in observed.of_kind("launch")}) == 1
 
 
+@pytest.mark.quick
 @both_apis
-def test_exec(observe: Observe, program: Program) -> None:
+def test_launches_before_and_after_exec_are_logged(observe: Observe, program: Program) -> None:
     """What a process launched before it became another program is kept; the new one is seen too."""
     observed = observe([program("execs"), program("linked")])
     assert observed.status == 0, observed.stderr
@@ -63,7 +70,7 @@ def test_exec(observe: Observe, program: Program) -> None:
         ("kill", 128 + signal.SIGKILL),
     ],
 )
-def test_however_it_ends_the_launches_are_there(
+def test_launches_are_logged_however_the_process_ends(
     observe: Observe, program: Program, how: str, status: int
 ) -> None:
     """exit, _exit, abort and SIGKILL: nothing waits for a destructor. The status is the program's."""
@@ -73,7 +80,7 @@ def test_however_it_ends_the_launches_are_there(
 
 
 @both_apis
-def test_python_os_exit(observe: Observe, program: Program) -> None:
+def test_launches_are_logged_after_os_exit(observe: Observe, program: Program) -> None:
     """A Python program that runs launches in a child and leaves by os._exit."""
     code = (
         f"import os, subprocess; subprocess.run([{str(program('linked'))!r}, '2'], check=True); os._exit(7)"
@@ -84,13 +91,15 @@ def test_python_os_exit(observe: Observe, program: Program) -> None:
 
 
 @both_apis
-def test_errno_is_kept(observe: Observe, program: Program) -> None:
+def test_errno_is_unchanged_by_the_shim(observe: Observe, program: Program) -> None:
     observed = observe([program("errno_kept")])
     assert observed.status == 0, observed.stderr
 
 
 @both_apis
-def test_a_program_that_closes_every_descriptor(observe: Observe, program: Program, tmp_path: Path) -> None:
+def test_program_that_closes_every_descriptor_is_logged(
+    observe: Observe, program: Program, tmp_path: Path
+) -> None:
     """The shim holds no descriptor that could become somebody else's file."""
     observed = observe([program("closes_all"), tmp_path / "own-file"])
     assert observed.status == 0, observed.stderr
@@ -98,14 +107,14 @@ def test_a_program_that_closes_every_descriptor(observe: Observe, program: Progr
 
 
 @both_apis
-def test_a_process_that_never_calls_the_driver_leaves_no_trace(observe: Observe) -> None:
+def test_process_without_driver_calls_is_not_logged(observe: Observe) -> None:
     """The preloads are inherited by every child; most of them never need a driver."""
     observed = observe([sys.executable, "-c", "print('hello')"])
     assert (observed.status, observed.stdout.splitlines()[0]) == (0, "hello")
     assert not observed.of_kind("process")
 
 
-def test_programs_are_found() -> None:
+def test_every_program_of_the_folder_is_used() -> None:
     """Every C program of this folder is used by a test."""
     tests = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
     names = [path.stem for path in PROGRAMS.glob("*.c")]

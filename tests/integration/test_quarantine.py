@@ -40,7 +40,8 @@ def assert_refused(folder: Path, program: str, **options: object) -> None:
     assert GOT not in found.output and "REFUSED" in found.output, found.output
 
 
-def test_every_feature_is_named(features: dict[str, str]) -> None:
+@pytest.mark.quick
+def test_sandbox_lists_every_feature(features: dict[str, str]) -> None:
     assert list(features) == [
         "identity",
         "privileges",
@@ -67,7 +68,7 @@ def test_every_feature_is_named(features: dict[str, str]) -> None:
         "open('/tmp/neutrino-test', 'w'); os.unlink('/tmp/neutrino-test')",
     ],
 )
-def test_nothing_is_written_outside_scratch(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+def test_write_outside_scratch_is_refused(tmp_path: Path, features: dict[str, str], attack: str) -> None:
     need(features, "filesystem")
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -79,7 +80,7 @@ def test_nothing_is_written_outside_scratch(tmp_path: Path, features: dict[str, 
     assert_refused(tmp_path, program)
 
 
-def test_a_hidden_folder_is_not_read(tmp_path: Path, features: dict[str, str]) -> None:
+def test_hidden_folder_is_unreadable(tmp_path: Path, features: dict[str, str]) -> None:
     """Nor by what it starts; a submission that lies in it still is."""
     need(features, "filesystem")
     (tmp_path / "reference.py").write_text("the answer")
@@ -95,7 +96,7 @@ if found != "the answer":
     assert_refused(tmp_path, program, hidden=[str(tmp_path)])
 
 
-def test_a_hidden_folder_within_an_allowed_one(tmp_path: Path, features: dict[str, str]) -> None:
+def test_hidden_folder_in_an_allowed_one_is_unreadable(tmp_path: Path, features: dict[str, str]) -> None:
     """Python's own `json` package plays the part: its siblings are still there."""
     need(features, "filesystem")
     import json as hidden
@@ -106,7 +107,7 @@ def test_a_hidden_folder_within_an_allowed_one(tmp_path: Path, features: dict[st
 
 
 @pytest.mark.parametrize("what", ["environ", "fd", "maps", "cmdline", "mem", "cwd/."])
-def test_nothing_is_read_of_the_supervisor(tmp_path: Path, features: dict[str, str], what: str) -> None:
+def test_supervisor_is_unreadable(tmp_path: Path, features: dict[str, str], what: str) -> None:
     need(features, "filesystem")
     attack = "os.listdir(place) if place.endswith(('fd', '.')) else open(place, 'rb')"
     assert_refused(tmp_path, program_of(attack, place=f"/proc/{os.getpid()}/{what}"))
@@ -123,20 +124,20 @@ def test_nothing_is_read_of_the_supervisor(tmp_path: Path, features: dict[str, s
     ],
     ids=["attach", "seize", "process_vm_writev", "mem"],
 )
-def test_no_other_process_is_altered(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+def test_other_processes_cannot_be_altered(tmp_path: Path, features: dict[str, str], attack: str) -> None:
     need(features, "system calls")
     with victim() as other:
         assert_refused(tmp_path, program_of(attack, pid=other.pid, address=other.address))
 
 
-def test_no_other_process_is_ended(tmp_path: Path, features: dict[str, str]) -> None:
+def test_other_processes_cannot_be_killed(tmp_path: Path, features: dict[str, str]) -> None:
     need(features, "processes")
     attack = "os.kill(pid, 0)\nfor each in {pid, *others}:\n    os.kill(each, signal.SIGCONT)"
     with victim() as other:
         assert_refused(tmp_path, program_of(attack, pid=other.pid, others=[os.getpid()]))
 
 
-def test_its_keeper_is_not_ended_either(tmp_path: Path, features: dict[str, str]) -> None:
+def test_keeper_cannot_be_killed(tmp_path: Path, features: dict[str, str]) -> None:
     need(features, "processes")
     program = program_of("os.kill(os.getppid(), signal.SIGKILL)")
     found = confined(tmp_path, program)
@@ -152,13 +153,13 @@ def test_its_keeper_is_not_ended_either(tmp_path: Path, features: dict[str, str]
     ],
     ids=["prlimit", "setpriority", "sched_setaffinity"],
 )
-def test_no_other_process_is_hampered(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+def test_other_processes_cannot_be_slowed(tmp_path: Path, features: dict[str, str], attack: str) -> None:
     need(features, "system calls")
     with victim() as other:
         assert_refused(tmp_path, program_of(attack, pid=other.pid))
 
 
-def test_modes_of_files_outside_stay(tmp_path: Path, features: dict[str, str]) -> None:
+def test_modes_of_outside_files_are_unchanged(tmp_path: Path, features: dict[str, str]) -> None:
     """Landlock has no say in chmod; where the user is ours, it is answered with a yes and nothing more."""
     need(features, "system calls")
     path = tmp_path / "private"
@@ -188,14 +189,16 @@ def listening(request: pytest.FixtureRequest) -> Iterator[tuple[int, object]]:
 
 
 @pytest.mark.parametrize("listening", ["tcp", "abstract", "path"], indirect=True)
-def test_nobody_is_called(tmp_path: Path, features: dict[str, str], listening: tuple[int, object]) -> None:
+def test_network_connection_is_refused(
+    tmp_path: Path, features: dict[str, str], listening: tuple[int, object]
+) -> None:
     need(features, "network")
     family, address = listening
     attack = "socket.socket(family).connect(address)"
     assert_refused(tmp_path, program_of(attack, family=family, address=address))
 
 
-def test_the_network_where_it_is_allowed(tmp_path: Path, features: dict[str, str]) -> None:
+def test_allowed_network_connection_works(tmp_path: Path, features: dict[str, str]) -> None:
     need(features, "network")
     with socket.create_server(("127.0.0.1", 0)) as server:
         attack = "socket.create_connection(address)"
@@ -225,14 +228,16 @@ def test_the_network_where_it_is_allowed(tmp_path: Path, features: dict[str, str
     ],
 )  # fmt: skip
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86-64")
-def test_system_calls_it_does_not_have(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+def test_forbidden_system_call_is_refused(tmp_path: Path, features: dict[str, str], attack: str) -> None:
     need(features, "system calls")
     with victim() as other:
         assert_refused(tmp_path, program_of(attack, pid=other.pid))
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="there it is another instruction")
-def test_calls_of_another_architecture_end_it(tmp_path: Path, features: dict[str, str]) -> None:
+def test_system_call_of_another_architecture_kills_the_process(
+    tmp_path: Path, features: dict[str, str]
+) -> None:
     need(features, "system calls")
     attack = """
 code = mmap.mmap(-1, 4096, prot=7)
@@ -259,19 +264,20 @@ if ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(cod
         "if subprocess.run(['setpriv', '--reuid=4711', 'true'], capture_output=True).returncode: raise OSError",
     ],
 )
-def test_privileges_are_gone(tmp_path: Path, features: dict[str, str], attack: str) -> None:
+def test_privileged_operation_is_refused(tmp_path: Path, features: dict[str, str], attack: str) -> None:
     need(features, "privileges")
     assert_refused(tmp_path, program_of(attack))
 
 
-def test_the_submission_is_not_written(tmp_path: Path, features: dict[str, str]) -> None:
+@pytest.mark.quick
+def test_submission_file_cannot_be_written(tmp_path: Path, features: dict[str, str]) -> None:
     need(features, "filesystem")
     attack = "open(__file__, 'a')"
     found = confined(tmp_path, program_of(attack))
     assert "REFUSED" in found.output and not found.altered
 
 
-def test_nothing_of_our_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_of_the_supervisor_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "secret-4711")
     program = program_of("print(sorted(os.environ)); assert 'secret-4711' in os.environ.values()")
     program = program.replace("(OSError", "(AssertionError, OSError")
@@ -279,7 +285,7 @@ def test_nothing_of_our_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert GOT not in confined(tmp_path, program).output
 
 
-def test_a_sandbox_that_is_not_full_is_refused(
+def test_partial_sandbox_is_refused_on_request(
     tmp_path: Path, features: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if all(why == "on" for why in features.values()):
@@ -291,7 +297,8 @@ def test_a_sandbox_that_is_not_full_is_refused(
     assert "environment: it has API_TOKEN" in found.trouble and "ran" not in found.output
 
 
-def test_what_honest_programs_do(tmp_path: Path) -> None:
+@pytest.mark.quick
+def test_honest_program_is_not_hindered(tmp_path: Path) -> None:
     """Compilers, threads, child processes, caches, temporary files, a pool of processes."""
     attack = """
 import tempfile, threading, pathlib, shutil
@@ -317,7 +324,7 @@ open("/proc/self/maps").read(); open("/proc/cpuinfo").read(); os.cpu_count()
     assert (found.trouble, found.broke, found.status, found.altered) == ("", None, 0, False)
 
 
-def test_a_daemon_does_not_outlive_it(tmp_path: Path) -> None:
+def test_daemon_is_killed_at_the_end(tmp_path: Path) -> None:
     attack = """
 reading, writing = os.pipe()
 if os.fork() == 0:
@@ -346,7 +353,8 @@ print("daemon", os.read(reading, 10).decode(), flush=True)
     assert process_start(daemon(found.output)) is None
 
 
-def test_processes_without_end(tmp_path: Path) -> None:
+@pytest.mark.whole_machine
+def test_process_limit_stops_a_fork_loop(tmp_path: Path) -> None:
     attack = """
 for each in range(400):
     if os.fork() == 0:
@@ -361,8 +369,9 @@ time.sleep(1)
     assert set(with_descendants(os.getpid())) <= before
 
 
+@pytest.mark.whole_machine
 @pytest.mark.parametrize("allowed", [64, 4000])
-def test_a_fork_bomb_is_ended(tmp_path: Path, allowed: int) -> None:
+def test_fork_bomb_is_killed(tmp_path: Path, allowed: int) -> None:
     """Each process starts another and goes: there is none that a list of processes is sure to have."""
     attack = """
 until = time.monotonic() + 30
@@ -383,7 +392,8 @@ while time.monotonic() < until:
     assert set(with_descendants(os.getpid())) <= before  # none that is left, none that nobody waits for
 
 
-def test_more_memory_than_allowed(tmp_path: Path) -> None:
+@pytest.mark.whole_machine
+def test_memory_limit_stops_the_submission(tmp_path: Path) -> None:
     attack = (
         "hold = bytearray(400 << 20)\nfor each in range(0, len(hold), 4096): hold[each] = 1\ntime.sleep(5)"
     )
@@ -395,7 +405,8 @@ def test_more_memory_than_allowed(tmp_path: Path) -> None:
     assert "are allowed" in found.trouble
 
 
-def test_a_giant_file(tmp_path: Path) -> None:
+@pytest.mark.whole_machine
+def test_giant_file_is_refused(tmp_path: Path) -> None:
     attack = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with open(os.environ.get("TMPDIR", "/tmp") + f"/giant{os.getpid()}", "wb") as stream:

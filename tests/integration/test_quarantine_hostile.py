@@ -53,7 +53,7 @@ def run(folder: Path, program: str, timeout: float = 20, **options: object) -> Q
     ],
     ids=["sleeps", "stops itself", "ignores signals", "closes everything", "floods its output", "stops all"],
 )
-def test_one_that_does_not_end(tmp_path: Path, program: str) -> None:
+def test_endless_submission_is_killed(tmp_path: Path, program: str) -> None:
     found = run(tmp_path, program, timeout=3)
     assert found.timed_out and found.status == 124
     assert found.trouble == "" and found.captures == ()
@@ -77,21 +77,21 @@ def test_one_that_does_not_end(tmp_path: Path, program: str) -> None:
         ("os._exit(0)", "exit status 0"),
     ],
 )
-def test_one_reason(tmp_path: Path, program: str, why: str) -> None:
+def test_hostile_submission_gives_one_reason(tmp_path: Path, program: str, why: str) -> None:
     found = run(tmp_path, program)
     assert why in found.trouble, found
     assert "\n" not in found.trouble and "\x1b" not in found.trouble + found.output
     assert not found.timed_out and found.captures == ()
 
 
-def test_what_it_says_of_itself_is_one_line(tmp_path: Path) -> None:
+def test_output_of_the_submission_becomes_one_line(tmp_path: Path) -> None:
     said = b'{"event":"broke","phase":"import","text":"one\\ntwo \\u001b[31m\\u202e"}\n'
     found = run(tmp_path, f"os.write(events, {said!r}); os._exit(1)")
     assert found.broke is not None
     assert found.broke.text == "one two \\x1b[31m\\u202e"
 
 
-def test_the_verdict_is_not_what_it_says(tmp_path: Path) -> None:
+def test_forged_events_do_not_give_a_verdict(tmp_path: Path) -> None:
     """Two regions for a case that is not there: Finished is said, nothing else fits."""
     folder = "captures = os.environ['NEUTRINO_CAPTURE']\n"
     write = folder + "open(captures + '/1-1.nrec', 'wb').write(b'x')\n"
@@ -125,7 +125,7 @@ def test_the_verdict_is_not_what_it_says(tmp_path: Path) -> None:
         ("pass", "region 0/0 was not recorded"),
     ],
 )
-def test_what_it_leaves_for_recordings(
+def test_hostile_recordings_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
 ) -> None:
     header = _header()
@@ -142,7 +142,7 @@ def _header() -> bytes:
     return struct.pack("<QII", RECORDING_MAGIC, VERSION, 1).ljust(RECORDING.size, b"\0")
 
 
-def test_a_recording_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recording_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchguard.quarantine import recordings
 
     pack_all = supervisor.pack_all
@@ -154,7 +154,7 @@ def test_a_recording_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.Mon
     assert "takes too long to read" in run(tmp_path, program).trouble
 
 
-def test_a_tree_that_is_too_deep_is_removed(tmp_path: Path) -> None:
+def test_very_deep_folder_tree_is_removed(tmp_path: Path) -> None:
     program = """
 for each in range(3000):
     os.mkdir("d")
@@ -167,7 +167,7 @@ os.chmod("locked", 0)
     assert not list(tmp_path.glob("neutrino-quarantine-*"))
 
 
-def test_progress_that_raises_leaves_nothing(tmp_path: Path) -> None:
+def test_interrupt_in_progress_leaves_no_processes(tmp_path: Path) -> None:
     """An interrupt on our side."""
 
     def interrupt(*_: object) -> None:
@@ -186,7 +186,7 @@ time.sleep(60)
     assert set(with_descendants(os.getpid())) <= before
 
 
-def test_a_supervisor_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+def test_killed_supervisor_leaves_no_processes(tmp_path: Path) -> None:
     """Not even what had left its session and ignores every signal that it may."""
     daemon = """
 if os.fork() == 0:

@@ -78,7 +78,7 @@ def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantin
     return found, heard
 
 
-def test_two_regions_a_case(tmp_path: Path, case: Case) -> None:
+def test_each_case_has_two_regions(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("numba_cuda", reason="comes with the extra examples")
     found, heard = call(tmp_path, NUMBA, case, cases=2)
     assert (found.trouble, found.broke, found.status) == ("", None, 0), found
@@ -104,7 +104,7 @@ def test_two_regions_a_case(tmp_path: Path, case: Case) -> None:
         (b"0/0x", "3 regions were recorded"),
     ],
 )
-def test_a_region_of_its_own(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
+def test_submissions_own_region_is_refused(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
     found, _ = call(tmp_path, f"NAME = {name!r}\n{REGION}", case)
     assert why in found.trouble and found.captures == (), found
 
@@ -112,7 +112,7 @@ def test_a_region_of_its_own(tmp_path: Path, case: Case, name: bytes, why: str) 
 @pytest.mark.parametrize(
     ("name", "why"), [(b"0/1", "region 0/1 was recorded twice"), (b"0/0x", "that nobody asked for")]
 )
-def test_a_region_in_place_of_another(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
+def test_replaced_region_is_refused(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
     """It takes the first one's recording away, so that the number is right."""
     text = (
         REGION
@@ -129,14 +129,14 @@ def test_a_region_in_place_of_another(tmp_path: Path, case: Case, name: bytes, w
     assert why in found.trouble and found.captures == (), found
 
 
-def test_a_submission_that_breaks(tmp_path: Path, case: Case) -> None:
+def test_failing_submission_reports_its_error(tmp_path: Path, case: Case) -> None:
     found, _ = call(tmp_path, "def solution(*_):\n    return 1 / 0", case)
     assert found.broke is not None and found.broke.phase == "warm-up"
     assert "ZeroDivisionError" in found.broke.text
     assert found.captures == () and found.trouble == "" and not found.timed_out
 
 
-def test_what_doctor_says_is_what_a_quarantine_has(tmp_path: Path, case: Case) -> None:
+def test_doctor_reports_the_sandbox_features_of_a_quarantine(tmp_path: Path, case: Case) -> None:
     found, _ = call(tmp_path, "def solution(*_): pass", case)
 
     def which(by_name: dict[str, str]) -> list[str]:

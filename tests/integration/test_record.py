@@ -31,8 +31,9 @@ LAUNCH, SET = OperationKind.LAUNCH, OperationKind.SET
 EVENT = OperationKind.EVENT_RECORD
 
 
+@pytest.mark.quick
 @both_apis
-def test_the_programs_own_regions_go_to_a_file_each(record: Record, program: Path) -> None:
+def test_each_region_of_the_program_gets_a_file(record: Record, program: Path) -> None:
     recorded = record([program, "twice"])
     assert (recorded.status, recorded.stdout) == (0, "done\n")
     assert recorded.captures == ["x.2.ncap", "x.ncap"]
@@ -68,7 +69,7 @@ def test_capture_of_further_region_is_not_replaced(record: Record, program: Path
         (["--window", "3"], [EVENT, LAUNCH, LAUNCH, LAUNCH]),
     ],
 )
-def test_an_option_chooses_the_region(
+def test_option_chooses_the_region(
     record: Record, program: Path, options: list[str], kinds: list[OperationKind]
 ) -> None:
     """Of a program that knows nothing of it: four pairs of events around 1, 2, 3 and 4 launches."""
@@ -78,7 +79,7 @@ def test_an_option_chooses_the_region(
 
 
 @both_apis
-def test_a_capture_says_what_was_recorded(record: Record, program: Path, api: Api) -> None:
+def test_capture_describes_its_region(record: Record, program: Path, api: Api) -> None:
     recorded = record([program, "timed"], "--launches", "2:3")
     with Capture.open(recorded.folder / "x.ncap") as capture:
         meta = capture.meta
@@ -92,11 +93,12 @@ def test_a_capture_says_what_was_recorded(record: Record, program: Path, api: Ap
 
 
 @both_apis
-def test_threads_that_launch_at_once_are_recorded_once(record: Record, program: Path) -> None:
+def test_concurrent_launches_are_recorded_once(record: Record, program: Path) -> None:
     recorded = record([program, "threads"], "--launches", "5:25")
     assert recorded.kinds() == [LAUNCH] * 20
 
 
+@pytest.mark.quick
 @both_apis
 @pytest.mark.parametrize(
     ("what", "options", "reason"),
@@ -109,7 +111,7 @@ def test_threads_that_launch_at_once_are_recorded_once(record: Record, program: 
         ("timed", ["--window", "5"], "no stream saw 5 pairs of timing events with work between the two"),
     ],
 )  # fmt: skip
-def test_no_region_is_one_error_that_says_why(
+def test_missing_region_is_an_error_with_a_reason(
     record: Record, program: Path, what: str, options: list[str], reason: str
 ) -> None:
     recorded = record([program, what], *options)
@@ -120,13 +122,13 @@ def test_no_region_is_one_error_that_says_why(
     assert recorded.captures == []
 
 
-def test_a_program_without_a_driver_call(record: Record) -> None:
+def test_program_without_driver_calls_is_an_error(record: Record) -> None:
     (line,) = record(["true"]).said
     assert "the program made no driver call" in line
 
 
 @both_apis
-def test_a_region_that_is_too_long_is_said_and_its_recording_kept(record: Record, program: Path) -> None:
+def test_too_long_region_is_reported_and_kept(record: Record, program: Path) -> None:
     recorded = record([program, "timed"], "--launches", "8:12")
     assert (recorded.status, recorded.captures) == (70, [])
     kept, error = recorded.said
@@ -137,20 +139,20 @@ def test_a_region_that_is_too_long_is_said_and_its_recording_kept(record: Record
 
 
 @both_apis
-def test_a_program_killed_in_its_region(record: Record, program: Path) -> None:
+def test_program_killed_in_its_region_is_reported(record: Record, program: Path) -> None:
     recorded = record([program, "killed"])
     assert (recorded.status, recorded.captures) == (128 + 9, [])
-    assert "the program was killed inside it" in recorded.said[-1]
+    assert "the program was killed inside the region" in recorded.said[-1]
     assert b"region" + b"killed" in recorded.unended.read_bytes()
 
 
 @both_apis
-def test_a_program_that_fails_keeps_its_status(record: Record, program: Path) -> None:
+def test_failing_program_keeps_its_status(record: Record, program: Path) -> None:
     assert record([program, "fails"]).status == 3
 
 
 @both_apis
-def test_a_full_disk_does_not_disturb_the_program(record: Record, program: Path) -> None:
+def test_full_disk_does_not_disturb_the_program(record: Record, program: Path) -> None:
     """It computes what it always does, and is told when it ends the region."""
     recorded = record([program, "disk"])
     assert recorded.stdout == "right\n"
@@ -160,16 +162,14 @@ def test_a_full_disk_does_not_disturb_the_program(record: Record, program: Path)
 
 
 @both_apis
-def test_a_fork_inside_a_region_leaves_it_whole(record: Record, program: Path) -> None:
+def test_fork_inside_a_region_leaves_the_region_complete(record: Record, program: Path) -> None:
     recorded = record([program, "fork"])
     assert recorded.status == 0, recorded.stderr
     assert recorded.kinds() == [LAUNCH] * 3
 
 
 @both_apis
-def test_a_capture_that_cannot_be_replayed_is_written_and_said(
-    record: Record, program: Path, api: Api
-) -> None:
+def test_unreplayable_capture_is_written_and_reported(record: Record, program: Path, api: Api) -> None:
     recorded = record([program, "reads"])
     assert recorded.status == 0
     assert recorded.captures == ["x.ncap"]
@@ -180,15 +180,16 @@ def test_a_capture_that_cannot_be_replayed_is_written_and_said(
 
 
 @both_apis
-def test_recordings_are_kept_if_asked_for(record: Record, program: Path) -> None:
+def test_raw_captures_are_kept_on_request(record: Record, program: Path) -> None:
     recorded = record([program, "twice"], "--keep-raw", "--quiet")
     (line,) = recorded.said
     assert "raw captures are in" in line
     assert len(list(recorded.folder.glob(".x.ncap.*/*.nrec"))) == 2
 
 
+@pytest.mark.quick
 @both_apis
-def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_path: Path) -> None:
+def test_existing_file_is_replaced_only_with_force(record: Record, program: Path, tmp_path: Path) -> None:
     (tmp_path / "x.ncap").write_text("mine")
     recorded = record([program, "twice"])
     assert recorded.status == 2 and "--force" in recorded.said[-1]
@@ -197,6 +198,7 @@ def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_pa
     assert record([program, "twice"], "--force").kinds() == [LAUNCH]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -208,16 +210,14 @@ def test_nothing_is_replaced_without_force(record: Record, program: Path, tmp_pa
         (["--launches", "0:1", "--window", "1"], "give one"),
     ],
 )
-def test_a_choice_that_is_none_is_a_mistake_of_one_line(
-    record: Record, options: list[str], said: str
-) -> None:
+def test_invalid_region_choice_is_a_usage_error(record: Record, options: list[str], said: str) -> None:
     recorded = record(["true"], *options)
     assert recorded.status == 2
     (line,) = recorded.said
     assert said in line
 
 
-def test_a_folder_that_is_not_there_is_said_before_the_program_runs(record: Record) -> None:
+def test_missing_output_folder_is_reported_before_the_program_runs(record: Record) -> None:
     recorded = record(["echo", "ran"], output="nowhere/x.ncap")
     assert (recorded.status, recorded.stdout) == (2, "")
     (line,) = recorded.said
@@ -259,7 +259,7 @@ print(address, recorded)
 """
 
 
-def test_benchguard_region_names_memory(record: Record, tmp_path: Path) -> None:
+def test_region_names_memory(record: Record, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(REGION)
     recorded = record([sys.executable, "program.py"])
     assert recorded.status == 0, recorded.stderr
@@ -276,7 +276,7 @@ def test_benchguard_region_names_memory(record: Record, tmp_path: Path) -> None:
     assert recorded.kinds() == [SET]
 
 
-def test_benchguard_region_lets_the_programs_exceptions_through(record: Record, tmp_path: Path) -> None:
+def test_region_passes_on_exceptions(record: Record, tmp_path: Path) -> None:
     """And what was recorded until then is a region."""
     (tmp_path / "program.py").write_text(REGION)
     recorded = record([sys.executable, "program.py", "raise"])
@@ -285,7 +285,7 @@ def test_benchguard_region_lets_the_programs_exceptions_through(record: Record, 
     assert recorded.kinds() == [SET]
 
 
-def test_benchguard_region_is_nothing_where_an_option_chooses(record: Record, tmp_path: Path) -> None:
+def test_region_has_no_effect_if_an_option_chooses(record: Record, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(REGION)
     recorded = record([sys.executable, "program.py"], "--launches", "0:1")
     assert recorded.stdout.split()[1] == "False"

@@ -61,7 +61,7 @@ def edges_of(region: Recording, graph: int) -> set[tuple[int, int]]:
     return {(places.index(source), places.index(to)) for source, to, _ in edges}
 
 
-def test_nodes_are_those_of_a_graph_that_is_gone(record: Record) -> None:
+def test_nodes_of_a_destroyed_graph_are_recorded(record: Record) -> None:
     """Instantiated before the region, its graph destroyed: each kind of node with its parameters and edges."""
     (region, _), values = record("region_graph_nodes")
     memory = values["memory"]
@@ -84,7 +84,7 @@ def test_nodes_are_those_of_a_graph_that_is_gone(record: Record) -> None:
 
 
 @both_apis
-def test_a_graph_is_written_once_a_state(record: Record) -> None:
+def test_graph_is_written_once_per_state(record: Record) -> None:
     """The second launch finds it as it was; at the third, the host's memory that it copies is another's."""
     (region, again), _ = record("region_graph_nodes")
     assert launched(region) == [1, 1, 2]
@@ -95,7 +95,7 @@ def test_a_graph_is_written_once_a_state(record: Record) -> None:
 
 
 @both_apis
-def test_graphs_in_graphs_are_laid_flat(record: Record) -> None:
+def test_child_graphs_are_flattened(record: Record) -> None:
     """Edges go from the last and to the first nodes of a contained graph; an empty one is a node without work."""
     (region,), _ = record("region_graph_children")
     nodes = nodes_of(region, 1)
@@ -106,7 +106,7 @@ def test_graphs_in_graphs_are_laid_flat(record: Record) -> None:
     assert region.refusals == []
 
 
-def test_changes_of_an_executable_graph_are_followed(record: Record) -> None:
+def test_changes_of_an_executable_graph_are_recorded(record: Record) -> None:
     """Each way to change one, and a launch after it; a node that is switched off, and on again."""
     (region, _), values = record("region_graph_updates")
     memory = values["memory"]
@@ -140,14 +140,14 @@ def test_changes_of_an_executable_graph_are_followed(record: Record) -> None:
     ]
 
 
-def test_a_change_that_cannot_be_followed_is_refused(record: Record) -> None:
+def test_update_from_another_graph_is_refused(record: Record) -> None:
     """After an update from another graph, no one says which of its nodes is which."""
     (_, region), _ = record("region_graph_updates")
     assert region.refusals == [(0, "cuGraphLaunch", CHANGED)]
     assert region.operations == []
 
 
-def test_nodes_that_no_replay_repeats_are_refused(record: Record) -> None:
+def test_unreplayable_nodes_are_refused(record: Record) -> None:
     """Where the graph is launched, not where it is made; a node that is switched off does nothing."""
     (region, clean), _ = record("region_graph_refused")
     assert [(before, reason) for before, call, reason in region.refusals if call == "cuGraphLaunch"] == [
@@ -164,7 +164,7 @@ def test_nodes_that_no_replay_repeats_are_refused(record: Record) -> None:
     assert [operation["kind"] for operation in clean.operations] == ["empty", "graph"]
 
 
-def test_a_graph_captured_from_streams(record: Record) -> None:
+def test_graph_from_stream_capture_is_recorded(record: Record) -> None:
     """Edges between its branches, kernels' attributes, and that their priorities count."""
     (region,), values = record("region_graph_captured")
     nodes = nodes_of(region, 1)

@@ -66,7 +66,7 @@ def parameters(memory: int, factor: float) -> bytes:
 
 
 @both_apis
-def test_a_launch_is_recorded_with_its_shape_and_parameters(launch: Launch) -> None:
+def test_launch_is_recorded_with_shape_and_parameters(launch: Launch) -> None:
     launched = launch("plain", "plain")
     first, second = launched.launches
     assert (first.grid, first.block, first.shared_bytes) == ((4, 3, 2), (32, 2, 1), 128)
@@ -96,7 +96,7 @@ def test_every_form_of_launch_is_recorded(launch: Launch) -> None:
     assert [one.stream for one in launched.launches] == [0, 1, 1, 1, 1, 1]
 
 
-def test_a_librarys_kernel_is_another_modules(launch: Launch) -> None:
+def test_code_loaded_twice_is_two_modules(launch: Launch) -> None:
     """The same code loaded twice is two modules, each with the options of its load that change code."""
     capture = launch("plain", "kernel").capture
     assert [(module.kind, module.options) for module in capture.modules] == [
@@ -108,7 +108,7 @@ def test_a_librarys_kernel_is_another_modules(launch: Launch) -> None:
     assert images[0] == images[1] and b".visible .entry scale" in images[0]
 
 
-def test_a_kernel_with_other_attributes_is_another_element(launch: Launch) -> None:
+def test_kernel_with_other_attributes_is_another_element(launch: Launch) -> None:
     launched = launch("plain", "shared", "plain", "plain", "carveout", "plain")
     assert [one.kernel for one in launched.launches] == [0, 1, 1, 2]
     shared, carveout = Setting(MAX_DYNAMIC_SHARED, 65536), Setting(CARVEOUT, 50)
@@ -117,7 +117,7 @@ def test_a_kernel_with_other_attributes_is_another_element(launch: Launch) -> No
 
 
 @both_apis
-def test_the_most_parameters_there_may_be_are_recorded_whole(launch: Launch) -> None:
+def test_largest_parameter_block_is_recorded_in_full(launch: Launch) -> None:
     """The audit log keeps 4096 bytes of them."""
     launched = launch("large")
     (only,) = launched.launches
@@ -125,7 +125,7 @@ def test_the_most_parameters_there_may_be_are_recorded_whole(launch: Launch) -> 
     assert launched.capture.kernels[0].layout == (Parameter(0, 32764),)
 
 
-def test_a_launch_that_the_driver_refused_is_not_recorded(launch: Launch) -> None:
+def test_refused_launch_is_not_recorded(launch: Launch) -> None:
     """Whatever it asked for: the CPU driver has no programmatic events and no launches on several devices."""
     launched = launch("failing", "event", "multi", "plain")
     (only,) = launched.launches
@@ -134,12 +134,12 @@ def test_a_launch_that_the_driver_refused_is_not_recorded(launch: Launch) -> Non
 
 
 @both_apis
-def test_a_launch_that_a_stream_capture_takes_is_no_operation(launch: Launch) -> None:
+def test_launch_in_a_stream_capture_is_not_an_operation(launch: Launch) -> None:
     launched = launch("graph", "plain")
     assert [one.parameters for one in launched.launches] == [parameters(launched.memory, 3.5)]
 
 
-def test_a_launch_whose_parameters_are_the_functions_state_is_refused(launch: Launch) -> None:
+def test_launch_with_parameters_set_on_the_function_is_refused(launch: Launch) -> None:
     launched = launch("plain", "legacy")
     ((before, call, reason),) = launched.refusals
     assert (before, call) == (1, "cuLaunchGrid") and "cuParamSet" in reason

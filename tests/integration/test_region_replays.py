@@ -45,4 +45,4 @@ def test_memory_after_a_replay_is_as_recorded(
     assert recorded.returncode == 0, recorded.stderr
     replayed = bench("replay", capture, "--driver", api.driver, "--samples", "8", "--verify")
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
-    assert "memory is as recorded, byte for byte" in replayed.stdout
+    assert "memory equals the captured memory, byte for byte" in replayed.stdout

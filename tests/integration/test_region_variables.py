@@ -32,7 +32,7 @@ def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> 
 
 
 @both_apis
-def test_variables_before_and_after(record: Record) -> None:
+def test_globals_are_recorded_before_and_after(record: Record) -> None:
     """Of every module that the region uses, whatever of it the region uses; as they were when it began."""
     (region, _), addresses = record("region_variables")
     assert region.refusals == []
@@ -52,7 +52,7 @@ def test_variables_before_and_after(record: Record) -> None:
 
 
 @both_apis
-def test_operations_on_variables(record: Record) -> None:
+def test_operations_on_globals_are_recorded(record: Record) -> None:
     """A memset and an upload to one, and a kernel that is given the address of another."""
     (region, _), addresses = record("region_variables")
     kinds = [operation["kind"] for operation in region.operations]
@@ -69,7 +69,7 @@ def test_operations_on_variables(record: Record) -> None:
 
 
 @both_apis
-def test_the_next_region_begins_anew(record: Record) -> None:
+def test_next_region_starts_with_current_globals(record: Record) -> None:
     """What one region changed is what the next begins with."""
     (_, region), _ = record("region_variables")
     (counter,) = (v for v in region.variables if v["name"] == "counter")
@@ -77,7 +77,7 @@ def test_the_next_region_begins_anew(record: Record) -> None:
     assert {v["name"] for v in region.variables} == {"counter", "table", "weights"}
 
 
-def test_variables_that_no_capture_holds(record: Record) -> None:
+def test_globals_outside_captures_are_refused(record: Record) -> None:
     (region,), _ = record("region_variables_refused")
     assert [(call, reason) for _, call, reason in region.refusals] == [
         (

@@ -77,7 +77,7 @@ def test_every_memset_is_recorded_and_nothing_outside_the_region(record: Record)
 
 
 @both_apis
-def test_an_upload_holds_what_the_host_had(record: Record) -> None:
+def test_upload_holds_the_host_data(record: Record) -> None:
     """Rows packed; a synchronous one is a point at which the host waited."""
     recorded = record("region_uploads")
     memory, pinned = recorded.values["memory"], bytes(i % 256 for i in range(4096))
@@ -108,7 +108,7 @@ def test_an_upload_holds_what_the_host_had(record: Record) -> None:
 
 
 @both_apis
-def test_copies_between_device_addresses(record: Record) -> None:
+def test_device_copies_are_recorded(record: Record) -> None:
     """The host does not wait for one, not even in its synchronous form."""
     recorded = record("region_copies")
     source, to = recorded.values["from"], recorded.values["to"]
@@ -128,7 +128,7 @@ def test_copies_between_device_addresses(record: Record) -> None:
     assert recorded.region.refusals == []
 
 
-def test_what_a_capture_does_not_hold_is_refused(record: Record) -> None:
+def test_operation_outside_captured_memory_is_refused(record: Record) -> None:
     """Once a call and reason, with the number of operations before it."""
     recorded = record("region_reads")
     read = "copies {} bytes of device memory to the host; what the program does next may depend on them"
@@ -147,7 +147,7 @@ def test_what_a_capture_does_not_hold_is_refused(record: Record) -> None:
 
 
 @both_apis
-def test_an_operation_is_recorded_where_a_capture_holds_all_of_it(record: Record) -> None:
+def test_operation_within_captured_memory_is_recorded(record: Record) -> None:
     """Blocks that touch are one; what does nothing is nothing. A graph's node that does nothing is an empty one."""
     recorded = record("region_extents")
     held, _ = recorded.regions
@@ -161,9 +161,7 @@ def test_an_operation_is_recorded_where_a_capture_holds_all_of_it(record: Record
 
 
 @both_apis
-def test_an_operation_that_leaves_what_a_capture_holds_is_refused(
-    record: Record, tmp_path: Path, api: Api
-) -> None:
+def test_operation_beyond_captured_memory_is_refused(record: Record, tmp_path: Path, api: Api) -> None:
     """Instead of the operation, for which a reader would refuse the whole capture."""
     recorded = record("region_extents")
     _, outside = recorded.regions
@@ -187,7 +185,7 @@ def test_an_operation_that_leaves_what_a_capture_holds_is_refused(
 
 
 @both_apis
-def test_a_read_at_the_end_harms_no_replay(record: Record, tmp_path: Path, api: Api) -> None:
+def test_final_read_is_allowed(record: Record, tmp_path: Path, api: Api) -> None:
     """With the waits around it, and whatever its form; but not where something follows, nor in a graph."""
     recorded = record("region_last_read")
     read = "copies {} bytes of device memory to the host; what the program does next may depend on them"
@@ -206,7 +204,7 @@ def test_a_read_at_the_end_harms_no_replay(record: Record, tmp_path: Path, api: 
     assert [len(summary.refusals) for summary in packed] == [0, 1, 1]
 
 
-def test_textures_and_surfaces_are_refused_where_they_live(record: Record) -> None:
+def test_live_textures_and_surfaces_are_refused(record: Record) -> None:
     """A kernel is given one as a number like any other. One that could not be made is none."""
     reason = "texture or surface objects exist; a kernel may read arrays through them, which a capture cannot contain"
     assert [region.refusals for region in record("region_textures").regions] == [
@@ -239,7 +237,7 @@ def contents(path: Path) -> tuple[object, ...] | None:
         )
 
 
-def test_what_found_no_memory_is_no_silent_omission(
+def test_failed_allocation_in_the_shim_is_reported(
     observe: Observe, compile_c: Compiler, api: Api, tmp_path: Path
 ) -> None:
     """Each allocation of the shim in a region fails once: the capture is as it would have been, or says that it is
@@ -261,7 +259,7 @@ def test_what_found_no_memory_is_no_silent_omission(
 
 @both_apis
 @pytest.mark.parametrize("name", ["region_variables", "region_last_read", "region_extents"])
-def test_a_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, name: str, api: Api) -> None:
+def test_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, name: str, api: Api) -> None:
     """Operations on variables; a read at the end; extents over two allocations."""
     record(name)
     first = min((tmp_path / "recordings").iterdir(), key=lambda path: int(path.stem.rpartition("-")[2]))
@@ -272,11 +270,11 @@ def test_a_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, n
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "memory is as recorded, byte for byte" in done.stdout
+    assert "memory equals the captured memory, byte for byte" in done.stdout
 
 
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])
-def test_streams_events_and_waits(record: Record, flags: tuple[str, ...]) -> None:
+def test_streams_events_and_waits_are_recorded(record: Record, flags: tuple[str, ...]) -> None:
     """What the default stream is, is said by the calls' names."""
     recorded = record("region_streams", *flags)
     default, urgent, blocking = recorded.region.streams
@@ -305,7 +303,7 @@ def test_streams_events_and_waits(record: Record, flags: tuple[str, ...]) -> Non
 
 
 @both_apis
-def test_a_handle_that_is_used_again_is_another_stream_and_event(record: Record) -> None:
+def test_reused_handle_is_another_stream_or_event(record: Record) -> None:
     recorded = record("region_handles")
     first, second = recorded.regions
     assert first.steps == [
@@ -316,7 +314,7 @@ def test_a_handle_that_is_used_again_is_another_stream_and_event(record: Record)
     assert [stream["kind"] for stream in second.streams] == [LEGACY]
 
 
-def test_a_default_stream_of_each_thread(record: Record) -> None:
+def test_per_thread_default_streams_are_distinct(record: Record) -> None:
     """One stream a thread, with that thread's operations in its order."""
     recorded = record("region_threads", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM")
     memory, streams = recorded.values["memory"], recorded.region.streams
@@ -331,7 +329,7 @@ def test_a_default_stream_of_each_thread(record: Record) -> None:
     assert sorted(threads) == [0, 1, 2, 3]
 
 
-def test_a_replay_cannot_repeat_what_is_refused(record: Record) -> None:
+def test_unreplayable_calls_are_refused(record: Record) -> None:
     """Not what failed, not what is outside the region; the next region starts anew."""
     recorded = record("region_refused")
     refused, clean = recorded.regions
@@ -352,7 +350,7 @@ def test_a_replay_cannot_repeat_what_is_refused(record: Record) -> None:
     assert clean.steps == [("set", 0)]
 
 
-def test_what_a_stream_capture_takes_is_the_graphs(record: Record) -> None:
+def test_work_in_a_stream_capture_belongs_to_the_graph(record: Record) -> None:
     recorded = record("region_captured")
     assert recorded.region.steps == [("record", 0, 0), ("set", 0)]
     assert recorded.region.refusals == []
@@ -366,7 +364,7 @@ def test_work_in_another_context_is_refused(record: Record) -> None:
 
 
 @both_apis
-def test_nothing_is_recorded_where_nobody_asked(observe: Observe, program: Callable[[str], Path]) -> None:
+def test_region_without_recording_reports_so(observe: Observe, program: Callable[[str], Path]) -> None:
     """Control: without NEUTRINO_CAPTURE the program that asks for a region is told that there is no recording."""
     observed = observe([program("region_sets")])
     assert observed.status == 1

@@ -48,10 +48,10 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in CAPTURES if name != "refused"])
-def test_memory_is_as_recorded(name: str, tmp_path: Path) -> None:
+def test_memory_after_a_replay_is_as_recorded(name: str, tmp_path: Path) -> None:
     done = run(CAPTURES[name](tmp_path / "x.ncap"), *DONE, "--verify")
     assert done.returncode == 0, done.stderr
-    assert "memory is as recorded, byte for byte" in done.stdout
+    assert "memory equals the captured memory, byte for byte" in done.stdout
     assert "time of region 1, us" in done.stdout
 
 
@@ -62,13 +62,14 @@ def test_memory_is_as_recorded(name: str, tmp_path: Path) -> None:
         *("--icache=cold", "--icache=warm", "--flush-cache", "--rotating-count=3", "--no-prime", "--seed=7"),
     ],
 )
-def test_every_way_to_replay_leaves_the_same(option: str, saxpy: Path, tmp_path: Path) -> None:
+def test_every_replay_option_leaves_the_same_memory(option: str, saxpy: Path, tmp_path: Path) -> None:
     done = run(saxpy, *DONE, option, "--output", f"y={tmp_path / 'y'}")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "y").read_bytes() == floats(saxpy_values(N)[2])
 
 
-def test_the_document_is_of_its_schema(saxpy: Path, tmp_path: Path) -> None:
+@pytest.mark.quick
+def test_result_document_matches_its_schema(saxpy: Path, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     assert run(saxpy, *DONE, "--verify", "--json", path, "--quiet").returncode == 0
     found = msgspec.json.decode(path.read_bytes(), type=Document)
@@ -80,7 +81,7 @@ def test_the_document_is_of_its_schema(saxpy: Path, tmp_path: Path) -> None:
     assert found.verification is not None and found.verification.exact
 
 
-def test_what_was_done_to_the_caches_is_in_the_result(saxpy: Path) -> None:
+def test_cache_handling_is_in_the_result(saxpy: Path) -> None:
     """Composable Kernel's flags, where nothing empties an instruction cache: copies of the code."""
     done = run(saxpy, *DONE, "--flush-cache", "--rotating-count", 5, "--json", "-")
     found = msgspec.json.decode(done.stdout.encode(), type=Document)
@@ -118,18 +119,18 @@ def test_invalid_option_message_is_one_line(
     assert message in done.stderr
 
 
-def test_json_has_standard_output_for_itself(saxpy: Path) -> None:
+def test_json_output_is_alone_on_stdout(saxpy: Path) -> None:
     done = run(saxpy, *DONE, "--json", "-")
     assert json.loads(done.stdout)["verdict"] == "pass"
     assert "median" in done.stderr
 
 
-def test_quiet_is_quiet(saxpy: Path) -> None:
+def test_quiet_option_prints_nothing(saxpy: Path) -> None:
     done = run(saxpy, *DONE, "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_every_sample_is_a_row(saxpy: Path, tmp_path: Path) -> None:
+def test_raw_option_writes_a_row_per_sample(saxpy: Path, tmp_path: Path) -> None:
     path = tmp_path / "samples.csv"
     assert run(saxpy, *DONE, "--raw", path).returncode == 0
     rows = list(csv.DictReader(path.open()))
@@ -137,7 +138,7 @@ def test_every_sample_is_a_row(saxpy: Path, tmp_path: Path) -> None:
     assert all(float(row["device_us"]) > 0 and float(row["host_us"]) > 0 for row in rows)
 
 
-def test_inputs_replace_what_was_recorded(saxpy: Path, tmp_path: Path) -> None:
+def test_inputs_replace_recorded_memory(saxpy: Path, tmp_path: Path) -> None:
     x, y, out = tmp_path / "x", tmp_path / "y", tmp_path / "out"
     x.write_bytes(floats([3.0] * N))
     y.write_bytes(floats([1.0] * N))
@@ -149,7 +150,8 @@ def test_inputs_replace_what_was_recorded(saxpy: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == floats([7.0] * N)
 
 
-def test_a_wrong_memory_is_named(tmp_path: Path) -> None:
+@pytest.mark.quick
+def test_memory_difference_is_located(tmp_path: Path) -> None:
     """A capture that says the kernel left something else."""
     wrong = tmp_path / "wrong.ncap"
     after = saxpy_values(N)[2]
@@ -173,7 +175,7 @@ def _saxpy_that_left(path: Path, after: bytes) -> None:
         builder.end()
 
 
-def test_memory_it_was_never_given(tmp_path: Path) -> None:
+def test_access_to_unallocated_memory_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "stray.ncap"
     with Builder(path) as builder:
         builder.device()
@@ -187,7 +189,8 @@ def test_memory_it_was_never_given(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("neutrino-bench: error: ")
 
 
-def test_a_refused_capture_names_the_call(tmp_path: Path) -> None:
+@pytest.mark.quick
+def test_refused_capture_names_the_call(tmp_path: Path) -> None:
     path = CAPTURES["refused"](tmp_path / "x.ncap")
     done = run(path, *DONE, "--quiet")
     assert done.returncode == 4 and "cuMemcpyDtoH_v2" in done.stderr
@@ -198,12 +201,14 @@ def test_a_refused_capture_names_the_call(tmp_path: Path) -> None:
     assert found["settings"]["ignored_refusals"] and "cuMemcpyDtoH_v2" in found["notes"][0]
 
 
-def test_a_time_out(saxpy: Path) -> None:
+@pytest.mark.quick
+def test_time_out_gives_its_exit_status(saxpy: Path) -> None:
     done = run(saxpy, "--driver", "sim", "--samples", "100000", "--timeout", "0.2", "--quiet")
     assert done.returncode == 124 and "raise the time-out" in done.stderr
 
 
-def test_what_does_not_converge_says_so(saxpy: Path) -> None:
+@pytest.mark.quick
+def test_unconverged_replay_gives_its_exit_status(saxpy: Path) -> None:
     done = run(saxpy, "--driver", "sim", "--until", "cv=0.000001", "--timeout", "120", "--quiet")
     assert done.returncode == 5 and "coefficient of variation" in done.stderr
 
@@ -217,6 +222,7 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
     assert (done.returncode == 0) == (result["verdict"] == "pass")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -232,13 +238,13 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
         (["--timeout", "0"], "--timeout"),
     ],
 )
-def test_mistakes_are_one_line(arguments: list[str], said: str, saxpy: Path) -> None:
+def test_usage_error_is_one_line(arguments: list[str], said: str, saxpy: Path) -> None:
     done = run(saxpy, "--driver", "sim", *arguments)
     assert done.returncode == 2 and said in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_file_that_is_no_capture(tmp_path: Path) -> None:
+def test_file_that_is_not_a_capture_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.ncap"
     path.write_bytes(b"no capture" * 100)
     done = run(path, *DONE)
@@ -251,7 +257,8 @@ def test_a_file_that_is_no_capture(tmp_path: Path) -> None:
 # ---- the library -----------------------------------------------------------------------------------------
 
 
-def test_from_a_notebook(saxpy: Path) -> None:
+@pytest.mark.quick
+def test_library_call_in_a_thread_returns_every_output(saxpy: Path) -> None:
     """In a thread that is not the first, as an object; every set's outputs come back."""
     found: list[benchguard.ReplayResult] = []
     sets = [struct.pack(f"<{N}f", *[float(k)] * N) for k in range(3)]
@@ -279,7 +286,7 @@ def test_from_a_notebook(saxpy: Path) -> None:
     assert result.settings.input_sets == 3
 
 
-def test_arrays_and_functions_are_inputs(saxpy: Path) -> None:
+def test_arrays_and_functions_are_valid_inputs(saxpy: Path) -> None:
     numpy = pytest.importorskip("numpy")
     inputs = {
         "x": lambda number: numpy.full(N, number, dtype=numpy.float32),
@@ -292,7 +299,7 @@ def test_arrays_and_functions_are_inputs(saxpy: Path) -> None:
     assert [float(each[0]) for each in outputs] == [2.0 * number for number in range(8)]
 
 
-def test_the_same_seed_draws_the_same_sets(saxpy: Path) -> None:
+def test_seed_determines_the_input_sets(saxpy: Path) -> None:
     inputs = {"x": [floats([float(k)] * N) for k in range(4)]}
 
     def drawn(seed: int) -> list[int | None]:
@@ -308,11 +315,11 @@ def test_the_same_seed_draws_the_same_sets(saxpy: Path) -> None:
 @pytest.mark.parametrize(
     "options", [{"cold": "hot"}, {"icache": "hot"}, {"timeout": 0}, {"device": -1}, {"keep_outputs": "all"}]
 )
-def test_what_cannot_be_asked(options: dict[str, object], saxpy: Path) -> None:
+def test_invalid_argument_raises_usage_error(options: dict[str, object], saxpy: Path) -> None:
     with pytest.raises(UsageError):
         benchguard.replay(saxpy, driver="sim", **options)
 
 
-def test_a_driver_that_is_not_there(saxpy: Path) -> None:
+def test_missing_driver_raises_shim_error(saxpy: Path) -> None:
     with pytest.raises(ShimError):
         benchguard.replay(saxpy, driver="/no/such/libcuda.so.1")

@@ -43,7 +43,7 @@ def assert_replays_to_the_byte(capture: Path) -> None:
 
 
 @pytest.mark.parametrize("version", list(NEEDS))
-def test_grayscale_which_knows_nothing_of_us(record: Record, tmp_path: Path, version: str) -> None:
+def test_unmodified_grayscale_is_recorded_and_replayed(record: Record, tmp_path: Path, version: str) -> None:
     pytest.importorskip(NEEDS[version], reason="comes with the extra examples")
     command = [
         sys.executable,
@@ -64,7 +64,7 @@ def test_grayscale_which_knows_nothing_of_us(record: Record, tmp_path: Path, ver
     assert_replays_to_the_byte(tmp_path / "x.ncap")
 
 
-def test_equalise_which_names_its_region(record: Record, tmp_path: Path) -> None:
+def test_equalise_with_a_named_region_is_recorded_and_replayed(record: Record, tmp_path: Path) -> None:
     pytest.importorskip("cuda.core", reason="comes with the extra examples")
     recorded = record([sys.executable, EQUALISE, "--size", "64"])
     assert recorded.status == 0, recorded.stderr
@@ -74,7 +74,7 @@ def test_equalise_which_names_its_region(record: Record, tmp_path: Path) -> None
     assert_replays_to_the_byte(tmp_path / "x.ncap")
 
 
-def test_inputs_that_the_program_never_saw(native: Path) -> None:
+def test_replay_with_new_inputs_is_right(native: Path) -> None:
     """The example checks each answer itself, and fails if one is wrong."""
     assert (native / "replay").is_dir()
     pytest.importorskip("cuda.core", reason="comes with the extra examples")

@@ -80,18 +80,18 @@ def assert_right(ran: Ran, case: Case, launches: int = 1) -> None:
         assert ran.replayed(number, fresh) == saxpy(fresh)
 
 
-def test_a_python_function_that_writes_what_it_is_given(tmp_path: Path, case: Case) -> None:
+def test_python_function_writes_its_arguments(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("numba_cuda", reason="comes with the extra examples")
     assert_right(call(tmp_path, NUMBA, case), case)
 
 
-def test_a_python_function_that_returns(tmp_path: Path, case: Case) -> None:
+def test_python_function_returns_outputs(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("numba_cuda", reason="comes with the extra examples")
     ran = call(tmp_path, RETURNED, case)
     assert_right(ran, case)
 
 
-def test_a_kernel_in_cuda(tmp_path: Path, case: Case) -> None:
+def test_cuda_kernel_runs(tmp_path: Path, case: Case) -> None:
     assert_right(call(tmp_path, KERNEL, case, language="cuda"), case)
 
 
@@ -126,7 +126,9 @@ def copy(to, source):
         ),
     ],
 )
-def test_python_that_breaks(tmp_path: Path, case: Case, submission: str, phase: str, text: str) -> None:
+def test_failing_python_is_reported(
+    tmp_path: Path, case: Case, submission: str, phase: str, text: str
+) -> None:
     broke = call(tmp_path, submission, case).broke
     assert broke.phase == phase
     assert text in broke.text
@@ -168,7 +170,7 @@ def solution(x, z, y, n):
         ),
     ],
 )
-def test_what_cannot_be_an_output(
+def test_invalid_output_is_refused(
     tmp_path: Path, case: Case, statement: str, text: str, unreplayable: bool
 ) -> None:
     broke = call(tmp_path, FAKE + statement, case).broke
@@ -176,12 +178,12 @@ def test_what_cannot_be_an_output(
     assert broke.unreplayable == unreplayable
 
 
-def test_what_was_given_may_be_returned(tmp_path: Path, case: Case) -> None:
+def test_returned_argument_is_accepted(tmp_path: Path, case: Case) -> None:
     ran = call(tmp_path, f"{FAKE}return [Array(y)]", case).assert_finished()
     assert range_list(ran.captures[0]) == RANGES
 
 
-def test_calls_and_their_phases(tmp_path: Path, case: Case) -> None:
+def test_calls_happen_in_their_phases(tmp_path: Path, case: Case) -> None:
     """Two cases: each warmed up, each recorded on both sets, in the same buffers, with outputs poisoned."""
     submission = (
         f"{DRIVER}\ndef solution(x, z, y, n):\n    print(x.data_ptr(), y.data_ptr(), n)\n    copy(y, x)\n"
@@ -207,7 +209,7 @@ def test_calls_and_their_phases(tmp_path: Path, case: Case) -> None:
     assert places[2] == places[3]
 
 
-def test_a_buffer_in_place_and_a_constant(tmp_path: Path, native: Path) -> None:
+def test_in_place_buffer_and_constant_are_written_before_each_call(tmp_path: Path, native: Path) -> None:
     """z is read and written, t is the problem's own state; both are written before each call."""
     assert (native / "sim").is_dir()
     values = np.arange(8, dtype=np.int32)
@@ -241,7 +243,7 @@ PTX = (
 )
 
 
-def test_ptx_with_a_launch_of_its_own(tmp_path: Path, native: Path) -> None:
+def test_ptx_with_its_own_launch_shape_runs(tmp_path: Path, native: Path) -> None:
     """saxpy(a, x, y, n) of tests/support/kernels.py, the only entry, in place."""
     assert (native / "sim").is_dir()
     spec = CaseSpec(
@@ -297,28 +299,30 @@ def test_ptx_with_a_launch_of_its_own(tmp_path: Path, native: Path) -> None:
         ),
     ],
 )
-def test_kernels_that_break(tmp_path: Path, case: Case, language: str, submission: str, text: str) -> None:
+def test_failing_kernel_is_reported(
+    tmp_path: Path, case: Case, language: str, submission: str, text: str
+) -> None:
     assert text in call(tmp_path, submission, case, language=language).broke.text
 
 
-def test_a_compiler_s_words_are_kept(tmp_path: Path, case: Case) -> None:
+def test_compiler_message_is_kept(tmp_path: Path, case: Case) -> None:
     broke = call(tmp_path, KERNEL.replace("int n", "int m"), case, language="cuda").broke
     assert broke.phase == "compile"
     assert "1 error detected in the compilation" in broke.detail
 
 
-def test_a_kernel_without_nvcc(tmp_path: Path, case: Case) -> None:
+def test_kernel_runs_without_nvcc(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("nvidia.cu13", reason="nvidia-cuda-nvrtc comes with the extra examples")
     assert_right(call(tmp_path, KERNEL, case, language="cuda", nvcc=False), case)
 
 
-def test_a_kernel_without_nvcc_that_breaks(tmp_path: Path, case: Case) -> None:
+def test_failing_kernel_without_nvcc_is_reported(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("nvidia.cu13", reason="nvidia-cuda-nvrtc comes with the extra examples")
     broke = call(tmp_path, KERNEL.replace("int n", "int m"), case, language="cuda", nvcc=False).broke
     assert broke.text == 'submission.cu(5): error: identifier "n" is undefined'
 
 
-def test_a_host_function_without_nvcc(tmp_path: Path, case: Case) -> None:
+def test_host_function_without_nvcc_is_reported(tmp_path: Path, case: Case) -> None:
     host = 'extern "C" void solution(const float *, const float *, float *, int) {}'
     broke = call(tmp_path, host, case, language="cuda", nvcc=False).broke
     assert "solution of submission.cu is a function of the host, and to compile it takes nvcc" in broke.text
@@ -351,7 +355,7 @@ def cudart(native: Path) -> None:
 
 
 @pytest.mark.usefixtures("cudart")
-def test_a_host_function_in_cuda(tmp_path: Path, case: Case) -> None:
+def test_cuda_host_function_runs(tmp_path: Path, case: Case) -> None:
     assert_right(call(tmp_path, HOST, case, language="cuda"), case)
 
 
@@ -367,7 +371,7 @@ def test_a_host_function_in_cuda(tmp_path: Path, case: Case) -> None:
         ('extern "C" void no(); extern "C" void solution() { no(); }', "undefined symbol: no"),
     ],
 )
-def test_host_functions_that_break(tmp_path: Path, case: Case, submission: str, text: str) -> None:
+def test_failing_host_function_is_reported(tmp_path: Path, case: Case, submission: str, text: str) -> None:
     broke = call(tmp_path, submission, case, language="cuda").broke
     assert broke.phase == "compile"
     assert text in broke.text
@@ -404,7 +408,7 @@ class Given:
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_conventions(tmp_path: Path, case: Case, convention: str) -> None:
+def test_calling_convention_is_honoured(tmp_path: Path, case: Case, convention: str) -> None:
     submission = DRIVER + CONVENTIONS[convention]
     ran = call(tmp_path, submission, case, convention=convention, init=(3,)).assert_finished()
     assert sorted(range_list(ran.captures[1])) == sorted(RANGES)
@@ -429,13 +433,13 @@ def solution(x, z, y, n):
 '''
 
 
-def test_cuda_core_on_a_stream_of_its_own(tmp_path: Path, case: Case) -> None:
+def test_cuda_core_with_its_own_stream_runs(tmp_path: Path, case: Case) -> None:
     """And a context that the submission made before ours was asked for."""
     pytest.importorskip("cuda.core", reason="comes with the extra examples")
     assert_right(call(tmp_path, CUDA_CORE % KERNEL, case), case)
 
 
-def test_a_program_s_files_and_its_output(tmp_path: Path, case: Case) -> None:
+def test_submission_folder_is_importable_and_read_only(tmp_path: Path, case: Case) -> None:
     """Its folder is where modules come from, and nothing is written there; what it prints last is not lost."""
     submission = (
         "import sys, beside\nassert sys.argv == [__file__]\nsolution = beside.work\nprint('called', end='')"
@@ -445,7 +449,7 @@ def test_a_program_s_files_and_its_output(tmp_path: Path, case: Case) -> None:
     assert sorted(path.name for path in (tmp_path / "submitted").iterdir()) == ["beside.py", "submission.py"]
 
 
-def test_a_call_that_leaves_no_context(tmp_path: Path, case: Case) -> None:
+def test_call_that_leaves_no_context_is_reported(tmp_path: Path, case: Case) -> None:
     submission = (
         f"{DRIVER}\ndef solution(x, z, y, n):\n    copy(y, x)\n    assert cuda.cuCtxSetCurrent(None) == 0\n"
     )
@@ -453,7 +457,7 @@ def test_a_call_that_leaves_no_context(tmp_path: Path, case: Case) -> None:
     assert "the call cannot be recorded: " in broke.text
 
 
-def test_a_region_that_is_ended_by_the_submission(tmp_path: Path, case: Case) -> None:
+def test_region_ended_by_the_submission_is_reported(tmp_path: Path, case: Case) -> None:
     submission = """
 import ctypes
 def solution(*_):

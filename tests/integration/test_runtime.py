@@ -100,13 +100,13 @@ def run(command: list[str | Path], environment: dict[str, str]) -> subprocess.Co
 
 
 @pytest.mark.parametrize("name", list(SAID))
-def test_a_program_runs_alone(compile_cuda: Compile, environment: dict[str, str], name: str) -> None:
+def test_program_runs_without_the_shim(compile_cuda: Compile, environment: dict[str, str], name: str) -> None:
     done = run([compile_cuda(name)], environment)
     assert (done.stdout, done.returncode) == (SAID[name], 0)
 
 
 @pytest.mark.parametrize("name", list(SAID))
-def test_a_program_runs_under_the_shim(
+def test_program_behaves_the_same_under_the_shim(
     compile_cuda: Compile, environment: dict[str, str], observe: Observe, name: str
 ) -> None:
     """It says the same, and the log holds what the driver ran."""
@@ -118,19 +118,23 @@ def test_a_program_runs_under_the_shim(
 
 
 @pytest.mark.parametrize("name", list(SAID))
-def test_the_per_thread_default_stream(compile_cuda: Compile, environment: dict[str, str], name: str) -> None:
+def test_per_thread_default_stream_variant_runs(
+    compile_cuda: Compile, environment: dict[str, str], name: str
+) -> None:
     """Every call has its second form, which says the same here."""
     done = run([compile_cuda(name, "--default-stream", "per-thread")], environment)
     assert (done.stdout, done.returncode) == (SAID[name], 0)
 
 
-def test_compressed_ptx_beside_machine_code(compile_cuda: Compile, environment: dict[str, str]) -> None:
+def test_compressed_ptx_beside_machine_code_is_used(
+    compile_cuda: Compile, environment: dict[str, str]
+) -> None:
     """What nvcc makes of -arch=sm_90."""
     done = run([compile_cuda("memory", code=("-arch=sm_90",))], environment)
     assert (done.stdout, done.returncode) == (SAID["memory"], 0)
 
 
-def test_machine_code_alone_is_named(compile_cuda: Compile, environment: dict[str, str]) -> None:
+def test_machine_code_without_ptx_is_reported(compile_cuda: Compile, environment: dict[str, str]) -> None:
     done = run([compile_cuda("memory", code=("-gencode", "arch=compute_90,code=sm_90"))], environment)
     assert done.returncode == 1
     assert "no kernel image is available for execution on the device" in done.stdout
@@ -138,7 +142,9 @@ def test_machine_code_alone_is_named(compile_cuda: Compile, environment: dict[st
     assert "has no PTX" in done.stderr and "-gencode arch=compute_75,code=compute_75" in done.stderr
 
 
-def test_without_a_driver(compile_cuda: Compile, native: Path, tmp_path: Path) -> None:
+def test_missing_driver_is_reported_from_the_first_call(
+    compile_cuda: Compile, native: Path, tmp_path: Path
+) -> None:
     """An error from the first call on, and the reason."""
     shutil.copy(native / "sim" / "libcudart.so.13", tmp_path)
     done = run([compile_cuda("memory")], {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)})
@@ -169,7 +175,7 @@ print(values[299])
 """
 
 
-def test_a_library_is_loaded_unloaded_and_loaded(compile_cuda: Compile, environment: dict[str, str]) -> None:
+def test_library_can_be_loaded_again(compile_cuda: Compile, environment: dict[str, str]) -> None:
     """As Python loads a submission; its kernels go and come with it."""
     library = compile_cuda("library", "-shared", "-Xcompiler", "-fPIC")
     done = run([sys.executable, "-c", LOADS, library], environment)
@@ -177,7 +183,7 @@ def test_a_library_is_loaded_unloaded_and_loaded(compile_cuda: Compile, environm
 
 
 @pytest.mark.usefixtures("environment")
-def test_a_region_is_recorded_and_replayed(compile_cuda: Compile, record: Record) -> None:
+def test_runtime_region_is_recorded_and_replayed(compile_cuda: Compile, record: Record) -> None:
     """Symbols included: replayed from the recording alone, memory is the same to the byte."""
     recorded = record([compile_cuda("region")])
     assert recorded.status == 0, recorded.stderr
@@ -190,7 +196,7 @@ def test_a_region_is_recorded_and_replayed(compile_cuda: Compile, record: Record
     assert json.loads(done.stdout)["verification"]["exact"]
 
 
-def test_its_symbols_are_versioned_as_nvidias(native: Path) -> None:
+def test_symbol_versions_match_nvidias(native: Path) -> None:
     done = subprocess.run(
         ["readelf", "-W", "-d", "--dyn-syms", str(native / "sim" / "libcudart.so.13")],
         capture_output=True,
@@ -203,7 +209,7 @@ def test_its_symbols_are_versioned_as_nvidias(native: Path) -> None:
 
 
 @pytest.mark.skipif(not NVIDIAS.exists(), reason=f"{NVIDIAS} is not installed")
-def test_it_has_every_function_and_word_of_nvidias(native: Path) -> None:
+def test_every_function_and_error_text_matches_nvidias(native: Path) -> None:
     """Names and texts of errors; what is not supported is there to say so."""
     path = native / "sim" / "libcudart.so.13"
     assert set(read_exports(NVIDIAS).names) - set(read_exports(path).names) <= {"_init", "_fini"}
@@ -215,7 +221,7 @@ def test_it_has_every_function_and_word_of_nvidias(native: Path) -> None:
         assert [of_ours(code) for code in range(1000)] == [of_theirs(code) for code in range(1000)]
 
 
-def test_what_is_not_supported_says_so_once(native: Path) -> None:
+def test_unsupported_function_is_reported_once(native: Path) -> None:
     text = (
         "import ctypes; r = ctypes.CDLL('libcudart.so.13'); "
         "print(r.cudaMallocArray(), r.cudaMallocArray(), r.cudaGetLastError(), r.cudaGetLastError())"

@@ -86,7 +86,7 @@ def exports_of(echo: Shimmed) -> list[dict[str, object]]:
     return echo.surface["exports"]  # type: ignore[return-value]
 
 
-def test_the_shim_exports_what_the_driver_does(echo: Shimmed) -> None:
+def test_shim_exports_exactly_the_drivers_symbols(echo: Shimmed) -> None:
     """Not one name more, not one less, but for our own: clients test features by looking names up."""
     out = subprocess.run(
         ["nm", "-D", "--defined-only", str(echo.shim)], capture_output=True, text=True, check=True
@@ -135,7 +135,7 @@ def test_every_export_is_forwarded(echo: Shimmed, compile_c: Compiler, api: Api)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_lookups_are_answered_as_the_driver_would(echo: Shimmed, compile_c: Compiler, client: str) -> None:
+def test_lookup_results_match_the_driver(echo: Shimmed, compile_c: Compiler, client: str) -> None:
     """What torch, Triton and CuPy looked up on a real driver: same result, same status, and the address is the
     shim's own for the very export that the driver chose."""
     text = (DATA / f"entry-points-{client}.txt").read_text()
@@ -149,7 +149,7 @@ def test_lookups_are_answered_as_the_driver_would(echo: Shimmed, compile_c: Comp
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_symbols_are_found_as_in_the_driver(echo: Shimmed, compile_c: Compiler, client: str) -> None:
+def test_dlsym_finds_exactly_the_drivers_symbols(echo: Shimmed, compile_c: Compiler, client: str) -> None:
     """dlsym finds a name in the shim exactly if the driver has it."""
     text = (DATA / f"entry-points-{client}.txt").read_text()
     names = sorted({line.split()[1] for line in text.splitlines() if line.startswith("DLSYM cu")})

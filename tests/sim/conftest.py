@@ -55,7 +55,7 @@ class Driver:
         return int(getattr(self.library, name)(*arguments))
 
     def handle(self, name: str, *arguments: Any) -> ctypes.c_void_p:
-        """What a call writes through its first parameter."""
+        """Return the value that a call writes through its first parameter."""
         value = ctypes.c_void_p()
         self(name, ctypes.byref(value), *arguments)
         return value
@@ -101,7 +101,7 @@ def launch_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def loaded(sim_path: Path, launch_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Driver:
-    """A copy, which is a library of its own: another test may have loaded the one that is built, without these."""
+    """Load a copy of the driver: another test may have loaded the built one with other settings."""
     variables = {
         "SIM_LAUNCH_LOG": str(launch_log),
         "SIM_FAULT_SCOPE": "context",
@@ -118,7 +118,7 @@ def loaded(sim_path: Path, launch_log: Path, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture
 def driver(loaded: Driver) -> Iterator[Driver]:
-    """The driver with a context of its own current, so that a sticky error stays in one test."""
+    """The driver with a new current context, so that a sticky error stays in one test."""
     context = loaded.handle("cuCtxCreate_v4", None, 0, 0)
     yield loaded
     loaded("cuCtxDestroy_v2", context)

@@ -1,4 +1,4 @@
-"""Structures of the graph API, and a graph made node by node."""
+"""Structures of the graph API, and a class that builds graphs node by node."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Instantiation(ctypes.Structure):
 
 
 def nodes(*items: ctypes.c_void_p) -> tuple[Any, ctypes.c_size_t]:
-    """A list of nodes and its length, as arguments of a call."""
+    """Convert nodes to call arguments: a list and its length."""
     return (ctypes.c_void_p * max(1, len(items)))(*(item.value for item in items)), ctypes.c_size_t(
         len(items)
     )
@@ -170,19 +170,19 @@ def nodes(*items: ctypes.c_void_p) -> tuple[Any, ctypes.c_size_t]:
 
 @dataclass
 class Graph:
-    """A graph over 4096 bytes of memory."""
+    """A graph whose nodes use 4096 bytes of memory."""
 
     driver: Driver
     handle: ctypes.c_void_p
     memory: ctypes.c_uint64
-    kept: list[Any] = field(default_factory=list)  # what parameters point to
+    kept: list[Any] = field(default_factory=list)  # objects that parameters point to
 
     @classmethod
     def make(cls, driver: Driver, memory: ctypes.c_uint64 | None = None) -> Graph:
         return cls(driver, driver.handle("cuGraphCreate", 0), memory or driver.allocate(4096))
 
     def inside(self, handle: int | ctypes.c_void_p | None) -> Graph:
-        """Another graph over the same memory."""
+        """Return another graph over the same memory."""
         return Graph(self.driver, ctypes.c_void_p(getattr(handle, "value", handle)), self.memory, self.kept)
 
     @property
@@ -190,7 +190,7 @@ class Graph:
         return self.driver.handle("cuCtxGetCurrent")
 
     def store_parameters(self, value: int, offset: int = 0, at: int | None = None, grid: int = 1) -> Kernel:
-        """Parameters of a kernel that stores a number."""
+        """Return the parameters of a kernel that stores a number."""
         address = ctypes.c_uint64((self.memory.value if at is None else at) + offset)
         number = ctypes.c_uint(value)
         pointers = (ctypes.c_void_p * 2)(ctypes.addressof(address), ctypes.addressof(number))

@@ -1,4 +1,4 @@
-"""The CPU driver in a process of its own, for what is read once at cuInit or cannot be undone."""
+"""Run the CPU driver in a separate process: for settings that cuInit reads, and effects that cannot be undone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Outcome:
 
 
 def isolated(sim_path: Path, code: str, **environment: str) -> Outcome:
-    """Run `code` with `driver` there; what it gave to answer(), and what was written to the terminal."""
+    """Run `code` with `driver` in a new process. Returns the values passed to answer(), and the terminal output."""
     done = subprocess.run(
         [sys.executable, "-c", _PRELUDE.format(path=str(sim_path)) + code + _END],
         capture_output=True,

@@ -1,5 +1,5 @@
-"""What calls answer after a kernel's fault, and what ends it. Codes are those of a GPU's driver; but there a fault
-lasts as long as the process, here as long as the context, so that the primary one recovers by a reset."""
+"""Results of calls after a kernel's fault, and recovery. Codes are those of a GPU's driver. On a GPU a fault
+lasts until the process ends; here it ends with the context, so a reset of the primary context recovers."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ UNTOUCHED = (
 
 @pytest.fixture(scope="module", params=FAULTS)
 def broken(request: pytest.FixtureRequest, loaded: Driver) -> Iterator[tuple[Driver, dict[str, Any], int]]:
-    """A context with a fault, and what was made in it before."""
+    """A faulted context and objects made before the fault."""
     context = loaded.handle("cuCtxCreate_v4", None, 0, 0)
     stream, event = loaded.handle("cuStreamCreate", 1), loaded.handle("cuEventCreate", 0)
     loaded("cuEventRecord", event, stream)
@@ -140,19 +140,19 @@ def call(broken: tuple[Driver, dict[str, Any], int], line: str) -> int:
 
 
 @pytest.mark.parametrize("line", STICKY)
-def test_calls_that_return_the_fault(broken: tuple[Driver, dict[str, Any], int], line: str) -> None:
+def test_call_after_fault_returns_fault(broken: tuple[Driver, dict[str, Any], int], line: str) -> None:
     broken[0].result("cuCtxSynchronize")
     assert call(broken, line) == broken[2]
 
 
 @pytest.mark.parametrize("line", UNTOUCHED)
-def test_calls_that_do_not(broken: tuple[Driver, dict[str, Any], int], line: str) -> None:
+def test_call_allowed_after_fault_succeeds(broken: tuple[Driver, dict[str, Any], int], line: str) -> None:
     broken[0].result("cuCtxSynchronize")
     assert call(broken, line) == 0
 
 
-def test_what_is_behind_a_fault(driver: Driver) -> None:
-    """A callback is told, a host function is not called, an event has happened."""
+def test_queued_work_after_fault_is_dropped(driver: Driver) -> None:
+    """The callback gets the error, the host function is not called, and the event happens."""
     stream, seen = driver.handle("cuStreamCreate", 1), []
     callback = CALLBACK(lambda _stream, status, _data: seen.append(status))
     function = HOST_FUNCTION(lambda _: seen.append("called"))
@@ -166,7 +166,7 @@ def test_what_is_behind_a_fault(driver: Driver) -> None:
     assert driver.result("cuEventQuery", event) == 700
 
 
-def test_a_capture_does_not_survive_a_fault(driver: Driver) -> None:
+def test_stream_capture_after_fault_fails(driver: Driver) -> None:
     stream, other = driver.handle("cuStreamCreate", 1), driver.handle("cuStreamCreate", 1)
     driver("cuStreamBeginCapture_v2", stream, 2)
     fault(driver, "illegal address", other)
@@ -175,7 +175,7 @@ def test_a_capture_does_not_survive_a_fault(driver: Driver) -> None:
     assert driver.result("cuStreamEndCapture", stream, out()) == 700
 
 
-def test_a_fault_stays_in_its_context(driver: Driver) -> None:
+def test_other_context_after_fault_works(driver: Driver) -> None:
     other = driver.handle("cuCtxCreate_v4", None, 0, 0)
     fault(driver, "trap")
     assert driver.result("cuCtxSynchronize") == 719
@@ -184,7 +184,7 @@ def test_a_fault_stays_in_its_context(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("call", ["cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2"])
-def test_the_primary_context_recovers(loaded: Driver, call: str) -> None:
+def test_primary_context_reset_after_fault_recovers(loaded: Driver, call: str) -> None:
     context = loaded.handle("cuDevicePrimaryCtxRetain", 0)
     loaded("cuCtxPushCurrent_v2", context)
     fault(loaded, "illegal address")
@@ -200,7 +200,7 @@ def test_the_primary_context_recovers(loaded: Driver, call: str) -> None:
         pass
 
 
-def test_a_green_context_shares_the_fault_of_its_primary_one(loaded: Driver) -> None:
+def test_green_context_shares_fault_of_primary_context(loaded: Driver) -> None:
     primary = loaded.handle("cuDevicePrimaryCtxRetain", 0)
     green = loaded.handle("cuGreenCtxCreate", None, 0, 1)
     loaded("cuCtxPushCurrent_v2", loaded.handle("cuCtxFromGreenCtx", green))

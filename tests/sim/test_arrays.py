@@ -1,4 +1,4 @@
-"""Arrays and mipmapped arrays: what can be made, and copies by position."""
+"""Arrays and mipmapped arrays: creation, and copies by position."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def free_memory(driver: Driver) -> int:
     return int(driver.number("cuMemGetInfo_v2", None, kind=ctypes.c_size_t))
 
 
-def test_descriptor_comes_back(driver: Driver) -> None:
+def test_descriptor_query_returns_creation_values(driver: Driver) -> None:
     before = free_memory(driver)
     array = make(driver, 100, 20, HALF, 4)
     assert free_memory(driver) <= before - 100 * 20 * 8
@@ -85,7 +85,7 @@ def test_descriptor_comes_back(driver: Driver) -> None:
         ((8, 8, 0), UINT8, 1, 1 << 20, INVALID_VALUE),
     ],
 )
-def test_which_arrays_there_are(
+def test_array_descriptor_is_checked(
     driver: Driver, extent: tuple[int, int, int], format_: int, channels: int, flags: int, result: int
 ) -> None:
     wanted, array = Descriptor3D(*extent, format_, channels, flags), ctypes.c_void_p()
@@ -94,12 +94,12 @@ def test_which_arrays_there_are(
         driver("cuArrayDestroy", array)
 
 
-def test_an_array_too_large_for_memory(driver: Driver) -> None:
+def test_array_larger_than_memory_is_refused(driver: Driver) -> None:
     wanted, array = Descriptor3D(16384, 16384, 16384, FLOAT, 4, 0), ctypes.c_void_p()
     assert driver.result("cuArray3DCreate_v2", ctypes.byref(array), ctypes.byref(wanted)) == 2
 
 
-def test_rows_of_bytes_to_and_from_an_array(driver: Driver) -> None:
+def test_row_copies_with_array_round_trip(driver: Driver) -> None:
     first, second = make(driver, 16, 0, UINT8, 2), make(driver, 16, 0, HALF, 1)
     memory, back = driver.allocate(32), ctypes.create_string_buffer(32)
     driver("cuMemcpyHtoA_v2", first, size(0), bytes(range(32)), size(32))
@@ -112,15 +112,15 @@ def test_rows_of_bytes_to_and_from_an_array(driver: Driver) -> None:
     assert back.raw == bytes(range(30)) + b"\xee\xee"
     for copy in (
         ("cuMemcpyAtoH_v2", back, first, size(2), size(32)),  # past its end
-        ("cuMemcpyAtoH_v2", back, first, size(1), size(2)),  # not at an element
-        ("cuMemcpyAtoD_v2", memory, memory, size(0), size(2)),  # no array
+        ("cuMemcpyAtoH_v2", back, first, size(1), size(2)),  # not at the begin of an element
+        ("cuMemcpyAtoD_v2", memory, memory, size(0), size(2)),  # not an array
         ("cuMemcpyAtoA_v2", make(driver, 16, 0, FLOAT), size(0), first, size(0), size(4)),
         ("cuMemcpyAtoH_v2", back, make(driver, 4, 2), size(0), size(4)),  # not one row
     ):
         assert driver.result(*copy) == INVALID_VALUE
 
 
-def test_asynchronous_copies_keep_their_place_in_the_stream(driver: Driver) -> None:
+def test_asynchronous_array_copies_run_in_stream_order(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", 1)
     array, back = make(driver, 64), ctypes.create_string_buffer(64)
     source = ctypes.create_string_buffer(b"a" * 64, 64)
@@ -131,7 +131,7 @@ def test_asynchronous_copies_keep_their_place_in_the_stream(driver: Driver) -> N
     assert back.raw == b"a" * 64
 
 
-def test_boxes_in_arrays(driver: Driver) -> None:
+def test_box_copies_with_array_round_trip(driver: Driver) -> None:
     wanted = Descriptor3D(4, 4, 4, UINT8, 1, 0)
     first, second = (driver.handle("cuArray3DCreate_v2", ctypes.byref(wanted)) for _ in "ab")
     source = ctypes.create_string_buffer(bytes(range(64)), 64)
@@ -151,7 +151,7 @@ def test_boxes_in_arrays(driver: Driver) -> None:
     assert driver.result("cuMemcpy3D_v2", ctypes.byref(copy)) == INVALID_VALUE
 
 
-def test_a_graph_keeps_an_array_that_is_destroyed(driver: Driver) -> None:
+def test_graph_after_array_destroy_still_copies(driver: Driver) -> None:
     array, memory = make(driver, 8), driver.allocate(8)
     driver("cuMemcpyHtoA_v2", array, size(0), b"in array", size(8))
     graph = driver.handle("cuGraphCreate", 0)
@@ -168,7 +168,7 @@ def test_a_graph_keeps_an_array_that_is_destroyed(driver: Driver) -> None:
     assert driver.read(memory, 5) == b"array"
 
 
-def test_levels_of_a_mipmapped_array(driver: Driver) -> None:
+def test_mipmapped_array_levels_have_halved_extents(driver: Driver) -> None:
     before = free_memory(driver)
     wanted, found = Descriptor3D(16, 4, 0, FLOAT, 1, 0), Descriptor3D()
     whole = driver.handle("cuMipmappedArrayCreate", ctypes.byref(wanted), 99)
@@ -190,7 +190,7 @@ def test_levels_of_a_mipmapped_array(driver: Driver) -> None:
     assert free_memory(driver) == before
 
 
-def test_requirements_are_those_of_deferred_arrays_only(driver: Driver) -> None:
+def test_memory_requirements_of_plain_array_are_refused(driver: Driver) -> None:
     array, requirements = make(driver, 8), (ctypes.c_size_t * 8)()
     assert driver.result("cuArrayGetMemoryRequirements", requirements, array, 0) == INVALID_VALUE
     assert driver.result("cuArrayGetSparseProperties", requirements, array) == INVALID_VALUE
@@ -198,7 +198,7 @@ def test_requirements_are_those_of_deferred_arrays_only(driver: Driver) -> None:
     assert driver.result("cuArrayGetPlane", requirements, None, 0) == INVALID_HANDLE
 
 
-def test_arrays_go_with_their_context(loaded: Driver) -> None:
+def test_arrays_end_with_their_context(loaded: Driver) -> None:
     context = loaded.handle("cuCtxCreate_v4", None, 0, 0)
     before = free_memory(loaded)
     wanted = Descriptor3D(64, 64, 0, FLOAT, 1, 0)

@@ -1,4 +1,4 @@
-"""Capture: how it begins, forks, joins, is asked about, changed and ended. Numbers are those of a GPU's driver."""
+"""Stream capture: begin, fork, join, queries, changes and end. Results are those of a GPU's driver."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def allocate(driver: Driver) -> int:
 
 
 def elsewhere(driver: Driver, call: Callable[[], Any]) -> Any:
-    """What a call gives in another thread that has the same context."""
+    """Return the result of a call made in another thread with the same context."""
     context, seen = driver.handle("cuCtxGetCurrent"), []
 
     def run() -> None:
@@ -64,7 +64,7 @@ def elsewhere(driver: Driver, call: Callable[[], Any]) -> Any:
 
 
 def graph_of(driver: Driver, graph: ctypes.c_void_p) -> tuple[int, int]:
-    """Nodes and edges."""
+    """Return the numbers of nodes and edges."""
     nodes, edges = ctypes.c_size_t(), ctypes.c_size_t()
     driver("cuGraphGetNodes", graph, None, ctypes.byref(nodes))
     driver("cuGraphGetEdges", graph, None, None, ctypes.byref(edges))
@@ -72,7 +72,7 @@ def graph_of(driver: Driver, graph: ctypes.c_void_p) -> tuple[int, int]:
 
 
 def info(driver: Driver, stream: Any, version: str = "_v2") -> list[Any]:
-    """Result, status, id, graph, nodes, edge data, count; what was not written stays at its mark."""
+    """Return result, status, id, graph, nodes, edge data and count. Unwritten values keep their markers."""
     out = [ctypes.c_int(-1), ctypes.c_int64(-1), *(ctypes.c_void_p(1) for _ in range(3)), ctypes.c_size_t(77)]
     given = out if version == "_v3" else out[:4] + out[5:]
     code = driver.result(f"cuStreamGetCaptureInfo{version}", stream, *(ctypes.byref(o) for o in given))
@@ -85,7 +85,9 @@ REFUSED_OWN, REFUSED_ELSEWHERE = {(0, 0), (0, 1), (1, 0), (1, 1)}, {(0, 0)}
 @pytest.mark.parametrize("capture_mode", range(3))
 @pytest.mark.parametrize("thread_mode", range(3))
 @pytest.mark.parametrize("own", [True, False])
-def test_unsafe_calls_by_mode(driver: Driver, capture_mode: int, thread_mode: int, own: bool) -> None:
+def test_unsafe_call_result_depends_on_capture_mode(
+    driver: Driver, capture_mode: int, thread_mode: int, own: bool
+) -> None:
     stream = begin(driver, capture_mode)
 
     def call() -> int:
@@ -104,9 +106,7 @@ def test_unsafe_calls_by_mode(driver: Driver, capture_mode: int, thread_mode: in
 
 
 @pytest.mark.parametrize("modes", [(a, b) for a in range(3) for b in range(3)])
-def test_every_capture_that_forbids_a_call_is_invalid_after_it(
-    driver: Driver, modes: tuple[int, int]
-) -> None:
+def test_forbidden_call_invalidates_every_conflicting_capture(driver: Driver, modes: tuple[int, int]) -> None:
     streams = [begin(driver, mode) for mode in modes]
     assert allocate(driver) == (0 if modes == (2, 2) else UNSUPPORTED)
     assert [end(driver, stream)[0] for stream in streams] == [
@@ -114,14 +114,12 @@ def test_every_capture_that_forbids_a_call_is_invalid_after_it(
     ]
 
 
-def test_mode_exchange_needs_a_place(driver: Driver) -> None:
+def test_mode_exchange_with_null_is_refused(driver: Driver) -> None:
     assert driver.result("cuThreadExchangeStreamCaptureMode", None) == INVALID_VALUE
 
 
 @pytest.mark.parametrize(("mode", "result"), [(0, WRONG_THREAD), (1, WRONG_THREAD), (2, 0)])
-def test_another_thread_may_end_only_a_relaxed_capture_but_ends_it(
-    driver: Driver, mode: int, result: int
-) -> None:
+def test_end_on_another_thread_succeeds_only_when_relaxed(driver: Driver, mode: int, result: int) -> None:
     stream, memory = driver.handle("cuStreamCreate", 1), driver.allocate(4)
     driver("cuStreamBeginCapture_v2", stream, mode)
     assert elsewhere(driver, lambda: (work(driver, stream, memory), end(driver, stream)[0])) == (0, result)
@@ -130,14 +128,14 @@ def test_another_thread_may_end_only_a_relaxed_capture_but_ends_it(
 
 
 @pytest.mark.parametrize(("mode", "results"), [(0, (900, 901)), (1, (0, 908)), (2, (0, 0))])
-def test_a_capture_outlives_its_thread(driver: Driver, mode: int, results: tuple[int, int]) -> None:
+def test_capture_after_thread_exit_continues(driver: Driver, mode: int, results: tuple[int, int]) -> None:
     stream = driver.handle("cuStreamCreate", 1)
     elsewhere(driver, lambda: driver("cuStreamBeginCapture_v2", stream, mode))
     assert (allocate(driver), end(driver, stream)[0]) == results
     assert allocate(driver) == 0
 
 
-def test_beginnings_that_are_refused(driver: Driver) -> None:
+def test_begin_with_bad_arguments_is_refused(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", 1)
     for mode in (3, -1):
         assert driver.result("cuStreamBeginCapture_v2", stream, mode) == INVALID_VALUE
@@ -153,20 +151,20 @@ def test_beginnings_that_are_refused(driver: Driver) -> None:
     ("name", "handle"),
     [("cuStreamBeginCapture_v2", PER_THREAD), ("cuStreamBeginCapture_v2_ptsz", None)],
 )
-def test_per_thread_stream_captures(driver: Driver, name: str, handle: Any) -> None:
+def test_per_thread_stream_can_capture(driver: Driver, name: str, handle: Any) -> None:
     driver(name, handle, 0)
     assert status(driver, PER_THREAD) == ACTIVE
     code, graph = end(driver, PER_THREAD)
     assert (code, graph_of(driver, graph)) == (0, (0, 0))
 
 
-def test_a_capture_ends_without_a_place_for_its_graph(driver: Driver) -> None:
+def test_end_without_output_still_ends_capture(driver: Driver) -> None:
     stream = begin(driver)
     driver("cuStreamEndCapture", stream, None)
     assert (status(driver, stream), end(driver, stream)[0]) == (NONE, ILLEGAL_STATE)
 
 
-def test_end_on_a_stream_that_only_joined(driver: Driver) -> None:
+def test_end_on_joined_stream_is_refused(driver: Driver) -> None:
     memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
     fork(driver, main, side)
     code, graph = end(driver, side)
@@ -190,7 +188,7 @@ def test_end_on_a_stream_that_only_joined(driver: Driver) -> None:
         (False, True, True, True, UNJOINED),
     ],
 )
-def test_work_of_every_stream_must_be_joined(
+def test_end_with_unjoined_work_fails(
     driver: Driver, before: bool, aside: bool, rejoin: bool, after: bool, result: int
 ) -> None:
     memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
@@ -207,14 +205,14 @@ def test_work_of_every_stream_must_be_joined(
     assert status(driver, side) == NONE
 
 
-def test_two_captures_cannot_merge(driver: Driver) -> None:
+def test_waiting_across_captures_invalidates_both(driver: Driver) -> None:
     one, other = begin(driver), begin(driver)
     assert fork(driver, one, other) == MERGE
     assert [status(driver, stream) for stream in (one, other)] == [SPOILED, SPOILED]
     assert [end(driver, stream)[0] for stream in (one, other)] == [INVALIDATED, INVALIDATED]
 
 
-def test_an_event_belongs_to_the_capture_that_recorded_it_last(driver: Driver) -> None:
+def test_event_belongs_to_latest_recording_capture(driver: Driver) -> None:
     event, one, other = driver.handle("cuEventCreate", 0), begin(driver), begin(driver)
     driver("cuEventRecord", event, one)
     driver("cuEventRecord", event, other)
@@ -228,7 +226,7 @@ def test_an_event_belongs_to_the_capture_that_recorded_it_last(driver: Driver) -
     assert end(driver, main)[0] == 0
 
 
-def test_work_outside_cannot_be_waited_for(driver: Driver) -> None:
+def test_waiting_for_uncaptured_work_invalidates_capture(driver: Driver) -> None:
     event, outside, memory = (
         driver.handle("cuEventCreate", 0),
         driver.handle("cuStreamCreate", 1),
@@ -246,7 +244,7 @@ def test_work_outside_cannot_be_waited_for(driver: Driver) -> None:
     assert end(driver, main)[0] == INVALIDATED
 
 
-def test_an_event_of_a_capture_that_is_over_stands_for_nothing(driver: Driver) -> None:
+def test_event_of_ended_capture_is_invalid(driver: Driver) -> None:
     event, other, main = (
         driver.handle("cuEventCreate", 0),
         driver.handle("cuStreamCreate", 1),
@@ -266,7 +264,7 @@ def test_an_event_of_a_capture_that_is_over_stands_for_nothing(driver: Driver) -
     assert end(driver, main)[0] == INVALIDATED
 
 
-def test_external_events_are_for_captures_only(driver: Driver) -> None:
+def test_external_flag_outside_capture_is_refused(driver: Driver) -> None:
     event, stream = driver.handle("cuEventCreate", 0), driver.handle("cuStreamCreate", 1)
     for flags, result in ((1, ILLEGAL_STATE), (2, INVALID_VALUE)):
         for where in (stream, None):
@@ -284,21 +282,21 @@ def test_external_events_are_for_captures_only(driver: Driver) -> None:
     assert driver.result("cuEventElapsedTime_v2", ctypes.byref(ctypes.c_float()), event, event) == 0
 
 
-def test_legacy_stream_beside_a_blocking_capture(driver: Driver) -> None:
+def test_legacy_stream_during_blocking_capture_is_refused(driver: Driver) -> None:
     stream, out = begin(driver, 2, flags=0), ctypes.byref(ctypes.c_void_p())
     assert driver.result("cuStreamIsCapturing", LEGACY, out) == IMPLICIT
     for version, rest in (("", 1), ("_v2", 4), ("_v3", 5)):
         name = f"cuStreamGetCaptureInfo{version}"
         assert driver.result(name, LEGACY, out, *[None] * rest) == IMPLICIT
     assert driver.result("cuStreamQuery", PER_THREAD) == 0
-    assert status(driver, stream) == ACTIVE, "to ask does no harm"
+    assert status(driver, stream) == ACTIVE, "a query does not invalidate the capture"
     assert driver.result("cuStreamGetFlags", LEGACY, out) == IMPLICIT
     assert status(driver, stream) == SPOILED
     assert end(driver, stream)[0] == INVALIDATED
     driver("cuStreamSynchronize", LEGACY)
 
 
-def test_destroyed_streams_and_their_captures(driver: Driver) -> None:
+def test_stream_destroy_ends_its_own_capture(driver: Driver) -> None:
     memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
     fork(driver, main, side)
     work(driver, side, memory)
@@ -311,7 +309,7 @@ def test_destroyed_streams_and_their_captures(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("version", ["_v2", "_v3"])
-def test_what_a_stream_says_of_its_capture(driver: Driver, version: str) -> None:
+def test_capture_info_reports_status_and_dependencies(driver: Driver, version: str) -> None:
     memory, stream = driver.allocate(4), driver.handle("cuStreamCreate", 1)
     assert info(driver, stream, version) == [0, NONE, -1, 1, 1, 1, 77]
     driver("cuStreamBeginCapture_v2", stream, 0)
@@ -329,7 +327,7 @@ def test_what_a_stream_says_of_its_capture(driver: Driver, version: str) -> None
     end(driver, stream)
 
 
-def test_what_may_be_left_out_when_asking(driver: Driver) -> None:
+def test_capture_info_accepts_null_outputs(driver: Driver) -> None:
     stream, out = begin(driver), ctypes.byref(ctypes.c_void_p())
     name = "cuStreamGetCaptureInfo"
     assert driver.result(name, stream, out, None) == 0
@@ -340,7 +338,7 @@ def test_what_may_be_left_out_when_asking(driver: Driver) -> None:
     assert end(driver, stream)[0] == 0
 
 
-def test_dependencies_changed_by_hand(driver: Driver) -> None:
+def test_dependency_update_changes_next_node(driver: Driver) -> None:
     memory, stream = driver.allocate(4), driver.handle("cuStreamCreate", 1)
     one, none = ctypes.c_size_t(1), ctypes.c_size_t(0)
     assert driver.result(UPDATE, stream, None, none, 1) == ILLEGAL_STATE
@@ -356,14 +354,14 @@ def test_dependencies_changed_by_hand(driver: Driver) -> None:
     assert driver.result(UPDATE, stream, None, one, 0) == INVALID_VALUE
     assert driver.result(UPDATE, stream, ctypes.byref(foreign), one, 0) == INVALID_VALUE
     driver(UPDATE, stream, ctypes.byref(first), one, 0)
-    assert count() == 1, "it was there"
+    assert count() == 1, "already a dependency"
     driver(UPDATE, stream, None, none, 1)
     assert count() == 0
     work(driver, stream, memory)
     driver(UPDATE, stream, ctypes.byref(first), one, 0)
     assert count() == 2
     driver(UPDATE, stream, ctypes.c_void_p(info(driver, stream)[4]), ctypes.c_size_t(2), 1)
-    assert count() == 2, "a stream's own list may be given back to it"
+    assert count() == 2, "accepts the stream's own list"
     driver(UPDATE, stream, (ctypes.c_void_p * 2)(first, first), ctypes.c_size_t(2), 1)
     assert count() == 1
     driver(f"{UPDATE}_v2", stream, ctypes.byref(first), ctypes.create_string_buffer(8), one, 1)
@@ -375,7 +373,7 @@ def test_dependencies_changed_by_hand(driver: Driver) -> None:
     assert (code, graph_of(driver, graph)) == (0, (3, 1))
 
 
-def test_nodes_taken_out_by_hand_need_not_be_joined(driver: Driver) -> None:
+def test_removed_node_needs_no_join(driver: Driver) -> None:
     memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
     fork(driver, main, side)
     work(driver, side, memory)
@@ -387,7 +385,7 @@ TO_GRAPH = "cuStreamBeginCaptureToGraph"
 ZERO, ONE = ctypes.c_size_t(0), ctypes.c_size_t(1)
 
 
-def test_capture_into_a_graph_that_is_there(driver: Driver) -> None:
+def test_capture_into_existing_graph_adds_nodes(driver: Driver) -> None:
     memory, stream, graph = (
         driver.allocate(4),
         driver.handle("cuStreamCreate", 1),
@@ -412,7 +410,7 @@ def test_capture_into_a_graph_that_is_there(driver: Driver) -> None:
     assert graph_of(driver, graph) == (2, 1)
 
 
-def test_a_graph_that_was_captured_into_badly_is_gone(driver: Driver) -> None:
+def test_graph_after_failed_capture_is_destroyed(driver: Driver) -> None:
     stream, graph = driver.handle("cuStreamCreate", 1), driver.handle("cuGraphCreate", 0)
     driver(TO_GRAPH, stream, graph, None, None, ZERO, 2)
     assert driver.result("cuStreamQuery", stream) == UNSUPPORTED
@@ -421,7 +419,7 @@ def test_a_graph_that_was_captured_into_badly_is_gone(driver: Driver) -> None:
     assert driver.result(TO_GRAPH, stream, graph, None, None, ZERO, 2) == INVALID_VALUE
 
 
-def test_a_graph_destroyed_while_it_is_captured_into(driver: Driver) -> None:
+def test_graph_destroyed_during_capture_invalidates_it(driver: Driver) -> None:
     memory, stream = driver.allocate(4), begin(driver, 2)
     work(driver, stream, memory)
     driver("cuGraphDestroy", ctypes.c_void_p(info(driver, stream)[3]))
@@ -429,17 +427,17 @@ def test_a_graph_destroyed_while_it_is_captured_into(driver: Driver) -> None:
     assert end(driver, stream)[0] == INVALIDATED
 
 
-def test_a_context_destroyed_while_its_streams_capture(driver: Driver) -> None:
+def test_context_destroyed_during_capture_ends_captures(driver: Driver) -> None:
     context = driver.handle("cuCtxCreate_v4", None, 0, 0)
     memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
     fork(driver, main, side)
     work(driver, side, memory)
     driver("cuCtxDestroy_v2", context)
-    assert allocate(driver) == 0, "its captures are over"
+    assert allocate(driver) == 0, "its captures have ended"
 
 
-def test_captured_launches_run_later(driver: Driver) -> None:
-    """A long chain through two streams gives its result when launched, in order."""
+def test_captured_launch_runs_with_the_graph(driver: Driver) -> None:
+    """A long chain across two streams runs in order when launched."""
     function, memory = driver.function(STORE, "store"), driver.allocate(4)
     side, main = driver.handle("cuStreamCreate", 1), begin(driver)
     fork(driver, main, side)

@@ -1,4 +1,4 @@
-"""What may be called while a stream captures, and what becomes of the capture: as observed on a GPU, call by call."""
+"""Results of calls during stream capture, and their effect on the capture, as observed on a GPU call by call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 ELSEWHERE = {
     "IpcGetMemHandle & M": "memory is not shared with other processes here",
 }
-"""Calls that are no matter of capture's rules here."""
+"""Calls that the rules of stream capture do not concern here."""
 
 
 def table() -> Iterator[Any]:
@@ -31,7 +31,7 @@ def table() -> Iterator[Any]:
 
 
 class Workshop:
-    """Makes what the table's letters stand for."""
+    """Makes the arguments that the table's letters stand for."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
@@ -99,7 +99,9 @@ def type_of(driver: Driver, node: ctypes.c_void_p) -> int:
 
 
 @pytest.mark.parametrize(("call", "mode", "answer"), list(table()))
-def test_calls_while_a_stream_captures(driver: Driver, call: str, mode: str, answer: str) -> None:
+def test_call_during_capture_matches_observed_result(
+    driver: Driver, call: str, mode: str, answer: str
+) -> None:
     if call in ELSEWHERE:
         pytest.skip(ELSEWHERE[call])
     capture_mode, flags = MODES[mode]

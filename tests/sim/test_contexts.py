@@ -1,4 +1,4 @@
-"""Contexts: making, counting, ending, asking; limits; peers; core dump settings. Codes are those of a GPU's driver."""
+"""Contexts: create, count, destroy, query; limits, peers, core dump settings. Codes are those of a GPU's driver."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def out() -> Any:
 
 
 def number(driver: Driver, name: str, *arguments: Any) -> int:
-    """An int that a call writes through its first parameter."""
+    """Return the int that a call writes through its first parameter."""
     return int(driver.number(name, *arguments))
 
 
@@ -32,7 +32,7 @@ CREATE = {"_v2": (), "_v3": (None, 0), "_v4": (None,)}
 
 
 @pytest.mark.parametrize("version", CREATE)
-def test_every_version_makes_a_context(driver: Driver, version: str) -> None:
+def test_context_creation_works_in_every_version(driver: Driver, version: str) -> None:
     name, middle = f"cuCtxCreate{version}", CREATE[version]
     context = driver.handle(name, *middle, 0, 0)
     assert current(driver) == context.value
@@ -45,7 +45,7 @@ def test_every_version_makes_a_context(driver: Driver, version: str) -> None:
     driver("cuCtxDestroy_v2", context)
 
 
-def test_the_first_version_cannot(driver: Driver) -> None:
+def test_context_creation_in_first_version_fails(driver: Driver) -> None:
     assert driver.result("cuCtxCreate", out(), 0, 0) == 2
     assert driver.result("cuCtxCreate", None, 0, 0) == driver.result("cuCtxCreate", out(), 0x100, 0) == 1
     assert driver.result("cuCtxCreate", out(), 0, 1) == 101
@@ -54,7 +54,7 @@ def test_the_first_version_cannot(driver: Driver) -> None:
 @pytest.mark.parametrize(
     ("flags", "result"), [(1, 0), (2, 0), (3, 1), (4, 0), (5, 1), (6, 1), (7, 1), (8, 0), (16, 0), (128, 0)]
 )
-def test_flags(driver: Driver, flags: int, result: int) -> None:
+def test_context_flags_are_checked(driver: Driver, flags: int, result: int) -> None:
     context = ctypes.c_void_p()
     assert driver.result("cuCtxCreate_v4", ctypes.byref(context), None, flags, 0) == result
     if result == 0:
@@ -62,7 +62,7 @@ def test_flags(driver: Driver, flags: int, result: int) -> None:
         driver("cuCtxDestroy_v2", context)
 
 
-def test_execution_affinity_is_for_mps(driver: Driver) -> None:
+def test_execution_affinity_without_mps_is_refused(driver: Driver) -> None:
     parameter = ctypes.create_string_buffer(struct.pack("<II", 0, 8), 8)
     for array, count, result in ((parameter, 1, 224), (None, 1, 1)):
         assert driver.result("cuCtxCreate_v3", out(), array, count, 0, 0) == result
@@ -77,7 +77,7 @@ def test_execution_affinity_is_for_mps(driver: Driver) -> None:
     assert driver.result("cuCtxGetExecAffinity", None, 0) == 1
 
 
-def test_attach_and_detach_count(driver: Driver) -> None:
+def test_attach_and_detach_count_uses(driver: Driver) -> None:
     below, attached = current(driver), ctypes.c_void_p()
     context = driver.handle("cuCtxCreate_v4", None, 0, 0)
     assert driver.result("cuCtxAttach", out(), 1) == driver.result("cuCtxAttach", None, 0) == 1
@@ -90,14 +90,14 @@ def test_attach_and_detach_count(driver: Driver) -> None:
     assert driver.result("cuCtxDetach", context) == 201
 
 
-def test_destroy(loaded: Driver) -> None:
+def test_destroy_of_primary_or_null_context_is_refused(loaded: Driver) -> None:
     primary = loaded.handle("cuDevicePrimaryCtxRetain", 0)
     assert loaded.result("cuCtxDestroy_v2", primary) == 201
     assert loaded.result("cuCtxDestroy_v2", None) == loaded.result("cuCtxDestroy", None) == 1
     loaded("cuDevicePrimaryCtxRelease_v2", 0)
 
 
-def test_a_context_that_another_thread_destroys(driver: Driver) -> None:
+def test_context_destroyed_by_another_thread_is_reported(driver: Driver) -> None:
     context = driver.handle("cuCtxCreate_v4", None, 4, 0)
     thread = threading.Thread(target=lambda: driver("cuCtxDestroy_v2", context))
     thread.start()
@@ -147,7 +147,7 @@ def state(driver: Driver) -> tuple[int, int]:
     return flags.value, active.value
 
 
-def test_flags_of_the_primary_context(primary: Driver) -> None:
+def test_primary_context_flags_round_trip(primary: Driver) -> None:
     for flags, result, after in ((4, 0, 4), (0x18, 1, 4), (0x20, 0, 0x20), (0x100, 1, 0x20), (3, 1, 0x20)):
         assert primary.result("cuDevicePrimaryCtxSetFlags_v2", 0, flags) == result
         assert state(primary) == (after, 0)
@@ -158,13 +158,13 @@ def test_flags_of_the_primary_context(primary: Driver) -> None:
     primary("cuDevicePrimaryCtxSetFlags_v2", 0, 1)
     assert state(primary) == (1, 1)
     primary("cuCtxSetCurrent", context)
-    assert number(primary, "cuCtxGetFlags") == 9, "mapped host memory, always"
+    assert number(primary, "cuCtxGetFlags") == 9, "mapped host memory is always on"
     for flags, result, after in ((4, 0, 12), (0x10, 0, 24), (0x20, 0, 8), (0x100, 1, 8), (3, 1, 8)):
         assert primary.result("cuCtxSetFlags", flags) == result
         assert number(primary, "cuCtxGetFlags") == after
 
 
-def test_the_last_release_ends_the_primary_context(primary: Driver) -> None:
+def test_last_release_ends_primary_context(primary: Driver) -> None:
     assert primary.result("cuDevicePrimaryCtxRelease_v2", 0) == 201
     one, other = (primary.handle("cuDevicePrimaryCtxRetain", 0) for _ in range(2))
     assert one.value == other.value
@@ -182,7 +182,7 @@ def test_the_last_release_ends_the_primary_context(primary: Driver) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "_v2"])
-def test_a_reset_ends_the_primary_context_but_not_its_count(primary: Driver, version: str) -> None:
+def test_reset_ends_primary_context_but_keeps_references(primary: Driver, version: str) -> None:
     reset = f"cuDevicePrimaryCtxReset{version}"
     primary(reset, 0)
     context = primary.handle("cuDevicePrimaryCtxRetain", 0)
@@ -202,7 +202,7 @@ def test_a_reset_ends_the_primary_context_but_not_its_count(primary: Driver, ver
     assert primary.result("cuStreamQuery", stream) == 400
 
 
-def test_arguments_of_primary_context_calls(primary: Driver) -> None:
+def test_primary_context_calls_check_arguments(primary: Driver) -> None:
     name = "cuDevicePrimaryCtx"
     assert primary.result(f"{name}Retain", out(), 1) == 101
     assert primary.result(f"{name}Release_v2", 1) == primary.result(f"{name}Reset_v2", 1) == 101
@@ -225,7 +225,7 @@ def limit(driver: Driver, which: int) -> int:
 STACK, PRINTF, HEAP, DEPTH, PENDING, FETCH, PERSISTING, SHARED, GRAPHICS, FALLBACK = range(10)
 
 
-def test_defaults_of_limits(driver: Driver) -> None:
+def test_limits_have_observed_defaults(driver: Driver) -> None:
     assert [limit(driver, n) for n in (STACK, PRINTF, HEAP, PENDING, FETCH)] == [
         1024,
         1 << 20,
@@ -256,20 +256,20 @@ def test_defaults_of_limits(driver: Driver) -> None:
         (GRAPHICS, 1, 800, 0),
     ],
 )
-def test_limits_are_rounded(driver: Driver, which: int, wanted: int, result: int, got: int | None) -> None:
+def test_limit_is_rounded(driver: Driver, which: int, wanted: int, result: int, got: int | None) -> None:
     before = limit(driver, which)
     assert driver.result("cuCtxSetLimit", which, ctypes.c_size_t(wanted)) == result
     assert limit(driver, which) == (before if got is None else got)
 
 
-def test_persisting_cache(driver: Driver) -> None:
+def test_persisting_cache_limit_is_rounded_up(driver: Driver) -> None:
     driver("cuCtxSetLimit", PERSISTING, ctypes.c_size_t(1))
-    assert limit(driver, PERSISTING) > 1, "a step of the cache"
+    assert limit(driver, PERSISTING) > 1, "rounded up to the unit of the cache"
     assert driver.result("cuCtxSetLimit", PERSISTING, ctypes.c_size_t(1 << 28)) == 1
     driver("cuCtxResetPersistingL2Cache")
 
 
-def test_configurations(driver: Driver) -> None:
+def test_cache_configurations_round_trip(driver: Driver) -> None:
     for wanted, result, got in ((0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 0, 3), (4, 1, 3)):
         assert driver.result("cuCtxSetCacheConfig", wanted) == result
         assert number(driver, "cuCtxGetCacheConfig") == got
@@ -281,7 +281,7 @@ def test_configurations(driver: Driver) -> None:
 # ---- peers ---------------------------------------------------------------------------------------------------------
 
 
-def test_no_peers(driver: Driver) -> None:
+def test_peer_access_is_refused(driver: Driver) -> None:
     own = driver.handle("cuCtxGetCurrent")
     assert number(driver, "cuDeviceCanAccessPeer", 0, 0) == 0
     for devices in ((0, 1), (1, 0)):
@@ -337,7 +337,7 @@ class Dumps:
 
 
 @pytest.mark.parametrize("scope", ["", "Global"])
-def test_sizes_of_core_dump_settings(driver: Driver, scope: str) -> None:
+def test_core_dump_setting_size_is_checked(driver: Driver, scope: str) -> None:
     dumps = Dumps(driver, scope)
     for setting, size in SIZES.items():
         known = size != 0 and (scope == "Global" or setting not in (USER, PIPE))
@@ -351,7 +351,7 @@ def test_sizes_of_core_dump_settings(driver: Driver, scope: str) -> None:
 
 
 @pytest.mark.parametrize("scope", ["", "Global"])
-def test_core_dump_settings_are_kept(driver: Driver, scope: str) -> None:
+def test_core_dump_settings_round_trip(driver: Driver, scope: str) -> None:
     dumps = Dumps(driver, scope)
     assert dumps.set(FLAGS, bytes(4)) == 0
     assert (dumps.get(HOST, 1), dumps.get(LIGHT, 1)) == (b"\1", b"\0")

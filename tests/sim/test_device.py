@@ -1,6 +1,6 @@
-"""The model that SIM_GPU chooses: names, attributes, occupancy, which PTX it takes.
+"""The model that SIM_GPU selects: names, attributes, occupancy, accepted PTX.
 
-data/h200.json holds what an NVIDIA H200 answered (driver 580.159.04)."""
+tests/data/h200.json has the answers of an NVIDIA H200 (driver 580.159.04)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODELS = {
     "b200": ("NVIDIA B200", 100, 148),
     "rtx5090": ("NVIDIA GeForce RTX 5090", 120, 170),
 }
-# Features that this driver lacks or has more of, and what depends on the machine.
+# Features in which this driver differs from an H200, and values that depend on the machine.
 OWN = {33, 34, 86, 96, 98, 101, 103, 107, 110, 112, 113, 114, 116, 117, 118, 119, 121, 124, 125, 127, 128, 129,
        134, 140, 141, 142, 144, 145, 44}  # fmt: skip
 
@@ -54,7 +54,7 @@ def described(sim_path: Path) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("key", MODELS)
-def test_a_model_is_described_the_same_everywhere(described: dict[str, list[Any]], key: str) -> None:
+def test_model_description_is_consistent(described: dict[str, list[Any]], key: str) -> None:
     name, target, attributes, total, _, properties = described[key]
     multiprocessors = attributes[15]
     assert (name, target, multiprocessors) == MODELS[key]
@@ -68,32 +68,32 @@ def test_a_model_is_described_the_same_everywhere(described: dict[str, list[Any]
     assert total >= 8 << 30
 
 
-def test_no_two_models_have_one_uuid(described: dict[str, list[Any]]) -> None:
+def test_uuids_of_models_differ(described: dict[str, list[Any]]) -> None:
     assert len({answers[4] for answers in described.values()}) == len(MODELS)
 
 
-def test_an_h200_has_the_figures_of_an_h200(described: dict[str, list[Any]]) -> None:
+def test_h200_model_matches_h200(described: dict[str, list[Any]]) -> None:
     ours = {i + 1: value for i, value in enumerate(described["h200"][2])}
     real = {int(i): value for i, value in H200["attributes"].items()}
     assert {i: ours[i] for i in real if i not in OWN} == {i: real[i] for i in real if i not in OWN}
     assert described["h200"][3] == H200["total_memory"]
 
 
-def test_memory_may_be_less_than_the_model_has(sim_path: Path) -> None:
+def test_memory_size_can_be_reduced(sim_path: Path) -> None:
     code = "start()\nanswer(driver.number('cuDeviceTotalMem_v2', 0, kind=ctypes.c_size_t))"
     assert isolated(sim_path, code, SIM_GPU="b200", SIM_MEMORY_BYTES="1048576").answers == [1 << 20]
 
 
-def test_an_unknown_model_fails_init_and_lists_the_known(sim_path: Path) -> None:
+def test_unknown_model_fails_init_and_lists_models(sim_path: Path) -> None:
     code = "n = ctypes.c_int()\nanswer([driver.result('cuInit', 0), driver.result('cuDeviceGetCount', n)])"
     outcome = isolated(sim_path, code, SIM_GPU="h900")
     assert outcome.answers == [[101, 3]]
     assert outcome.errors == (
-        "CPU driver: SIM_GPU=h900: no such GPU; choose one of: " + " ".join(MODELS) + "\n"
+        "CPU driver: SIM_GPU=h900: unknown model; use one of: " + " ".join(MODELS) + "\n"
     )
 
 
-def test_attributes_that_do_not_exist(loaded: Driver) -> None:
+def test_unknown_attribute_is_refused(loaded: Driver) -> None:
     for number in (0, -1, 100_000):
         with pytest.raises(DriverError, match=r"returned 1$"):
             loaded.number("cuDeviceGetAttribute", number, 0)
@@ -135,7 +135,7 @@ for name in "n", "m", "q", "s40", "big":
 """
 
 
-def test_occupancy_is_that_of_an_h200(sim_path: Path) -> None:
+def test_occupancy_of_h200_model_matches_h200(sim_path: Path) -> None:
     outcome = isolated(sim_path, OCCUPANCY, SIM_GPU="h200")
     assert [name for name, _ in outcome.answers] == ["n", "m", "q", "s40", "big"]
     for name, ours in outcome.answers:
@@ -143,7 +143,7 @@ def test_occupancy_is_that_of_an_h200(sim_path: Path) -> None:
         assert ours["blocks"] == real["blocks"], name
         assert ours["available"] == real["available"], name
         assert ours["best"] == real["best"], name
-        if name != "big":  # the registers of the others are the compiler's choice
+        if name != "big":  # for other kernels the compiler chooses the registers
             ours["attributes"][4] = real["attributes"][4]
             ours["attributes"][5] = real["attributes"][5]
             assert ours["attributes"] == real["attributes"][:10], name
@@ -168,7 +168,7 @@ answer(driver.number(call, function, {size}, ctypes.c_size_t({shared})))
     ("gpu", "size", "shared", "blocks"),
     [
         ("t4", 64, 0, 16),  # 16 blocks
-        ("t4", 64, 20000, 3),  # 20224 in units of 256, and nothing reserved
+        ("t4", 64, 20000, 3),  # 20224 in units of 256, none reserved
         ("a100", 256, 0, 8),  # 2048 threads
         ("a100", 64, 40000, 4),  # 41088 of 164 KiB
         ("l4", 1024, 0, 1),  # 1536 threads
@@ -178,8 +178,10 @@ answer(driver.number(call, function, {size}, ctypes.c_size_t({shared})))
         ("rtx5090", 256, 0, 6),
     ],
 )
-def test_occupancy_of_other_models(sim_path: Path, gpu: str, size: int, shared: int, blocks: int) -> None:
-    """By hand from the guide's table of compute capabilities."""
+def test_occupancy_matches_model_limits(
+    sim_path: Path, gpu: str, size: int, shared: int, blocks: int
+) -> None:
+    """Computed by hand from the guide's table of compute capabilities."""
     assert occupancy(sim_path, gpu, size, shared) == blocks
 
 
@@ -220,10 +222,10 @@ answer(driver.result("cuLibraryLoadData", ctypes.byref(module), text, None, None
         ("a100", "8.0", "sm_90", 218),
     ],
 )
-def test_ptx_for_newer_or_other_devices_is_refused(
+def test_ptx_for_newer_or_other_device_is_refused(
     sim_path: Path, gpu: str, version: str, target: str, result: int
 ) -> None:
-    """The first nine as an H200 answered, the others as ptxas does for that device."""
+    """The first nine results are those of an H200, the others those of ptxas for that device."""
     code, log = load(sim_path, gpu, version, target)
     assert code == result
     assert (log == "") == (code == 0)
@@ -234,7 +236,7 @@ def test_ptx_newer_than_the_driver_is_refused(sim_path: Path) -> None:
     assert load(sim_path, "small", "8.4", "sm_80", SIM_DRIVER_VERSION="12040")[0] == 0
 
 
-def test_errors_have_the_driver_s_words(loaded: Driver) -> None:
+def test_error_texts_match_driver(loaded: Driver) -> None:
     text = ctypes.c_char_p()
     for code, words in H200["errors"].items():
         loaded("cuGetErrorString", int(code), ctypes.byref(text))

@@ -1,4 +1,4 @@
-"""Events: flags, times, contexts, whole contexts as events. Codes are those of a GPU's driver."""
+"""Events: flags, times, contexts, events over whole contexts. Codes are those of a GPU's driver."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def out() -> Any:
 
 
 @pytest.mark.parametrize("flags", range(10))
-def test_flags(driver: Driver, flags: int) -> None:
-    """An event for other processes has no time."""
+def test_event_flags_are_checked(driver: Driver, flags: int) -> None:
+    """An interprocess event has no time."""
     allowed = flags in (0, 1, 2, 3, 6, 7)
     assert driver.result("cuEventCreate", out(), flags) == (0 if allowed else 1)
     assert driver.result("cuEventCreate", None, flags) == 1
 
 
-def test_null_events(driver: Driver) -> None:
+def test_null_event_is_refused(driver: Driver) -> None:
     for name in ("cuEventQuery", "cuEventSynchronize", "cuEventDestroy_v2", "cuEventDestroy"):
         assert driver.result(name, None) == 400
     assert (
@@ -35,7 +35,7 @@ def test_null_events(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("name", ["cuEventElapsedTime", "cuEventElapsedTime_v2"])
-def test_what_has_no_time(driver: Driver, name: str) -> None:
+def test_elapsed_time_without_both_times_fails(driver: Driver, name: str) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
     start, untimed, unrecorded = (
         mark(driver, stream),
@@ -52,7 +52,7 @@ def test_what_has_no_time(driver: Driver, name: str) -> None:
     with held(driver, stream):
         end = mark(driver, stream)
         assert elapsed(start, end) == elapsed(end, start) == elapsed(end, end) == 600
-        assert elapsed(end, untimed) == elapsed(end, unrecorded) == 400, "never, not only not yet"
+        assert elapsed(end, untimed) == elapsed(end, unrecorded) == 400, "INVALID_HANDLE, not NOT_READY"
     driver("cuEventSynchronize", end)
     for event in (untimed, unrecorded, None):
         assert elapsed(event, end) == elapsed(start, event) == 400
@@ -62,7 +62,7 @@ def test_what_has_no_time(driver: Driver, name: str) -> None:
     assert elapsed(end, start) == 0 and milliseconds.value < 0
 
 
-def test_handles_for_other_processes_are_refused(driver: Driver) -> None:
+def test_ipc_event_handle_is_refused(driver: Driver) -> None:
     handle = ctypes.create_string_buffer(64)
     for flags, result in ((0, 400), (2, 400), (6, 801)):
         assert driver.result("cuIpcGetEventHandle", handle, driver.handle("cuEventCreate", flags)) == result
@@ -71,7 +71,7 @@ def test_handles_for_other_processes_are_refused(driver: Driver) -> None:
     assert handle.raw == bytes(64)
 
 
-def test_an_event_is_recorded_in_its_own_context_and_waited_for_in_any(driver: Driver) -> None:
+def test_event_is_recorded_in_own_context_and_awaited_in_any(driver: Driver) -> None:
     event, stream = driver.handle("cuEventCreate", 0), driver.handle("cuStreamCreate", NON_BLOCKING)
     other = driver.handle("cuCtxCreate_v4", None, 0, 0)
     foreign = driver.handle("cuStreamCreate", NON_BLOCKING)
@@ -86,11 +86,11 @@ def test_an_event_is_recorded_in_its_own_context_and_waited_for_in_any(driver: D
     after = mark(driver, foreign)
     driver("cuEventSynchronize", after)
     for name in ("cuEventElapsedTime", "cuEventElapsedTime_v2"):
-        assert driver.result(name, out(), event, after) == 400, "no time between contexts"
+        assert driver.result(name, out(), event, after) == 400, "no elapsed time across contexts"
     driver("cuCtxDestroy_v2", other)
 
 
-def test_an_event_for_all_of_a_context(driver: Driver) -> None:
+def test_context_event_waits_for_all_streams(driver: Driver) -> None:
     context, event = driver.handle("cuCtxGetCurrent"), driver.handle("cuEventCreate", 0)
     one, other = (driver.handle("cuStreamCreate", NON_BLOCKING) for _ in range(2))
     with held(driver, one):
@@ -100,7 +100,7 @@ def test_an_event_for_all_of_a_context(driver: Driver) -> None:
     assert soon(driver, event) == 0
 
 
-def test_all_of_a_context_waits_for_an_event(driver: Driver) -> None:
+def test_context_wait_blocks_all_streams(driver: Driver) -> None:
     context, early = driver.handle("cuCtxGetCurrent"), driver.handle("cuStreamCreate", NON_BLOCKING)
     source = driver.handle("cuStreamCreate", NON_BLOCKING)
     with held(driver, source):
@@ -112,7 +112,7 @@ def test_all_of_a_context_waits_for_an_event(driver: Driver) -> None:
     driver("cuCtxWaitEvent", context, driver.handle("cuEventCreate", 0))
 
 
-def test_arguments_of_context_events(driver: Driver) -> None:
+def test_context_event_calls_check_arguments(driver: Driver) -> None:
     context = driver.handle("cuCtxGetCurrent")
     assert (
         driver.result("cuCtxRecordEvent", context, None)
@@ -128,7 +128,7 @@ def test_arguments_of_context_events(driver: Driver) -> None:
 
 @pytest.mark.parametrize("mode", range(3))
 @pytest.mark.parametrize("name", ["cuCtxRecordEvent", "cuCtxWaitEvent"])
-def test_context_events_end_captures(driver: Driver, name: str, mode: int) -> None:
+def test_context_event_invalidates_captures(driver: Driver, name: str, mode: int) -> None:
     context, event = driver.handle("cuCtxGetCurrent"), mark(driver, None)
     driver("cuEventSynchronize", event)
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
@@ -137,8 +137,8 @@ def test_context_events_end_captures(driver: Driver, name: str, mode: int) -> No
     assert driver.result("cuStreamEndCapture", stream, out()) == 901
 
 
-def test_events_recorded_by_many_threads(driver: Driver) -> None:
-    """One event, recorded and asked for from everywhere, stays whole."""
+def test_event_recorded_by_many_threads_stays_consistent(driver: Driver) -> None:
+    """Several threads record, query and wait for one event."""
     context, event = driver.handle("cuCtxGetCurrent"), driver.handle("cuEventCreate", 0)
     streams = [driver.handle("cuStreamCreate", flags) for flags in (0, 1, 1)]
     codes: set[int] = set()

@@ -1,4 +1,4 @@
-"""Kernels that fail: the code, what works afterwards, the report. What "an H200" did was seen with driver
+"""Kernels that fault: the code, later calls, the report. Results of "an H200" were observed with driver
 580.159.04."""
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ def run(sim_path: Path, *calls: str, **environment: str) -> Outcome:
     ],
 )
 @pytest.mark.parametrize("check", ["exact", "pages"])
-def test_each_fault_has_its_code_and_stays(sim_path: Path, call: str, code: int, check: str) -> None:
-    """All but the barrier as an H200 had them; there it would wait for ever."""
+def test_fault_returns_its_code_and_is_sticky(sim_path: Path, call: str, code: int, check: str) -> None:
+    """Codes are those of an H200, except the barrier, at which a GPU would wait for ever."""
     outcome = run(
         sim_path,
         "run('store', memory.value)",
@@ -167,12 +167,12 @@ def test_each_fault_has_its_code_and_stays(sim_path: Path, call: str, code: int,
     assert outcome.answers == [0, code, code]
 
 
-def test_time_out(sim_path: Path) -> None:
+def test_kernel_timeout_stops_kernel(sim_path: Path) -> None:
     assert run(sim_path, "run('spin')", SIM_KERNEL_TIMEOUT_MS="50").answers == [TIMEOUT]
 
 
 AFTERWARDS: dict[str, int | None] = {
-    # None: the fault's own code.
+    # None: the code of the fault.
     "cuCtxSynchronize()": None,
     "cuStreamQuery(None)": None,
     "cuStreamSynchronize(stream)": None,
@@ -218,8 +218,8 @@ AFTERWARDS: dict[str, int | None] = {
 
 
 @pytest.mark.parametrize(("call", "code"), [("run('trap')", FAILED), ("run('store', 16)", ILLEGAL)])
-def test_what_is_still_answered_afterwards(sim_path: Path, call: str, code: int) -> None:
-    """As an H200 answered; a context that took no part fails too, and no new one can be made."""
+def test_query_after_fault_still_answers(sim_path: Path, call: str, code: int) -> None:
+    """Results are those of an H200. Uninvolved contexts fail too, and no new context can be made."""
     code_text = "other = driver.handle('cuCtxCreate_v4', None, 0, 0)\n" + SETUP
     code_text += "out = ctypes.create_string_buffer(64)\nmemory = ctypes.c_uint64(memory.value)\n"
     code_text += f"text = {KERNELS!r}.encode()\n"
@@ -231,7 +231,7 @@ def test_what_is_still_answered_afterwards(sim_path: Path, call: str, code: int)
     assert dict(zip(AFTERWARDS, answers, strict=True)) == expected
 
 
-def test_a_fault_can_be_the_context_s_alone(sim_path: Path) -> None:
+def test_fault_scope_context_limits_fault_to_context(sim_path: Path) -> None:
     outcome = run(
         sim_path,
         "run('trap')",
@@ -242,7 +242,7 @@ def test_a_fault_can_be_the_context_s_alone(sim_path: Path) -> None:
     assert outcome.answers == [FAILED, 0, 0]
 
 
-def test_a_fault_stops_kernels_of_other_contexts(sim_path: Path) -> None:
+def test_fault_stops_kernels_of_other_contexts(sim_path: Path) -> None:
     code = f"""
 other = start()
 module = driver.handle("cuModuleLoadData", {KERNELS!r}.encode())
@@ -269,7 +269,7 @@ def line_of(instruction: str) -> str:
     return f"  line {number} of the PTX: {instruction}"
 
 
-def test_report_of_a_write_far_from_everything(sim_path: Path) -> None:
+def test_report_of_write_names_nearest_allocation(sim_path: Path) -> None:
     lines = report(sim_path, "run('last', 16, (4, 3, 1))")
     assert lines[:3] == [
         "CPU driver: kernel last ended with CUDA_ERROR_ILLEGAL_ADDRESS: address outside every allocation",
@@ -281,18 +281,18 @@ def test_report_of_a_write_far_from_everything(sim_path: Path) -> None:
     assert len(lines) == 4
 
 
-def test_report_of_a_read_just_behind(sim_path: Path) -> None:
+def test_report_of_read_past_end_names_allocation(sim_path: Path) -> None:
     lines = report(sim_path, "run('load', memory.value + 100)")
     assert lines[2].startswith("  in thread (0,0,0) of block (0,0,0), read of 4 bytes at ")
-    assert lines[3] == "  it is 36 bytes behind the nearest allocation: 64 bytes of device memory at MEMORY"
+    assert lines[3] == "  it is 36 bytes after the nearest allocation: 64 bytes of device memory at MEMORY"
 
 
-def test_report_of_an_access_that_does_not_fit(sim_path: Path) -> None:
+def test_report_of_straddling_access_names_allocation(sim_path: Path) -> None:
     lines = report(sim_path, "run('last', memory.value + 8, (1, 3, 1))", "memory = driver.allocate(12)\n")
-    assert lines[3] == "  it ends 4 bytes behind the nearest allocation: 12 bytes of device memory at MEMORY"
+    assert lines[3] == "  it ends 4 bytes after the nearest allocation: 12 bytes of device memory at MEMORY"
 
 
-def test_report_of_an_atomic(sim_path: Path) -> None:
+def test_report_of_atomic_names_access(sim_path: Path) -> None:
     lines = report(sim_path, "run('add', memory.value + 2)")
     assert lines[0].endswith("CUDA_ERROR_MISALIGNED_ADDRESS: misaligned address")
     assert ", atomic access of 4 bytes at " in lines[2]
@@ -303,19 +303,19 @@ def test_report_of_an_atomic(sim_path: Path) -> None:
     ("call", "what"),
     [
         ("run('trap')", "CUDA_ERROR_LAUNCH_FAILED: trap"),
-        ("run('barrier')", "CUDA_ERROR_LAUNCH_TIMEOUT: a barrier that never opens"),
+        ("run('barrier')", "CUDA_ERROR_LAUNCH_TIMEOUT: deadlock at a barrier"),
         ("run('shared', 64)", "CUDA_ERROR_ILLEGAL_ADDRESS: address outside shared memory"),
     ],
 )
-def test_reports_of_other_faults(sim_path: Path, call: str, what: str) -> None:
+def test_report_of_other_fault_names_cause(sim_path: Path, call: str, what: str) -> None:
     lines = report(sim_path, call)
     assert lines[0].endswith(what)
     assert lines[1].startswith("  line ")
     assert len(lines) == 3
 
 
-def test_an_assertion_is_said_in_the_driver_s_words(sim_path: Path) -> None:
-    """By every thread, as an H200's driver does; nothing else with SIM_MEMORY_CHECK=pages."""
+def test_assertion_message_matches_driver(sim_path: Path) -> None:
+    """Each thread writes its message, as on an H200. SIM_MEMORY_CHECK=pages adds no other output."""
     lines = report(sim_path, "run('assert', 0, (2, 1, 1))", SIM_MEMORY_CHECK="pages")
     assert lines == [
         f"a.cu:7: x == : block: [0,0,0], thread: [{thread},0,0] Assertion `x == ` failed."
@@ -339,8 +339,8 @@ end = (large.value + {(3 << 20) + PAGE - 1}) // {PAGE} * {PAGE}
     return outcome.answers
 
 
-def test_pages_hold_more_than_their_allocations(sim_path: Path) -> None:
-    """Behind an allocation, and in one that was freed, as on an H200."""
+def test_page_check_allows_access_past_allocation(sim_path: Path) -> None:
+    """Past the end of an allocation, and in a freed one, as on an H200."""
     assert pages(
         sim_path,
         "run('store', memory.value + 64)",
@@ -354,7 +354,7 @@ def test_pages_hold_more_than_their_allocations(sim_path: Path) -> None:
     ) == [0, 0, 0, 0, 0, 0, 0, ILLEGAL]
 
 
-def test_pages_without_an_allocation_fault(sim_path: Path) -> None:
+def test_page_check_without_allocation_faults(sim_path: Path) -> None:
     assert pages(sim_path, "driver.result('cuMemFree_v2', large)", "run('store', base + 3 * (2 << 20))") == [
         0,
         ILLEGAL,
@@ -362,7 +362,7 @@ def test_pages_without_an_allocation_fault(sim_path: Path) -> None:
     assert pages(sim_path, "run('store', 16)") == [ILLEGAL]
 
 
-def test_pages_of_the_host_are_the_host_s(sim_path: Path) -> None:
+def test_page_check_of_host_memory_uses_host_pages(sim_path: Path) -> None:
     host = "host = driver.handle('cuMemHostAlloc', ctypes.c_size_t(100), 0).value\n"
     code = SETUP + host + "answer(run('store', host + 4092))\nanswer(run('store', host + 4096))\n"
     answers = isolated(sim_path, code, SIM_MEMORY_CHECK="pages").answers
@@ -370,8 +370,8 @@ def test_pages_of_the_host_are_the_host_s(sim_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["SIM_MEMORY_CHECK", "SIM_FAULT_SCOPE"])
-def test_a_setting_that_does_not_exist_fails_init(sim_path: Path, name: str) -> None:
+def test_unknown_setting_fails_init(sim_path: Path, name: str) -> None:
     outcome = isolated(sim_path, "answer(driver.result('cuInit', 0))", **{name: "some"})
     assert outcome.answers == [1]
-    assert outcome.errors.startswith(f"CPU driver: {name}=some: it is ")
+    assert outcome.errors.startswith(f"CPU driver: {name}=some: unknown value; use ")
     assert outcome.errors.count("\n") == 1

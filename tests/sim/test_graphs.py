@@ -1,4 +1,4 @@
-"""Stream capture and graphs, and that launches inside them are counted."""
+"""Stream capture and graphs. The launch log counts launches inside graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KERNEL, MEMSET = 0, 2
 
 
 def capture_two_stores(driver: Driver, memory: ctypes.c_uint64) -> ctypes.c_void_p:
-    """A memset and two kernels, the second on another stream that forks off and joins again."""
+    """Capture a memset and two kernels, the second on a forked stream that joins again."""
     function = driver.function(STORE, "store")
     main, side = (driver.handle("cuStreamCreate", 1) for _ in range(2))
     forked, joined = (driver.handle("cuEventCreate", 2) for _ in range(2))
@@ -58,7 +58,7 @@ def test_captured_work_runs_only_when_the_graph_is_launched(driver: Driver) -> N
     assert driver.result("cuGraphLaunch", executable, None) == 1
 
 
-def test_kernels_of_a_graph_can_be_listed(driver: Driver) -> None:
+def test_graph_kernels_can_be_listed(driver: Driver) -> None:
     memory = driver.allocate(16)
     nodes = nodes_of(driver, capture_two_stores(driver, memory))
     assert [type_of(driver, node) for node in nodes] == [MEMSET, KERNEL, KERNEL]
@@ -82,7 +82,7 @@ class SetParameters(ctypes.Structure):
     )
 
 
-def test_parameters_of_a_memset_node(driver: Driver) -> None:
+def test_memset_node_returns_parameters(driver: Driver) -> None:
     memory = driver.allocate(16)
     nodes = nodes_of(driver, capture_two_stores(driver, memory))
     got = SetParameters()
@@ -91,7 +91,7 @@ def test_parameters_of_a_memset_node(driver: Driver) -> None:
     assert driver.result("cuGraphMemsetNodeGetParams", nodes[1], ctypes.byref(got)) == 1
 
 
-def test_parameters_of_an_executable_graph_can_be_changed(driver: Driver) -> None:
+def test_executable_graph_parameters_can_change(driver: Driver) -> None:
     memory = driver.allocate(16)
     graph = capture_two_stores(driver, memory)
     executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
@@ -106,7 +106,7 @@ def test_parameters_of_an_executable_graph_can_be_changed(driver: Driver) -> Non
     assert driver.read(memory, 8) == b"\x77\0\0\0\x15\0\0\0"
 
 
-def test_child_graphs_and_dependencies_made_by_hand(driver: Driver) -> None:
+def test_child_graph_runs_in_dependency_order(driver: Driver) -> None:
     memory = driver.allocate(16)
     child = capture_two_stores(driver, memory)
     graph = driver.handle("cuGraphCreate", 0)
@@ -126,7 +126,7 @@ def test_child_graphs_and_dependencies_made_by_hand(driver: Driver) -> None:
     )
 
 
-def test_capture_ends_badly_as_documented(driver: Driver) -> None:
+def test_capture_misuse_returns_documented_errors(driver: Driver) -> None:
     main, side = (driver.handle("cuStreamCreate", 1) for _ in range(2))
     event, graph = driver.handle("cuEventCreate", 2), ctypes.c_void_p(1)
     memory = driver.allocate(4)
@@ -145,7 +145,7 @@ def test_capture_ends_badly_as_documented(driver: Driver) -> None:
     driver("cuStreamSynchronize", main)
 
 
-def test_an_unjoined_stream_spoils_a_capture(driver: Driver) -> None:
+def test_unjoined_stream_fails_capture(driver: Driver) -> None:
     main, side = (driver.handle("cuStreamCreate", 1) for _ in range(2))
     event, graph, memory = driver.handle("cuEventCreate", 2), ctypes.c_void_p(1), driver.allocate(4)
     driver("cuStreamBeginCapture_v2", main, 0)
@@ -155,13 +155,13 @@ def test_an_unjoined_stream_spoils_a_capture(driver: Driver) -> None:
     assert driver.result("cuStreamEndCapture", main, ctypes.byref(graph)) == 904
 
 
-def test_every_launch_that_ran_is_counted(driver: Driver, launch_log: Path) -> None:
+def test_launch_log_counts_every_launch(driver: Driver, launch_log: Path) -> None:
     before = launch_log.read_text().splitlines() if launch_log.exists() else []
     memory = driver.allocate(16)
     function = driver.function(SAXPY, "saxpy")
     values = [ctypes.c_float(1), memory, memory, ctypes.c_uint(4)]
     assert driver.launch(function, values, 2, 32) == 0
-    assert driver.launch(function, values, 0) == 1, "refused, so not run"
+    assert driver.launch(function, values, 0) == 1, "refused, so not counted"
     executable = driver.handle(
         "cuGraphInstantiateWithFlags", capture_two_stores(driver, memory), ctypes.c_ulonglong(0)
     )

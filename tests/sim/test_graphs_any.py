@@ -1,4 +1,4 @@
-"""Nodes of any kind by one structure, and attributes of kernel nodes.
+"""Nodes of any type through CUgraphNodeParams, and attributes of kernel nodes.
 
 The results are those of driver 580 on an H200.
 """
@@ -49,7 +49,7 @@ class MemcpyNode(ctypes.Structure):
         return made
 
 
-def test_a_kernel_is_added_changed_and_run(graph: Graph) -> None:
+def test_kernel_node_can_be_added_changed_and_run(graph: Graph) -> None:
     node = graph.add(Node.of(KERNEL, graph.store_parameters(1)))
     executable = graph.instantiate()
     graph.driver("cuGraphNodeSetParams", node, ctypes.byref(Node.of(KERNEL, graph.store_parameters(2))))
@@ -61,7 +61,7 @@ def test_a_kernel_is_added_changed_and_run(graph: Graph) -> None:
     assert graph.number() == 2
 
 
-def test_the_type_has_to_be_the_node_s(graph: Graph) -> None:
+def test_parameters_of_other_type_are_refused(graph: Graph) -> None:
     node = graph.store(1)
     executable = graph.instantiate()
     wrong = ctypes.byref(Node.of(MEMSET, graph.memset_parameters()))
@@ -82,21 +82,21 @@ def spoil_last(node: Node) -> None:
 
 
 @pytest.mark.parametrize("spoil", [spoil_first, spoil_member, spoil_last])
-def test_unused_bytes_are_zero(graph: Graph, spoil: Callable[[Node], None]) -> None:
+def test_nonzero_unused_bytes_are_refused(graph: Graph, spoil: Callable[[Node], None]) -> None:
     parameters = Node.of(KERNEL, graph.store_parameters(1))
     assert graph.add_result(parameters) == 0
     spoil(parameters)
     assert graph.add_result(parameters) == INVALID_VALUE
 
 
-def test_types_without_a_member(graph: Graph) -> None:
+def test_unsupported_node_types_are_refused(graph: Graph) -> None:
     assert graph.add_result(Node.of(EMPTY)) == 0
-    assert graph.add_result(Node.of(SIGNAL)) == NOT_SUPPORTED, "external semaphores are not there"
+    assert graph.add_result(Node.of(SIGNAL)) == NOT_SUPPORTED, "external semaphores are not supported"
     for unknown in (14, 15, 99):
         assert graph.add_result(Node.of(unknown)) == INVALID_VALUE
 
 
-def test_memory_work(graph: Graph) -> None:
+def test_memory_nodes_allocate_and_free(graph: Graph) -> None:
     assert graph.add_result(Node.of(MEMCPY, MemcpyNode.of(graph))) == 0
     assert graph.add_result(Node.of(MEMCPY, MemcpyNode.of(graph, flags=1))) == INVALID_VALUE
     node = graph.add(Node.of(MEMSET, graph.memset_parameters(value=4)))
@@ -106,11 +106,11 @@ def test_memory_work(graph: Graph) -> None:
     assert graph.launch(executable) == 0
     assert graph.number() == 0x05050505
     wrong = Node.of(MEMSET, graph.memset_parameters())
-    wrong.member[ctypes.sizeof(Memset) - 8] = 1  # no context
+    wrong.member[ctypes.sizeof(Memset) - 8] = 1  # without a context
     assert graph.add_result(wrong) == INVALID_CONTEXT
 
 
-def test_dependencies_with_data(graph: Graph) -> None:
+def test_dependency_data_is_checked_and_returned(graph: Graph) -> None:
     first = graph.store(1)
     parameters, edge, made = Node.of(KERNEL, graph.store_parameters(2)), Edge(1, 0, 1), ctypes.c_void_p()
     arguments = (
@@ -127,17 +127,17 @@ def test_dependencies_with_data(graph: Graph) -> None:
     count = ctypes.c_size_t()
     assert graph.driver.result("cuGraphAddNode_v2", ctypes.byref(made), *arguments) == INVALID_VALUE
     graph.driver("cuGraphGetNodes", graph.handle, None, ctypes.byref(count))
-    assert count.value == 2, "a node that is refused is not left behind"
+    assert count.value == 2, "a refused node is removed"
 
 
-def test_the_first_form(graph: Graph) -> None:
+def test_first_version_adds_nodes(graph: Graph) -> None:
     parameters = Node.of(KERNEL, graph.store_parameters(8))
     graph.driver.handle("cuGraphAddNode", graph.handle, *nodes(), ctypes.byref(parameters))
     graph.run()
     assert graph.number() == 8
 
 
-def test_parameters_are_read_back(graph: Graph) -> None:
+def test_parameters_round_trip(graph: Graph) -> None:
     if not hasattr(graph.driver.library, "cuGraphNodeGetParams"):
         pytest.skip("the header is older than 13.2")
     got = Node()
@@ -151,7 +151,7 @@ def test_parameters_are_read_back(graph: Graph) -> None:
     assert graph.driver.result("cuGraphNodeGetParams", None, ctypes.byref(got)) == INVALID_VALUE
 
 
-def test_the_newest_form_compares_contexts(graph: Graph) -> None:
+def test_newest_version_compares_contexts(graph: Graph) -> None:
     driver = graph.driver
     if not hasattr(driver.library, "cuGraphAddNode_v3"):
         pytest.skip("the header is older than 13.4")
@@ -179,7 +179,7 @@ def set_result(graph: Graph, node: ctypes.c_void_p, which: int, *numbers: int) -
     return graph.driver.result("cuGraphKernelNodeSetAttribute", node, which, value)
 
 
-def test_attributes(graph: Graph) -> None:
+def test_kernel_node_attributes_round_trip(graph: Graph) -> None:
     node = graph.store(1)
     assert value_of(graph, node, COOPERATIVE) == 0
     assert value_of(graph, node, DOMAINS) & 0xFFFF == 0x100
@@ -198,14 +198,14 @@ def test_attributes(graph: Graph) -> None:
         assert set_result(graph, node, which, *numbers) == expected
     assert (value_of(graph, node, COOPERATIVE), value_of(graph, node, CARVEOUT)) == (1, 50)
     assert set_result(graph, node, PRIORITY, 99) == 0
-    assert value_of(graph, node, PRIORITY) == 0, "clamped to the least"
+    assert value_of(graph, node, PRIORITY) == 0, "clamped to the lowest priority"
     buffer = (ctypes.c_int * 16)()
     get = "cuGraphKernelNodeGetAttribute"
     assert graph.driver.result(get, node, SYNC_POLICY, buffer) == INVALID_VALUE
     assert graph.driver.result(get, graph.memset(), COOPERATIVE, buffer) == INVALID_VALUE
 
 
-def test_attributes_are_copied_and_cloned(graph: Graph) -> None:
+def test_attributes_survive_copy_and_clone(graph: Graph) -> None:
     driver = graph.driver
     first, second = graph.store(1), graph.store(2)
     assert set_result(graph, first, COOPERATIVE, 1) == 0
@@ -218,7 +218,7 @@ def test_attributes_are_copied_and_cloned(graph: Graph) -> None:
     assert driver.result("cuGraphKernelNodeCopyAttributes", graph.memset(), first) == INVALID_VALUE
 
 
-def test_captured_kernels_have_their_stream_s_priority(driver: Driver) -> None:
+def test_captured_kernel_has_stream_priority(driver: Driver) -> None:
     graph = Graph.make(driver)
     stream = driver.handle("cuStreamCreateWithPriority", 1, -1)
     function = driver.function(STORE, "nothing")

@@ -1,5 +1,5 @@
-"""Conditional nodes. The results are those of driver 580 on an H200; only the handle, here the address of the
-condition's value, is this driver's own, so that a kernel can set it without the device runtime library."""
+"""Conditional nodes. The results are those of driver 580 on an H200. Only the handle, here the address of the
+condition's value, differs, so that a kernel can set it without the device runtime library."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def bodies(graph: Graph, parameters: Node, size: int) -> list[Graph]:
         (WHILE, 1, 0, 0),
     ],
 )
-def test_the_default_chooses_the_body(graph: Graph, kind: int, size: int, value: int, expected: int) -> None:
+def test_default_value_selects_body(graph: Graph, kind: int, size: int, value: int, expected: int) -> None:
     made = handle(graph, value)
     for number, body in enumerate(bodies(graph, condition(graph, made, kind, size), size)):
         body.store(100 + number)
@@ -89,7 +89,7 @@ def test_the_default_chooses_the_body(graph: Graph, kind: int, size: int, value:
     assert graph.number() == expected
 
 
-def test_a_loop_runs_until_a_kernel_ends_it(graph: Graph) -> None:
+def test_while_node_runs_until_kernel_clears_value(graph: Graph) -> None:
     made = handle(graph, 5)
     (body,) = bodies(graph, condition(graph, made, WHILE), 1)
     pointers = (ctypes.c_void_p * 2)(ctypes.addressof(made), ctypes.addressof(graph.memory))
@@ -99,10 +99,10 @@ def test_a_loop_runs_until_a_kernel_ends_it(graph: Graph) -> None:
     executable = graph.instantiate()
     for launches in (1, 2):
         assert graph.launch(executable) == 0
-        assert graph.number() == 5 * launches, "each launch begins with the default"
+        assert graph.number() == 5 * launches, "each launch restores the default"
 
 
-def test_a_condition_inside_a_condition(graph: Graph) -> None:
+def test_nested_conditions_run(graph: Graph) -> None:
     outer, inner = handle(graph, 1), handle(graph, 1)
     (body,) = bodies(graph, condition(graph, outer, IF), 1)
     (innermost,) = bodies(body, condition(graph, inner, IF), 1)
@@ -111,7 +111,7 @@ def test_a_condition_inside_a_condition(graph: Graph) -> None:
     assert graph.number() == 9
 
 
-def test_handles_are_checked(graph: Graph) -> None:
+def test_condition_handle_arguments_are_checked(graph: Graph) -> None:
     driver, made = graph.driver, ctypes.c_uint64()
     out = ctypes.byref(made)
     for flags, expected in ((0, 0), (1, 0), (2, INVALID_VALUE), (3, INVALID_VALUE)):
@@ -122,7 +122,7 @@ def test_handles_are_checked(graph: Graph) -> None:
     assert driver.result(create, out, None, graph.context, 1, 1) == INVALID_VALUE
 
 
-def test_nodes_are_checked(graph: Graph) -> None:
+def test_condition_node_arguments_are_checked(graph: Graph) -> None:
     made = handle(graph, 1)
     for kind, size in ((3, 1), (IF, 0), (IF, 3), (WHILE, 2), (SWITCH, 0)):
         assert graph.add_result(condition(graph, made, kind, size)) == INVALID_VALUE
@@ -140,13 +140,13 @@ def instantiate(graph: Graph) -> tuple[int, int | None, int]:
     return result, parameters.node, parameters.result
 
 
-def test_a_handle_without_a_node_stops_instantiation(graph: Graph) -> None:
+def test_unused_handle_fails_instantiation(graph: Graph) -> None:
     graph.store(1)
     handle(graph, 1)
     assert instantiate(graph) == (INVALID_VALUE, None, HANDLE_UNUSED)
 
 
-def test_a_body_holds_only_work_of_the_device(graph: Graph) -> None:
+def test_body_with_host_work_is_refused(graph: Graph) -> None:
     (body,) = bodies(graph, condition(graph, handle(graph, 1), IF), 1)
     body.store(1)
     assert instantiate(graph)[0] == 0
@@ -154,7 +154,7 @@ def test_a_body_holds_only_work_of_the_device(graph: Graph) -> None:
     assert instantiate(graph) == (INVALID_VALUE, node.value, OPERATION_NOT_SUPPORTED)
 
 
-def test_what_a_graph_with_a_condition_does_not_allow(graph: Graph) -> None:
+def test_graph_with_condition_refuses_unsupported_calls(graph: Graph) -> None:
     driver, made = graph.driver, ctypes.byref(ctypes.c_void_p())
     parameters = condition(graph, handle(graph, 1), IF)
     (body,) = bodies(graph, parameters, 1)
@@ -169,7 +169,7 @@ def test_what_a_graph_with_a_condition_does_not_allow(graph: Graph) -> None:
     assert graph.instantiate_result() == 0
 
 
-def test_a_condition_can_be_listed_and_removed(graph: Graph) -> None:
+def test_condition_node_can_be_listed_and_removed(graph: Graph) -> None:
     parameters = condition(graph, handle(graph, 1), SWITCH, 2)
     node = graph.add(parameters)
     kind = ctypes.c_int()
@@ -177,13 +177,15 @@ def test_a_condition_can_be_listed_and_removed(graph: Graph) -> None:
     assert kind.value == CONDITIONAL
     first = ctypes.c_void_p(parameters.read(Condition).bodies[0])
     graph.driver("cuGraphDestroyNode", node)
-    assert graph.driver.result("cuGraphDestroy", first) == INVALID_VALUE, "bodies go with their node"
+    assert graph.driver.result("cuGraphDestroy", first) == INVALID_VALUE, (
+        "bodies are destroyed with their node"
+    )
 
 
-def test_a_capture_fills_a_body(graph: Graph) -> None:
+def test_capture_into_body_adds_nodes(graph: Graph) -> None:
     driver = graph.driver
     if driver.result("cuStreamBeginCaptureToGraph", None, None, None, None, ctypes.c_size_t(0), 0) == 801:
-        pytest.skip("cuStreamBeginCaptureToGraph is not there yet")
+        pytest.skip("built with a header before CUDA 12.3")
     (body,) = bodies(graph, condition(graph, handle(graph, 1), IF), 1)
     stream, captured = driver.handle("cuStreamCreate", 1), ctypes.c_void_p()
     driver("cuStreamBeginCaptureToGraph", stream, body.handle, None, None, ctypes.c_size_t(0), 0)

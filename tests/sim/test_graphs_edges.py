@@ -46,7 +46,7 @@ def listed(graph: Graph, call: str, node: ctypes.c_void_p, room: int = 4) -> lis
     return list(found[: count.value])
 
 
-def test_dependencies_and_dependents(graph: Graph) -> None:
+def test_dependencies_and_dependents_are_listed(graph: Graph) -> None:
     a = graph.empty()
     b, c = graph.empty(a), graph.empty(a)
     d = graph.empty(b, c)
@@ -63,24 +63,24 @@ def test_dependencies_and_dependents(graph: Graph) -> None:
     assert count.value == 3
 
 
-def test_dependencies_that_are_refused(graph: Graph) -> None:
+def test_invalid_dependencies_are_refused(graph: Graph) -> None:
     a = graph.empty()
     b = graph.empty(a)
     stranger = graph.inside(graph.driver.handle("cuGraphCreate", 0)).empty()
-    assert depend(graph, a, b) == INVALID_VALUE, "there already"
+    assert depend(graph, a, b) == INVALID_VALUE, "duplicate edge"
     assert depend(graph, a, a) == INVALID_VALUE
     assert depend(graph, a, stranger) == INVALID_VALUE
     made = ctypes.byref(ctypes.c_void_p())
     assert graph.driver.result("cuGraphAddEmptyNode", made, graph.handle, *nodes(a, a)) == INVALID_VALUE
-    assert depend(graph, b, a) == 0, "a cycle is found when the graph is instantiated"
+    assert depend(graph, b, a) == 0, "instantiation finds cycles"
     assert graph.instantiate_result() == INVALID_VALUE
     assert remove(graph, b, a) == 0
     assert remove(graph, b, a) == INVALID_VALUE
     assert graph.instantiate_result() == 0
 
 
-def test_removing_a_dependency_removes_the_order(graph: Graph) -> None:
-    """The later store runs first once nothing but its dependency keeps it behind."""
+def test_removed_dependency_removes_order(graph: Graph) -> None:
+    """Dependencies alone decide the order, not the order of creation."""
     late = graph.store(1)
     early = graph.store(2)
     assert depend(graph, early, late) == 0
@@ -106,14 +106,16 @@ def test_removing_a_dependency_removes_the_order(graph: Graph) -> None:
         ((0, 0, 1), INVALID_VALUE, INVALID_VALUE),
     ],
 )
-def test_data_of_dependencies(graph: Graph, data: tuple[int, int, int], kernels: int, to_memset: int) -> None:
+def test_dependency_data_is_checked(
+    graph: Graph, data: tuple[int, int, int], kernels: int, to_memset: int
+) -> None:
     a, b, s = graph.store(1), graph.store(2), graph.memset()
     assert depend(graph, a, b, data) == kernels
     assert depend(graph, a, s, data) == to_memset
     assert depend(graph, s, b, data) == (0 if data == PLAIN else INVALID_VALUE), "only kernels have ports"
 
 
-def test_data_is_never_lost_unasked(graph: Graph) -> None:
+def test_query_without_data_refuses_lossy_edges(graph: Graph) -> None:
     driver = graph.driver
     a, b = graph.store(1), graph.store(2)
     assert depend(graph, a, b, PROGRAMMATIC) == 0
@@ -141,14 +143,14 @@ def test_data_is_never_lost_unasked(graph: Graph) -> None:
     assert remove(graph, a, b, PROGRAMMATIC) == 0
 
 
-def test_the_first_form_of_removal_knows_no_data(graph: Graph) -> None:
+def test_first_version_removes_edges_with_any_data(graph: Graph) -> None:
     a, b = graph.store(1), graph.store(2)
     assert depend(graph, a, b, PROGRAMMATIC) == 0
     assert remove(graph, a, b) == 0
     assert remove(graph, a, b, PROGRAMMATIC) == INVALID_VALUE
 
 
-def test_a_clone_keeps_edges_and_names_its_nodes(graph: Graph) -> None:
+def test_clone_keeps_edges_and_maps_nodes(graph: Graph) -> None:
     driver = graph.driver
     late = graph.store(1)
     early = graph.store(2)
@@ -171,15 +173,15 @@ def test_a_clone_keeps_edges_and_names_its_nodes(graph: Graph) -> None:
     assert driver.result("cuGraphNodeFindInClone", found, late, clone.handle) == INVALID_VALUE
 
 
-def test_a_long_chain_made_backwards(graph: Graph) -> None:
-    """Neither order nor depth of a graph may cost the process its stack."""
+def test_long_reversed_chain_instantiates(graph: Graph) -> None:
+    """A deep graph must not overflow the stack."""
     made = [graph.empty() for _ in range(5000)]
     for later, earlier in itertools.pairwise(made):
         assert depend(graph, earlier, later) == 0
     graph.run()
 
 
-def test_a_child_graph_belongs_to_its_node(graph: Graph) -> None:
+def test_child_graph_ends_with_its_node(graph: Graph) -> None:
     driver, made = graph.driver, ctypes.c_void_p()
     child = graph.inside(driver.handle("cuGraphCreate", 0))
     original = child.store(1)
@@ -192,7 +194,9 @@ def test_a_child_graph_belongs_to_its_node(graph: Graph) -> None:
     changed = ctypes.byref(graph.store_parameters(2))
     driver("cuGraphExecKernelNodeSetParams_v2", executable, found, changed)
     set_kernel = "cuGraphExecKernelNodeSetParams_v2"
-    assert driver.result(set_kernel, executable, original, changed) == INVALID_VALUE, "it was cloned"
+    assert driver.result(set_kernel, executable, original, changed) == INVALID_VALUE, (
+        "it was cloned into the node"
+    )
     parameters = Allocation(kind=1, location=1, size=64)
     arguments = ctypes.byref(made), embedded.handle, *nodes(), ctypes.byref(parameters)
     assert driver.result("cuGraphAddMemAllocNode", *arguments) == NOT_SUPPORTED
@@ -201,7 +205,7 @@ def test_a_child_graph_belongs_to_its_node(graph: Graph) -> None:
     assert driver.result("cuGraphDestroy", embedded.handle) == INVALID_VALUE
     embedded.store(9, found, offset=4)
     graph.run()
-    assert graph.number(4) == 9, "changes of the embedded graph are the node's"
+    assert graph.number(4) == 9, "changes of the embedded graph apply to the node"
     driver("cuGraphDestroyNode", found)
     driver("cuGraphDestroy", graph.handle)
     assert driver.result("cuGraphDestroy", embedded.handle) == INVALID_VALUE

@@ -25,7 +25,7 @@ def attribute(driver: Driver, which: int) -> int:
 
 
 def freed_inside(graph: Graph) -> tuple[ctypes.c_void_p, ctypes.c_void_p, int]:
-    """Allocate, store and copy out, free."""
+    """Build a chain of allocation, store, copy and free."""
     allocation, address = graph.allocate()
     store = graph.kernel(graph.store_parameters(42, at=address), allocation)
     copy = graph.memcpy(store, from_device=address, to_device=graph.memory.value, width=4)
@@ -33,7 +33,7 @@ def freed_inside(graph: Graph) -> tuple[ctypes.c_void_p, ctypes.c_void_p, int]:
     return allocation, store, address
 
 
-def test_memory_is_there_from_its_allocation_to_its_free(graph: Graph) -> None:
+def test_graph_memory_is_live_from_allocation_to_free(graph: Graph) -> None:
     _, _, address = freed_inside(graph)
     executable = graph.instantiate()
     for _ in range(2):
@@ -46,7 +46,7 @@ def test_memory_is_there_from_its_allocation_to_its_free(graph: Graph) -> None:
     assert graph.driver.result("cuCtxSynchronize") == ILLEGAL_ADDRESS
 
 
-def test_what_a_graph_with_memory_does_not_allow(graph: Graph) -> None:
+def test_graph_with_memory_refuses_unsupported_calls(graph: Graph) -> None:
     driver = graph.driver
     allocation, store, address = freed_inside(graph)
     made = ctypes.byref(ctypes.c_void_p())
@@ -80,7 +80,7 @@ def test_what_a_graph_with_memory_does_not_allow(graph: Graph) -> None:
         ({"size": 1 << 60}, 2),
     ],
 )
-def test_allocations_that_are_refused(graph: Graph, changes: dict[str, int], expected: int) -> None:
+def test_invalid_allocation_is_refused(graph: Graph, changes: dict[str, int], expected: int) -> None:
     parameters = Allocation(**{"kind": 1, "location": 1, "size": 64, **changes})
     made = ctypes.byref(ctypes.c_void_p())
     result = graph.driver.result(
@@ -89,7 +89,7 @@ def test_allocations_that_are_refused(graph: Graph, changes: dict[str, int], exp
     assert result == expected
 
 
-def test_memory_that_a_graph_leaves(graph: Graph) -> None:
+def test_unfreed_graph_memory_stays_allocated(graph: Graph) -> None:
     driver = graph.driver
     _, address = graph.allocate()
     executable = graph.instantiate()
@@ -105,7 +105,7 @@ def test_memory_that_a_graph_leaves(graph: Graph) -> None:
     assert driver.result("cuMemFree_v2", ctypes.c_uint64(address)) == INVALID_VALUE
 
 
-def test_memory_freed_by_another_graph(graph: Graph) -> None:
+def test_graph_memory_can_be_freed_by_another_graph(graph: Graph) -> None:
     driver = graph.driver
     allocation, address = graph.allocate()
     other = graph.inside(driver.handle("cuGraphCreate", 0))
@@ -119,7 +119,7 @@ def test_memory_freed_by_another_graph(graph: Graph) -> None:
     assert other.launch(frees) == INVALID_VALUE
 
 
-def test_memory_freed_by_the_next_launch(graph: Graph) -> None:
+def test_auto_free_frees_memory_at_next_launch(graph: Graph) -> None:
     driver = graph.driver
     _, address = graph.allocate()
     executable = graph.instantiate(1)
@@ -127,12 +127,12 @@ def test_memory_freed_by_the_next_launch(graph: Graph) -> None:
         assert graph.launch(executable) == 0
     driver("cuGraphExecDestroy", executable)
     driver("cuGraphDestroy", graph.handle)
-    assert driver.read(ctypes.c_uint64(address), 1), "it outlives its graph"
+    assert driver.read(ctypes.c_uint64(address), 1), "the memory outlives its graph"
     driver("cuMemFree_v2", ctypes.c_uint64(address))
     assert driver.result("cuMemFree_v2", ctypes.c_uint64(address)) == INVALID_VALUE
 
 
-def test_parameters_of_memory_nodes(graph: Graph) -> None:
+def test_memory_node_returns_parameters(graph: Graph) -> None:
     driver = graph.driver
     allocation, address = graph.allocate(size=1000)
     assert graph.free_result(address, allocation) == 0
@@ -148,7 +148,7 @@ def test_parameters_of_memory_nodes(graph: Graph) -> None:
     assert driver.result("cuGraphNodeSetParams", allocation, ctypes.byref(same)) == NOT_SUPPORTED
 
 
-def test_asynchronous_allocation_is_captured(graph: Graph) -> None:
+def test_captured_allocation_becomes_memory_nodes(graph: Graph) -> None:
     driver, stream = graph.driver, graph.driver.handle("cuStreamCreate", 1)
     address, captured = ctypes.c_uint64(), ctypes.c_void_p()
     driver("cuStreamBeginCapture_v2", stream, 0)
@@ -166,7 +166,7 @@ def test_asynchronous_allocation_is_captured(graph: Graph) -> None:
         assert graph.number() == 0x01010101
 
 
-def test_figures_and_trimming(graph: Graph) -> None:
+def test_memory_attributes_follow_trim(graph: Graph) -> None:
     driver = graph.driver
     driver("cuDeviceGraphMemTrim", 0)
     before = attribute(driver, USED)
@@ -187,10 +187,10 @@ def test_figures_and_trimming(graph: Graph) -> None:
     driver("cuDeviceSetGraphMemAttribute", 0, USED_HIGH, ctypes.byref(zero))
     assert attribute(driver, USED_HIGH) == before
     assert driver.result("cuDeviceGraphMemTrim", 9) == 101
-    assert graph.launch(executable) == 0, "trimmed memory comes back"
+    assert graph.launch(executable) == 0, "a launch restores trimmed memory"
 
 
-def test_memory_goes_with_its_graph(graph: Graph) -> None:
+def test_memory_is_released_with_its_graph(graph: Graph) -> None:
     driver = graph.driver
 
     def available() -> int:
@@ -201,7 +201,7 @@ def test_memory_goes_with_its_graph(graph: Graph) -> None:
     freed_inside(graph)
     before = available()
     executable = graph.instantiate()
-    assert available() == before, "an address only"
+    assert available() == before, "only addresses are reserved"
     assert graph.launch(executable) == 0
     assert available() < before
     driver("cuGraphExecDestroy", executable)
@@ -213,7 +213,7 @@ class Child(ctypes.Structure):
     _fields_ = (("graph", ctypes.c_void_p), ("ownership", ctypes.c_int))
 
 
-def test_a_graph_with_memory_moves_into_another(graph: Graph) -> None:
+def test_graph_with_memory_can_move_into_child_node(graph: Graph) -> None:
     driver = graph.driver
     freed_inside(graph)
     parent = graph.inside(driver.handle("cuGraphCreate", 0))
@@ -235,10 +235,10 @@ def test_a_graph_with_memory_moves_into_another(graph: Graph) -> None:
     assert graph.number() == 42
     driver("cuGraphExecDestroy", executable)
     driver("cuGraphDestroy", parent.handle)
-    assert driver.result("cuGraphDestroy", graph.handle) == INVALID_VALUE, "it went with its parent"
+    assert driver.result("cuGraphDestroy", graph.handle) == INVALID_VALUE, "destroyed with its parent"
 
 
-def test_memory_that_is_left_goes_with_its_context(loaded: Driver) -> None:
+def test_unfreed_graph_memory_ends_with_context(loaded: Driver) -> None:
     driver = loaded
     context = driver.handle("cuCtxCreate_v4", None, 0, 0)
     graph = Graph.make(driver)
@@ -253,7 +253,7 @@ def test_memory_that_is_left_goes_with_its_context(loaded: Driver) -> None:
     driver("cuCtxDestroy_v2", again)
 
 
-def test_a_launch_that_is_refused_allocates_nothing(graph: Graph) -> None:
+def test_refused_launch_allocates_nothing(graph: Graph) -> None:
     driver, blocking = graph.driver, graph.driver.handle("cuStreamCreate", 0)
     graph.allocate()
     executable = graph.instantiate()

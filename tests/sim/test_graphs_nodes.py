@@ -1,4 +1,4 @@
-"""Parameters of nodes, read back and changed, in graphs and in executable graphs.
+"""Parameters of nodes in graphs and executable graphs: queries and changes.
 
 The results are those of driver 580 on an H200.
 """
@@ -33,7 +33,7 @@ def graph(driver: Driver) -> Graph:
     return Graph.make(driver)
 
 
-def test_a_kernel_node_changes_with_the_next_instantiation(graph: Graph) -> None:
+def test_kernel_node_change_applies_to_next_instantiation(graph: Graph) -> None:
     node = graph.store(5)
     before = graph.instantiate()
     graph.driver("cuGraphKernelNodeSetParams_v2", node, ctypes.byref(graph.store_parameters(6)))
@@ -46,7 +46,7 @@ def test_a_kernel_node_changes_with_the_next_instantiation(graph: Graph) -> None
     assert ctypes.c_uint.from_address(got.parameters[1] or 0).value == 6
 
 
-def test_the_first_form_of_kernel_parameters(graph: Graph) -> None:
+def test_kernel_node_first_version_round_trips(graph: Graph) -> None:
     driver, parameters = graph.driver, graph.store_parameters(3)
     node = driver.handle("cuGraphAddKernelNode", graph.handle, *nodes(), ctypes.byref(parameters))
     executable = graph.instantiate()
@@ -57,10 +57,10 @@ def test_the_first_form_of_kernel_parameters(graph: Graph) -> None:
     driver("cuGraphKernelNodeSetParams", node, ctypes.byref(graph.store_parameters(7, grid=3)))
     got = Kernel(kernel=1, context=1)
     driver("cuGraphKernelNodeGetParams", node, ctypes.byref(got))
-    assert (got.grid[0], got.kernel, got.context) == (3, 1, 1), "no more than the first form has is written"
+    assert (got.grid[0], got.kernel, got.context) == (3, 1, 1), "writes only the members of the first version"
 
 
-def test_a_kernel_node_refuses_what_a_launch_refuses(graph: Graph) -> None:
+def test_kernel_node_refuses_invalid_launch(graph: Graph) -> None:
     node = graph.store(1)
     executable = graph.instantiate()
     wrong = ctypes.byref(graph.store_parameters(1, grid=0))
@@ -70,7 +70,7 @@ def test_a_kernel_node_refuses_what_a_launch_refuses(graph: Graph) -> None:
     assert graph.launch(executable) == 0
 
 
-def test_a_memset_node(graph: Graph) -> None:
+def test_memset_node_runs_and_returns_parameters(graph: Graph) -> None:
     node = graph.memset(pitch=77, value=0x1234)
     got = Memset()
     graph.driver("cuGraphMemsetNodeGetParams", node, ctypes.byref(got))
@@ -92,7 +92,7 @@ def test_a_memset_node(graph: Graph) -> None:
         {"to": 1, "element": 4},
     ],
 )
-def test_a_memset_node_is_checked_when_it_is_added(graph: Graph, changes: dict[str, int]) -> None:
+def test_invalid_memset_node_is_refused(graph: Graph, changes: dict[str, int]) -> None:
     if changes.get("to") == 1:
         changes = {**changes, "to": graph.memory.value + 1}
     parameters = graph.memset_parameters(**changes)
@@ -121,7 +121,9 @@ def test_a_memset_node_is_checked_when_it_is_added(graph: Graph, changes: dict[s
         ({"to": 0}, False),
     ],
 )
-def test_a_row_that_an_executable_graph_sets(graph: Graph, changes: dict[str, int], allowed: bool) -> None:
+def test_executable_memset_row_change_is_checked(
+    graph: Graph, changes: dict[str, int], allowed: bool
+) -> None:
     node = graph.memset()
     executable = graph.instantiate()
     parameters = ctypes.byref(graph.memset_parameters(**changes))
@@ -133,7 +135,9 @@ def test_a_row_that_an_executable_graph_sets(graph: Graph, changes: dict[str, in
     ("changes", "allowed"),
     [({}, True), ({"value": 9}, True), ({"width": 8}, False), ({"pitch": 64}, False), ({"height": 1}, False)],
 )
-def test_a_plane_that_an_executable_graph_sets(graph: Graph, changes: dict[str, int], allowed: bool) -> None:
+def test_executable_memset_plane_change_is_checked(
+    graph: Graph, changes: dict[str, int], allowed: bool
+) -> None:
     plane = {"height": 4, "pitch": 32}
     node = graph.memset(**plane)
     executable = graph.instantiate()
@@ -142,7 +146,7 @@ def test_a_plane_that_an_executable_graph_sets(graph: Graph, changes: dict[str, 
     assert result == (0 if allowed else INVALID_VALUE)
 
 
-def test_a_memcpy_node_gives_back_what_it_was_given(graph: Graph) -> None:
+def test_memcpy_node_returns_parameters(graph: Graph) -> None:
     node = graph.memcpy(from_x=4, to_x=8, from_type=4)
     got = Memcpy()
     graph.driver("cuGraphMemcpyNodeGetParams", node, ctypes.byref(got))
@@ -168,7 +172,7 @@ def test_a_memcpy_node_gives_back_what_it_was_given(graph: Graph) -> None:
         ({"from_type": 4}, False),
     ],
 )
-def test_a_copy_that_an_executable_graph_makes(graph: Graph, changes: dict[str, int], allowed: bool) -> None:
+def test_executable_memcpy_change_is_checked(graph: Graph, changes: dict[str, int], allowed: bool) -> None:
     node = graph.memcpy()
     executable = graph.instantiate()
     if "from_device" in changes:
@@ -178,7 +182,7 @@ def test_a_copy_that_an_executable_graph_makes(graph: Graph, changes: dict[str, 
     assert result == (0 if allowed else INVALID_VALUE)
 
 
-def test_a_host_node(graph: Graph) -> None:
+def test_host_node_calls_function(graph: Graph) -> None:
     seen: list[int] = []
     function = HOST_FUNCTION(lambda data: seen.append(data or 0))
     node = graph.host(function, data=1)
@@ -195,7 +199,7 @@ def test_a_host_node(graph: Graph) -> None:
     assert graph.driver.result("cuGraphHostNodeSetParams", node, ctypes.byref(Host())) == INVALID_VALUE
 
 
-def test_event_nodes(graph: Graph) -> None:
+def test_event_nodes_record_and_wait(graph: Graph) -> None:
     driver = graph.driver
     first, second = (driver.handle("cuEventCreate", 2) for _ in range(2))
     record = driver.handle("cuGraphAddEventRecordNode", graph.handle, *nodes(), first)
@@ -230,7 +234,7 @@ def add_batch(graph: Graph, parameters: Batch) -> tuple[int, ctypes.c_void_p]:
     return result, node
 
 
-def test_a_batch_of_memory_operations(graph: Graph) -> None:
+def test_batch_node_runs_operations(graph: Graph) -> None:
     base = graph.memory.value
     operations = (
         Operation(WRITE_32, base, 7),
@@ -264,7 +268,7 @@ def test_a_batch_of_memory_operations(graph: Graph) -> None:
     graph.driver("cuGraphBatchMemOpNodeSetParams", node, ctypes.byref(batch(graph, operations[0])))
 
 
-def test_what_a_batch_may_hold(graph: Graph) -> None:
+def test_batch_operations_are_checked(graph: Graph) -> None:
     base = graph.memory.value
     write = Operation(WRITE_32, base, 7)
     for operations, expected in (
@@ -287,7 +291,7 @@ def test_what_a_batch_may_hold(graph: Graph) -> None:
     assert add_batch(graph, without)[0] == INVALID_VALUE
 
 
-def test_a_captured_write_of_a_value_is_a_batch(graph: Graph) -> None:
+def test_captured_value_write_becomes_batch(graph: Graph) -> None:
     driver, stream = graph.driver, graph.driver.handle("cuStreamCreate", 1)
     driver("cuStreamBeginCapture_v2", stream, 0)
     driver("cuStreamWriteValue32_v2", stream, graph.memory, 5, 0)
@@ -302,7 +306,7 @@ def test_a_captured_write_of_a_value_is_a_batch(graph: Graph) -> None:
     assert graph.number() == 5
 
 
-def test_nodes_can_be_switched_off(graph: Graph) -> None:
+def test_disabled_node_is_skipped(graph: Graph) -> None:
     first = graph.store(5)
     second = graph.store(6, first)
     executable = graph.instantiate()
@@ -319,7 +323,7 @@ def test_nodes_can_be_switched_off(graph: Graph) -> None:
     assert graph.number() == 6
 
 
-def test_only_work_on_the_device_can_be_switched_off(graph: Graph) -> None:
+def test_disabling_host_work_is_refused(graph: Graph) -> None:
     names: list[Any] = [graph.host(HOST_FUNCTION(lambda _: None)), graph.empty()]
     kept = graph.memset(), graph.memcpy()
     executable = graph.instantiate()
@@ -336,7 +340,7 @@ def test_only_work_on_the_device_can_be_switched_off(graph: Graph) -> None:
     assert graph.driver.result("cuGraphNodeGetEnabled", executable, kept[0], None) == INVALID_VALUE
 
 
-def test_a_removed_node_names_nothing(graph: Graph) -> None:
+def test_removed_node_handle_is_invalid(graph: Graph) -> None:
     first = graph.store(5)
     second = graph.store(6, first)
     executable = graph.instantiate()
@@ -351,8 +355,8 @@ def test_a_removed_node_names_nothing(graph: Graph) -> None:
     assert graph.number() == 7
 
 
-def test_a_change_waits_for_no_launch(graph: Graph) -> None:
-    """A launch keeps the parameters that it was given, though it has not begun."""
+def test_change_during_launch_does_not_wait(graph: Graph) -> None:
+    """A queued launch keeps its parameters."""
     driver, stream = graph.driver, graph.driver.handle("cuStreamCreate", 1)
     gate = driver.allocate(4)
     driver.write(gate, bytes(4))
@@ -368,7 +372,7 @@ def test_a_change_waits_for_no_launch(graph: Graph) -> None:
     assert graph.number() == 6
 
 
-def test_launches_of_one_graph_follow_each_other_across_streams(graph: Graph) -> None:
+def test_launches_of_one_graph_are_serialized_across_streams(graph: Graph) -> None:
     driver = graph.driver
     order: list[int] = []
     node = graph.host(HOST_FUNCTION(lambda data: order.append(data or 0)), data=1)

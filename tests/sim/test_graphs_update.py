@@ -122,7 +122,7 @@ HOST_SIDE = {"from_type": 1, "from_device": 0}
         (urgent, FINE),
     ],
 )
-def test_what_may_change(
+def test_update_result_depends_on_change(
     graph: Graph, make: Callable[[Graph], Nodes], expected: tuple[int, int, str | None]
 ) -> None:
     chain(graph)
@@ -132,14 +132,14 @@ def test_what_may_change(
     assert update(other, executable, made) == expected
 
 
-def test_priorities_of_nodes_are_fixed_where_they_count(graph: Graph) -> None:
+def test_node_priority_change_with_priority_flag_is_refused(graph: Graph) -> None:
     chain(graph)
     executable = graph.instantiate(8)
     other = graph.inside(graph.driver.handle("cuGraphCreate", 0))
     assert update(other, executable, urgent(other)) == (UPDATE_FAILURE, ATTRIBUTES, "a")
 
 
-def test_an_update_takes_all_or_nothing(graph: Graph) -> None:
+def test_update_is_atomic(graph: Graph) -> None:
     made = chain(graph, 5)
     executable = graph.instantiate()
     wrong = graph.inside(graph.driver.handle("cuGraphCreate", 0))
@@ -155,11 +155,11 @@ def test_an_update_takes_all_or_nothing(graph: Graph) -> None:
     changed = ctypes.byref(graph.store_parameters(9))
     graph.driver("cuGraphExecKernelNodeSetParams_v2", executable, made["a"], changed)
     assert graph.launch(executable) == 0
-    assert graph.number() == 9, "its nodes are still named by those of its first graph"
+    assert graph.number() == 9, "nodes of the first graph still name its nodes"
 
 
-def test_a_mismatched_dependency_is_named(graph: Graph) -> None:
-    """Two exits that share a dependency in the executable graph, but not in the other."""
+def test_mismatched_dependency_is_reported(graph: Graph) -> None:
+    """Two exits share a dependency in the executable graph, but not in the other."""
     shared, lone = graph.empty(), graph.empty()
     graph.empty(shared, lone)
     graph.empty(shared)
@@ -175,7 +175,7 @@ def test_a_mismatched_dependency_is_named(graph: Graph) -> None:
     assert got.origin in (first.value, second.value)
 
 
-def test_the_first_form(graph: Graph) -> None:
+def test_first_version_updates(graph: Graph) -> None:
     driver = graph.driver
     chain(graph)
     executable = graph.instantiate()
@@ -200,7 +200,7 @@ def with_child(graph: Graph, value: int, count: int = 1) -> tuple[ctypes.c_void_
     )
 
 
-def test_child_graphs_are_updated_with_their_parent_and_alone(graph: Graph) -> None:
+def test_child_graph_updates_with_parent_and_alone(graph: Graph) -> None:
     driver = graph.driver
     node, _ = with_child(graph, 1)
     executable = graph.instantiate()

@@ -1,4 +1,4 @@
-"""Graphs and executable graphs as a whole: flags, outcomes of instantiation, user objects, ids, descriptions.
+"""Graphs and executable graphs as a whole: flags, instantiation results, user objects, ids, DOT output.
 
 The results are those of driver 580 on an H200.
 """
@@ -46,7 +46,7 @@ def instantiate(graph: Graph, flags: int, suffix: str = "") -> tuple[int, int | 
         (16, INVALID_VALUE, INVALID_VALUE),
     ],
 )
-def test_flags(graph: Graph, flags: int, plain: int, by_parameters: int) -> None:
+def test_instantiation_flags_are_checked(graph: Graph, flags: int, plain: int, by_parameters: int) -> None:
     graph.store(1)
     assert graph.instantiate_result(flags) == plain
     for suffix in ("", "_ptsz"):
@@ -54,7 +54,7 @@ def test_flags(graph: Graph, flags: int, plain: int, by_parameters: int) -> None
         assert outcome == (by_parameters, None, ERROR if by_parameters else 0)
 
 
-def test_flags_of_an_executable_graph(graph: Graph) -> None:
+def test_executable_graph_returns_flags(graph: Graph) -> None:
     graph.store(1)
     got = ctypes.c_uint64(99)
     for flags, kept in ((AUTO_FREE, AUTO_FREE), (DEVICE_LAUNCH, DEVICE_LAUNCH), (NODE_PRIORITY, 0)):
@@ -62,8 +62,8 @@ def test_flags_of_an_executable_graph(graph: Graph) -> None:
         assert got.value == kept
 
 
-def test_why_instantiation_failed(graph: Graph) -> None:
-    assert instantiate(graph, DEVICE_LAUNCH) == (INVALID_VALUE, None, ERROR), "nothing to run"
+def test_failed_instantiation_reports_node_and_reason(graph: Graph) -> None:
+    assert instantiate(graph, DEVICE_LAUNCH) == (INVALID_VALUE, None, ERROR), "empty graph"
     first = graph.empty()
     second = graph.empty(first)
     pair = nodes(second)[0], *nodes(first)
@@ -81,7 +81,7 @@ def test_why_instantiation_failed(graph: Graph) -> None:
 
 
 class Destroyed:
-    """A destructor that says what it was called with."""
+    """A destructor that keeps the arguments of its calls."""
 
     def __init__(self) -> None:
         self.data: list[int] = []
@@ -97,7 +97,7 @@ def user_object(driver: Driver, destroyed: Destroyed, count: int = 1) -> ctypes.
     return driver.handle("cuUserObjectCreate", ctypes.c_void_p(7), destroyed.function, count, 1)
 
 
-def test_a_user_object_goes_with_its_last_reference(driver: Driver) -> None:
+def test_user_object_is_destroyed_with_last_reference(driver: Driver) -> None:
     destroyed = Destroyed()
     made = user_object(driver, destroyed, 2)
     driver("cuUserObjectRetain", made, 3)
@@ -109,7 +109,7 @@ def test_a_user_object_goes_with_its_last_reference(driver: Driver) -> None:
     assert driver.result("cuUserObjectRetain", made, 1) == INVALID_VALUE
 
 
-def test_graphs_clones_and_executable_graphs_refer_to_user_objects(graph: Graph) -> None:
+def test_user_object_is_referenced_by_graphs_and_clones(graph: Graph) -> None:
     driver, destroyed = graph.driver, Destroyed()
     made = user_object(driver, destroyed)
     driver("cuGraphRetainUserObject", graph.handle, made, 1, 1)  # moved
@@ -122,7 +122,7 @@ def test_graphs_clones_and_executable_graphs_refer_to_user_objects(graph: Graph)
     assert destroyed.called.wait(5)
 
 
-def test_an_executable_graph_keeps_user_objects(graph: Graph) -> None:
+def test_executable_graph_keeps_user_object_alive(graph: Graph) -> None:
     driver, destroyed = graph.driver, Destroyed()
     made = user_object(driver, destroyed)
     driver("cuGraphRetainUserObject", graph.handle, made, 2, 0)
@@ -148,11 +148,13 @@ def test_user_object_arguments_are_checked(graph: Graph) -> None:
         assert driver.result("cuGraphRetainUserObject", graph.handle, made, count, 0) == INVALID_VALUE
         assert driver.result("cuGraphReleaseUserObject", graph.handle, made, count) == INVALID_VALUE
     assert driver.result("cuGraphRetainUserObject", graph.handle, made, 1, 2) == INVALID_VALUE
-    assert driver.result("cuGraphReleaseUserObject", graph.handle, made, 1) == 0, "not owned, no error"
+    assert driver.result("cuGraphReleaseUserObject", graph.handle, made, 1) == 0, (
+        "releasing an unowned reference is not an error"
+    )
     assert not destroyed.called.is_set()
 
 
-def test_ids(graph: Graph) -> None:
+def test_graph_ids_are_unique(graph: Graph) -> None:
     if not hasattr(graph.driver.library, "cuGraphGetId"):
         pytest.skip("the header is older than 13.1")
     driver = graph.driver
@@ -173,7 +175,7 @@ def test_ids(graph: Graph) -> None:
     assert driver.result("cuGraphNodeGetLocalId", None, ctypes.byref(local)) == INVALID_VALUE
 
 
-def test_a_description_names_every_node_and_edge(graph: Graph, tmp_path: Path) -> None:
+def test_dot_output_contains_every_node_and_edge(graph: Graph, tmp_path: Path) -> None:
     driver = graph.driver
     allocation, address = graph.allocate()
     store = graph.kernel(graph.store_parameters(1, at=address), allocation)

@@ -1,4 +1,4 @@
-"""Green contexts: resources, splits, contexts made of them. Codes and sizes are those of a GPU's driver."""
+"""Green contexts: resources, splits, creation. Codes and sizes are those of a GPU's driver."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def green(driver: Driver) -> Any:
     driver("cuGreenCtxDestroy", context)
 
 
-def test_what_the_device_has(driver: Driver) -> None:
+def test_device_resource_reports_multiprocessors(driver: Driver) -> None:
     resource = whole(driver)
     count = ctypes.c_int()
     driver("cuDeviceGetAttribute", ctypes.byref(count), 16, 0)
@@ -74,9 +74,7 @@ def test_what_the_device_has(driver: Driver) -> None:
     ("minimum", "flags", "each"),
     [(0, 0, 8), (1, 0, 8), (7, 0, 8), (8, 0, 8), (9, 0, 16), (16, 0, 16), (2, 1, 2), (3, 1, 4), (2, 2, 8)],
 )
-def test_groups_are_of_what_is_scheduled_together(
-    driver: Driver, minimum: int, flags: int, each: int
-) -> None:
+def test_split_rounds_groups_to_scheduling_unit(driver: Driver, minimum: int, flags: int, each: int) -> None:
     available = whole(driver).count
     code, (group,), rest = split(driver, minimum, flags=flags)
     assert (code, group.type, group.count) == (0, SM, each)
@@ -85,7 +83,7 @@ def test_groups_are_of_what_is_scheduled_together(
     assert [g.count for g in groups] == [each] * (available // each)
 
 
-def test_splits_that_are_refused(driver: Driver) -> None:
+def test_invalid_split_is_refused(driver: Driver) -> None:
     resource, count = whole(driver), ctypes.c_uint()
     assert split(driver, resource.count + 1)[0] == 915
     assert split(driver, 8, flags=3)[0] == 1
@@ -93,7 +91,7 @@ def test_splits_that_are_refused(driver: Driver) -> None:
     assert split(driver, 8, source=Resource())[0] == 914
     _, (group,), rest = split(driver, 8)
     assert split(driver, 8, source=group)[0] == split(driver, 8, source=rest)[0] == 915, (
-        "only by way of a context"
+        "a context is required"
     )
     assert driver.result(SPLIT, None, None, ctypes.byref(resource), None, 0, 8) == 1
     assert driver.result(SPLIT, None, ctypes.byref(count), None, None, 0, 8) == 1
@@ -101,7 +99,7 @@ def test_splits_that_are_refused(driver: Driver) -> None:
     assert count.value == resource.count // 8
 
 
-def test_descriptions(driver: Driver) -> None:
+def test_resource_descriptions_are_checked(driver: Driver) -> None:
     generate, place = "cuDevResourceGenerateDesc", ctypes.byref(ctypes.c_void_p())
     _, (group,), rest = split(driver, 8)
     describe(driver, group, rest)
@@ -110,7 +108,7 @@ def test_descriptions(driver: Driver) -> None:
     assert driver.result(generate, None, ctypes.byref(group), 1) == 1
 
 
-def test_creations_that_are_refused(driver: Driver) -> None:
+def test_invalid_green_context_creation_is_refused(driver: Driver) -> None:
     create, place = "cuGreenCtxCreate", ctypes.byref(ctypes.c_void_p())
     description = describe(driver, whole(driver))
     assert [driver.result(create, place, description, 0, flags) for flags in (0, 2, 3)] == [1, 1, 1]
@@ -120,7 +118,7 @@ def test_creations_that_are_refused(driver: Driver) -> None:
     assert driver.result("cuGreenCtxDestroy", None) == 201
 
 
-def test_a_green_context_is_a_context(driver: Driver, green: Any) -> None:
+def test_green_context_works_as_context(driver: Driver, green: Any) -> None:
     context, resource = driver.handle("cuCtxFromGreenCtx", green), Resource()
     assert driver.handle("cuCtxFromGreenCtx", green).value == context.value
     for name, handle in (("cuGreenCtxGetDevResource", green), ("cuCtxGetDevResource", context)):
@@ -141,7 +139,7 @@ def test_a_green_context_is_a_context(driver: Driver, green: Any) -> None:
     assert len({number.value for number in ids}) == 1
 
 
-def test_streams_of_a_green_context(driver: Driver, green: Any) -> None:
+def test_green_context_streams_belong_to_it(driver: Driver, green: Any) -> None:
     context = driver.handle("cuCtxFromGreenCtx", green)
     for flags in (0, 2):
         assert driver.result("cuGreenCtxStreamCreate", ctypes.byref(ctypes.c_void_p()), green, flags, 0) == 1
@@ -161,8 +159,8 @@ def test_streams_of_a_green_context(driver: Driver, green: Any) -> None:
         driver("cuStreamDestroy_v2", stream)
 
 
-def test_memory_is_the_primary_context_s(driver: Driver) -> None:
-    """Work runs, and what it wrote outlives the green context."""
+def test_green_context_memory_belongs_to_primary_context(driver: Driver) -> None:
+    """Work runs, and its results outlive the green context."""
     _, (group,), _ = split(driver, 8)
     green = driver.handle("cuGreenCtxCreate", describe(driver, group), 0, 1)
     primary = driver.handle("cuDevicePrimaryCtxRetain", 0)
@@ -189,7 +187,7 @@ def test_memory_is_the_primary_context_s(driver: Driver) -> None:
     driver("cuDevicePrimaryCtxRelease_v2", 0)
 
 
-def test_a_green_context_keeps_the_primary_one_active(driver: Driver) -> None:
+def test_green_context_keeps_primary_context_active(driver: Driver) -> None:
     def active() -> int:
         value = ctypes.c_int(-1)
         driver("cuDevicePrimaryCtxGetState", 0, ctypes.byref(ctypes.c_uint()), ctypes.byref(value))

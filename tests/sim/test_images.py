@@ -1,6 +1,6 @@
-"""Code images: fat binaries as nvcc writes them, and as nobody does; what is neither; what the JIT log says.
+"""Code images: fat binaries of nvcc, corrupt ones, other data, and the JIT log.
 
-The codes and most of the words are those of driver 580.159 on an H200, which was asked the same questions.
+The codes and most texts are those of driver 580.159 on an H200.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def fatbin(*entries: Entry) -> bytes:
 
 @dataclass
 class Load:
-    """The outcome of a load with all log options."""
+    """The result of a load with all log options."""
 
     code: int
     error: bytes
@@ -99,7 +99,7 @@ def names(driver: Driver, image: bytes) -> str:
 
 @pytest.mark.parametrize("mode", ["none", "speed", "size", "balance", "targets"])
 @pytest.mark.parametrize("how", ["data", "fat", "library", "file"])
-def test_every_compression_of_nvcc_runs(driver: Driver, mode: str, how: str) -> None:
+def test_fatbin_with_any_nvcc_compression_runs(driver: Driver, mode: str, how: str) -> None:
     path = DATA / f"{mode}.fatbin"
     if how == "library":
         library = driver.handle("cuLibraryLoadData", path.read_bytes(), None, None, 0, None, None, 0)
@@ -113,15 +113,15 @@ def test_every_compression_of_nvcc_runs(driver: Driver, mode: str, how: str) -> 
     assert struct.unpack("4i", driver.read(to, 16)) == (7, 7, 7, 7)
 
 
-def test_data_holds_what_it_is_for() -> None:
-    """The files do differ in what the reader goes by: flags at byte 40 of the first entry."""
+def test_data_has_expected_entries() -> None:
+    """The files differ in the flags at byte 40 of the first entry, which the reader uses."""
     flags = {}
     for mode in ("none", "speed", "size", "balance"):
         flags[mode] = struct.unpack_from("<Q", (DATA / f"{mode}.fatbin").read_bytes(), 56)[0] & (LZ4 | ZSTD)
     assert flags == {"none": 0, "speed": LZ4, "size": ZSTD, "balance": ZSTD}
 
 
-def test_ptx_is_chosen_as_a_driver_does(driver: Driver) -> None:
+def test_fatbin_ptx_choice_matches_driver(driver: Driver) -> None:
     old, plain, own = (
         Entry(PTX, 80, kernel("a", target="sm_80")),
         Entry(PTX, 90, kernel("b")),
@@ -133,18 +133,21 @@ def test_ptx_is_chosen_as_a_driver_does(driver: Driver) -> None:
     assert names(driver, fatbin(old, newer)) == "a"
     assert names(driver, fatbin(plain, own)) == "c"
     assert names(driver, fatbin(own, plain)) == "c"
-    assert names(driver, fatbin(plain, Entry(PTX, 90, kernel("d")))) == "d"  # the last of equals
+    assert names(driver, fatbin(plain, Entry(PTX, 90, kernel("d")))) == "d"  # the last of equal entries
     assert names(driver, fatbin(Entry(CUBIN, 90, b"\x7fELF"), old)) == "a"
 
 
 @pytest.mark.parametrize("name", ["machine", "lto", "newer"])
-def test_nothing_for_this_device(driver: Driver, name: str) -> None:
+def test_fatbin_without_usable_ptx_is_refused(driver: Driver, name: str) -> None:
     done = load(driver, (DATA / f"{name}.fatbin").read_bytes())
     assert done.code == 209
-    assert done.error == b"error   : the fat binary holds no PTX for this device, which runs no machine code"
+    assert (
+        done.error
+        == b"error   : the fat binary contains no PTX for this device, which cannot run machine code"
+    )
 
 
-def test_cubin_says_so(driver: Driver) -> None:
+def test_cubin_is_refused_with_explanation(driver: Driver) -> None:
     done = load(driver, b"\x7fELF\2\1\1" + bytes(64))
     assert done.code == 209
     assert b"machine code" in done.error
@@ -163,7 +166,7 @@ def patched(name: str, at: int, field: str, value: int) -> bytes:
         (72, "Q", 20, 999),  # decompressed size: too small, too large, absurd
         (72, "Q", 5000, 999),
         (72, "Q", 1 << 60, 999),
-        (32, "I", 50, 999),  # compressed size: too small, more than there is
+        (32, "I", 50, 999),  # compressed size: too small, larger than the entry
         (32, "I", 9999, 200),
         (20, "I", 63, 200),  # header of the entry
         (20, "I", 1 << 31, 200),
@@ -173,7 +176,9 @@ def patched(name: str, at: int, field: str, value: int) -> bytes:
         (16, "H", 7, 209),  # kind
     ],
 )
-def test_contradictions(driver: Driver, name: str, at: int, field: str, value: int, code: int) -> None:
+def test_inconsistent_fatbin_is_refused(
+    driver: Driver, name: str, at: int, field: str, value: int, code: int
+) -> None:
     done = load(driver, patched(name, at, field, value))
     assert done.code == code
     assert done.error.startswith(b"error   : ")
@@ -181,19 +186,19 @@ def test_contradictions(driver: Driver, name: str, at: int, field: str, value: i
         assert b"Uncompress failed" in done.error
 
 
-def test_a_file_that_is_cut_off(driver: Driver, tmp_path: Path) -> None:
-    """In memory only the header tells the size; a file has one."""
+def test_truncated_file_is_refused(driver: Driver, tmp_path: Path) -> None:
+    """For a file the size is known; in memory only the header tells it."""
     whole = (DATA / "none.fatbin").read_bytes()
     path = tmp_path / "cut.fatbin"
     for size in (3, 4, 15, 16, 40, len(whole) - 1):
         path.write_bytes(whole[:size])
         assert driver.result("cuModuleLoad", ctypes.byref(ctypes.c_void_p()), str(path).encode()) == 200
-    wrapper = struct.pack("<IIQQ", 0x466243B1, 1, 0xDEAD, 0)  # pointers in a file mean nothing
+    wrapper = struct.pack("<IIQQ", 0x466243B1, 1, 0xDEAD, 0)  # pointers in a file are not followed
     path.write_bytes(wrapper)
     assert driver.result("cuModuleLoad", ctypes.byref(ctypes.c_void_p()), str(path).encode()) == 200
 
 
-def test_missing_library_says_what_to_install(compile_c: Callable[..., Path]) -> None:
+def test_missing_decompression_library_is_named(compile_c: Callable[..., Path]) -> None:
     program = compile_c(
         "no_library", HERE / "programs" / "no_library.c", *READER,
         flags=("-D_GNU_SOURCE", f"-I{ROOT}/sim"), links=("-ldl", "-pthread"),
@@ -210,8 +215,8 @@ def test_missing_library_says_what_to_install(compile_c: Callable[..., Path]) ->
 
 
 @pytest.mark.parametrize("seed", [1, 2026])
-def test_reader_under_sanitizers(compile_c: Callable[..., Path], seed: int) -> None:
-    """A longer run is the same program with a larger count."""
+def test_fatbin_reader_passes_sanitizers(compile_c: Callable[..., Path], seed: int) -> None:
+    """For a longer run, start the program with a larger count."""
     program = compile_c(
         "fatbin", HERE / "programs" / "fatbin.c", *READER,
         flags=("-D_GNU_SOURCE", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", f"-I{ROOT}/sim"),
@@ -245,7 +250,7 @@ def test_reader_under_sanitizers(compile_c: Callable[..., Path], seed: int) -> N
         (fatbin(Entry(PTX, 80, kernel("a")), Entry(PTX, 90, kernel("b", "99.9"))), 222, b"Unsupported"),
     ],
 )
-def test_codes_of_bad_images(driver: Driver, image: bytes, code: int, log: bytes) -> None:
+def test_bad_image_returns_observed_code(driver: Driver, image: bytes, code: int, log: bytes) -> None:
     done = load(driver, image)
     assert done.code == code, done.error
     assert log in done.error
@@ -258,11 +263,11 @@ def test_codes_of_bad_images(driver: Driver, image: bytes, code: int, log: bytes
 
 
 @pytest.mark.parametrize("before", [b"\n\n ", b"//x\n", b"/* x\n */", b"\t//a\n/*b*/\r\n"])
-def test_blanks_and_comments_may_come_first(driver: Driver, before: bytes) -> None:
+def test_ptx_may_begin_with_blanks_and_comments(driver: Driver, before: bytes) -> None:
     assert names(driver, before + kernel("a", target="sm_90a")) == "a"
 
 
-def test_refused_instruction_is_named_with_its_line(driver: Driver) -> None:
+def test_refused_instruction_is_reported_with_its_line(driver: Driver) -> None:
     text = PTX_HEAD + ".visible .entry bad()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n"
     done = load(driver, text.encode())
     assert done.code == 218
@@ -271,7 +276,7 @@ def test_refused_instruction_is_named_with_its_line(driver: Driver) -> None:
     assert done.error.endswith(b"\nptxas fatal   : Ptx assembly aborted due to errors")
 
 
-def test_success_leaves_an_empty_error_log(driver: Driver) -> None:
+def test_successful_load_leaves_error_log_empty(driver: Driver) -> None:
     done = load(driver, kernel("a"), (VERBOSE, 1))
     assert (done.code, done.error, done.error_size) == (0, b"", 0)
     assert done.info.startswith(
@@ -283,13 +288,13 @@ def test_success_leaves_an_empty_error_log(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("room", [1, 2, 10])
-def test_log_is_cut_to_its_room(driver: Driver, room: int) -> None:
+def test_jit_log_is_cut_to_buffer(driver: Driver, room: int) -> None:
     done = load(driver, b".version", room=room)
     assert done.error == b"ptxas application"[: room - 1]
     assert done.error_size == (room if room > 1 else 0)
 
 
-def test_option_values(driver: Driver) -> None:
+def test_jit_option_values_are_checked(driver: Driver) -> None:
     module, image, log = ctypes.c_void_p(), kernel("a"), ctypes.create_string_buffer(8)
 
     def result(*options: tuple[int, int | None]) -> int:
@@ -304,13 +309,13 @@ def test_option_values(driver: Driver) -> None:
     assert driver.result("cuModuleLoadDataEx", ctypes.byref(module), image, 1, None, None) == 1
     assert [result((TARGET, value)) for value in (77, 90, 100, 80)] == [1, 0, 300, 218]
     address = ctypes.addressof(log)
-    assert result((ERROR_LOG, address)) == 1  # a log without its size, and the other way round
+    assert result((ERROR_LOG, address)) == 1  # a log without its size, a size without its log
     assert result((ERROR_LOG_SIZE, 8)) == 1
     assert result((ERROR_LOG, None), (ERROR_LOG_SIZE, 8)) == 1
     assert result((ERROR_LOG, address), (ERROR_LOG_SIZE, 8)) == 0
 
 
-def test_folders_and_missing_files(driver: Driver, tmp_path: Path) -> None:
+def test_folder_or_missing_file_returns_observed_code(driver: Driver, tmp_path: Path) -> None:
     module = ctypes.c_void_p()
     assert driver.result("cuModuleLoad", ctypes.byref(module), str(tmp_path / "none").encode()) == 301
     assert driver.result("cuModuleLoad", ctypes.byref(module), str(tmp_path).encode()) == 2

@@ -1,4 +1,4 @@
-"""What may be asked of modules, functions, libraries and kernels. Codes are those of driver 580.159 on an H200."""
+"""Queries of modules, functions, libraries and kernels. Codes are those of driver 580.159 on an H200."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def kernel(driver: Driver, library: ctypes.c_void_p) -> ctypes.c_void_p:
     return driver.handle("cuLibraryGetKernel", library, b"first")
 
 
-def test_functions_of_a_module(driver: Driver, module: ctypes.c_void_p) -> None:
+def test_module_functions_are_listed(driver: Driver, module: ctypes.c_void_p) -> None:
     call = driver.result
     assert call("cuModuleGetFunction", out(), module, b"absent") == NOT_FOUND
     assert call("cuModuleGetFunction", out(), module, None) == INVALID_VALUE
@@ -70,7 +70,7 @@ def test_functions_of_a_module(driver: Driver, module: ctypes.c_void_p) -> None:
     assert names == [b"first", b"second"]
 
 
-def test_variables_of_a_module(driver: Driver, module: ctypes.c_void_p) -> None:
+def test_module_globals_are_found(driver: Driver, module: ctypes.c_void_p) -> None:
     address, size = ctypes.c_uint64(), ctypes.c_size_t()
     to_address, to_size = ctypes.byref(address), ctypes.byref(size)
 
@@ -91,7 +91,7 @@ def test_variables_of_a_module(driver: Driver, module: ctypes.c_void_p) -> None:
 @pytest.mark.parametrize(
     ("name", "layout"), [(b"first", [(0, 8), (8, 4)]), (b"second", [(0, 12), (12, 1), (16, 8)])]
 )
-def test_parameters(
+def test_parameter_info_matches_kernel(
     driver: Driver, name: bytes, layout: list[tuple[int, int]], library: ctypes.c_void_p
 ) -> None:
     kernel = driver.handle("cuLibraryGetKernel", library, name)
@@ -112,7 +112,9 @@ def test_parameters(
         assert get(0, ctypes.byref(offset), None, of=None) == INVALID_VALUE
 
 
-def test_a_function(driver: Driver, module: ctypes.c_void_p, function: ctypes.c_void_p) -> None:
+def test_function_queries_return_module_and_name(
+    driver: Driver, module: ctypes.c_void_p, function: ctypes.c_void_p
+) -> None:
     call = driver.result
     assert driver.number("cuFuncGetName", function, kind=ctypes.c_char_p) == b"first"
     assert call("cuFuncGetName", None, function) == INVALID_VALUE
@@ -130,9 +132,7 @@ def test_a_function(driver: Driver, module: ctypes.c_void_p, function: ctypes.c_
     assert call("cuFuncSetAttribute", function, 99, 1) == INVALID_VALUE
 
 
-def test_a_kernel_is_no_function_except_where_one_is_launched(
-    driver: Driver, kernel: ctypes.c_void_p
-) -> None:
+def test_kernel_as_function_is_accepted_only_by_launch(driver: Driver, kernel: ctypes.c_void_p) -> None:
     call = driver.result
     for handle in (kernel, None):
         assert call("cuFuncGetAttribute", out(ctypes.c_int), PTX_VERSION, handle) == INVALID_HANDLE
@@ -147,7 +147,9 @@ def test_a_kernel_is_no_function_except_where_one_is_launched(
     assert driver.launch(kernel, [ctypes.c_uint64(), ctypes.c_uint32()]) == OK
 
 
-def test_kernels_of_a_library(driver: Driver, library: ctypes.c_void_p, kernel: ctypes.c_void_p) -> None:
+def test_library_kernels_are_listed(
+    driver: Driver, library: ctypes.c_void_p, kernel: ctypes.c_void_p
+) -> None:
     call = driver.result
     assert call("cuLibraryGetKernel", out(), library, b"absent") == NOT_FOUND
     assert call("cuLibraryGetKernel", out(), library, None) == INVALID_VALUE
@@ -168,7 +170,7 @@ def test_kernels_of_a_library(driver: Driver, library: ctypes.c_void_p, kernel: 
     assert call("cuKernelGetFunction", out(), None) == INVALID_HANDLE
 
 
-def test_attributes_of_a_kernel(driver: Driver, kernel: ctypes.c_void_p) -> None:
+def test_kernel_attributes_round_trip(driver: Driver, kernel: ctypes.c_void_p) -> None:
     call = driver.result
 
     def get(attribute: int, device: int = 0) -> int:
@@ -193,7 +195,7 @@ def test_attributes_of_a_kernel(driver: Driver, kernel: ctypes.c_void_p) -> None
     assert call("cuKernelSetCacheConfig", kernel, 1, 9) == INVALID_DEVICE
 
 
-def test_variables_of_a_library(driver: Driver, library: ctypes.c_void_p) -> None:
+def test_library_globals_are_found(driver: Driver, library: ctypes.c_void_p) -> None:
     address, size = ctypes.c_uint64(), ctypes.c_size_t()
     to_address = ctypes.byref(address)
 
@@ -207,7 +209,7 @@ def test_variables_of_a_library(driver: Driver, library: ctypes.c_void_p) -> Non
     assert get("cuLibraryGetGlobal", None) == INVALID_VALUE
     assert get("cuLibraryGetManaged", b"shared_with_host") == OK
     assert (address.value, size.value) == (of_global, 4)
-    assert ctypes.c_uint32.from_address(address.value).value == 3  # the host reads it too
+    assert ctypes.c_uint32.from_address(address.value).value == 3  # the host can read it too
     assert get("cuLibraryGetManaged", b"seen") == NOT_FOUND
     assert get("cuLibraryGetManaged", b"absent") == NOT_FOUND
     assert get("cuLibraryGetManaged", None) == INVALID_VALUE
@@ -216,12 +218,12 @@ def test_variables_of_a_library(driver: Driver, library: ctypes.c_void_p) -> Non
         assert driver.result(call, None, None, library, b"shared_with_host") == INVALID_VALUE
 
 
-def test_there_are_no_unified_functions(driver: Driver, library: ctypes.c_void_p) -> None:
+def test_unified_function_query_is_refused(driver: Driver, library: ctypes.c_void_p) -> None:
     assert driver.result("cuLibraryGetUnifiedFunction", out(), library, b"first") == INVALID_VALUE
     assert driver.result("cuLibraryGetUnifiedFunction", None, library, b"first") == INVALID_VALUE
 
 
-def test_library_options(driver: Driver, tmp_path: Path) -> None:
+def test_library_options_are_checked(driver: Driver, tmp_path: Path) -> None:
     def load(image: Any, *options: int, file: bool = False) -> int:
         call = "cuLibraryLoadFromFile" if file else "cuLibraryLoadData"
         kinds = (ctypes.c_int * 1)(*options) if options else None
@@ -241,7 +243,7 @@ def test_library_options(driver: Driver, tmp_path: Path) -> None:
     assert load(None, file=True) == INVALID_VALUE
 
 
-def test_module_of_a_library_is_the_library_s(driver: Driver, library: ctypes.c_void_p) -> None:
+def test_library_module_cannot_be_unloaded(driver: Driver, library: ctypes.c_void_p) -> None:
     module = driver.handle("cuLibraryGetModule", library)
     assert driver.result("cuModuleUnload", module) == NOT_PERMITTED
     driver("cuLibraryUnload", library)
@@ -250,7 +252,7 @@ def test_module_of_a_library_is_the_library_s(driver: Driver, library: ctypes.c_
     assert driver.result("cuLibraryUnload", None) == INVALID_HANDLE
 
 
-def test_loading_mode_is_known_once_initialised(driver: Driver, sim_path: Path) -> None:
+def test_loading_mode_needs_init(driver: Driver, sim_path: Path) -> None:
     assert driver.number("cuModuleGetLoadingMode") == 1  # eager
     assert driver.result("cuModuleGetLoadingMode", None) == INVALID_VALUE
     program = (

@@ -1,4 +1,4 @@
-"""SIM_INJECT and simInject: calls that fail, are late, run out of memory or are not there."""
+"""SIM_INJECT and simInject: calls that fail, are delayed, run out of memory or are missing."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def run(sim_path: Path, rules: str, *calls: str, prelude: str = "start()\n") -> 
         (":0%", [0, 0, 0, 0, 0]),
     ],
 )
-def test_which_calls_fail(sim_path: Path, when: str, results: list[int]) -> None:
+def test_rule_range_selects_failing_calls(sim_path: Path, when: str, results: list[int]) -> None:
     assert run(sim_path, f"cuDeviceGetCount{when}=fail(46)", *[COUNT] * 5).answers == results
 
 
-def test_a_call_that_fails_does_nothing(sim_path: Path) -> None:
+def test_injected_failure_has_no_effect(sim_path: Path) -> None:
     outcome = run(
         sim_path,
         "cuMemAlloc_v2:2=fail(CUDA_ERROR_OUT_OF_MEMORY); ; cuMemFree_v2=fail(CUDA_SUCCESS);",
@@ -50,7 +50,7 @@ def test_a_call_that_fails_does_nothing(sim_path: Path) -> None:
     assert before - after == 1 << 20
 
 
-def test_patterns_reach_every_variant_they_match(sim_path: Path) -> None:
+def test_pattern_matches_every_variant(sim_path: Path) -> None:
     outcome = run(
         sim_path,
         "cuStream*Query*=fail(999);cuEventQuer?=fail(1)",
@@ -62,19 +62,19 @@ def test_patterns_reach_every_variant_they_match(sim_path: Path) -> None:
     assert outcome.answers == [999, 999, 1, 0]
 
 
-def test_the_first_rule_that_fails_wins_and_all_count(sim_path: Path) -> None:
+def test_first_failing_rule_wins_and_all_count(sim_path: Path) -> None:
     rules = "cuDeviceGetCount:2=fail(2);cuDevice*:1-3=fail(3);cuDeviceGetCount:4=fail(4)"
     assert run(sim_path, rules, *[COUNT] * 5, prelude="driver('cuInit', 0)\n").answers == [3, 2, 3, 4, 0]
 
 
-def test_what_the_driver_calls_itself_is_not_counted(sim_path: Path) -> None:
-    """cuMemAllocPitch allocates."""
+def test_internal_calls_are_not_counted(sim_path: Path) -> None:
+    """cuMemAllocPitch calls cuMemAlloc."""
     pitch = "driver.result('cuMemAllocPitch_v2', ctypes.byref(ctypes.c_uint64()), ctypes.byref(ctypes.c_size_t()), "
     pitch += "ctypes.c_size_t(64), ctypes.c_size_t(4), 4)"
     assert run(sim_path, "cuMemAlloc_v2=fail(2)", pitch, ALLOCATE.format(4)).answers == [0, 2]
 
 
-def test_chance_repeats_with_its_seed(sim_path: Path) -> None:
+def test_chance_repeats_with_seed(sim_path: Path) -> None:
     def pattern(rules: str) -> list[int]:
         return run(sim_path, rules, *[COUNT] * 200).answers
 
@@ -84,7 +84,7 @@ def test_chance_repeats_with_its_seed(sim_path: Path) -> None:
     assert 25 <= sum(first) <= 75
 
 
-def test_delays_happen_and_the_call_goes_on(sim_path: Path) -> None:
+def test_delay_precedes_the_call(sim_path: Path) -> None:
     prelude = "import time\nstart()\nbegin = time.monotonic()\n"
     rules = "cuDeviceGetCount:1=delay(120ms);cuDeviceGetCount:1=delay(80000us);cuDeviceGetCount:2=fail(5)"
     outcome = run(sim_path, rules, COUNT, "time.monotonic() - begin", COUNT, prelude=prelude)
@@ -99,7 +99,7 @@ def test_init_can_fail(sim_path: Path) -> None:
     assert outcome.errors == ""
 
 
-def test_memory_runs_out_after_so_many_bytes(sim_path: Path) -> None:
+def test_memory_limit_fails_allocations(sim_path: Path) -> None:
     outcome = run(
         sim_path,
         "@memory=1M",
@@ -122,7 +122,7 @@ def look_up(name: str) -> str:
     )
 
 
-def test_a_dropped_export_is_not_found_and_its_symbol_stays(sim_path: Path) -> None:
+def test_dropped_export_is_hidden_but_symbol_stays(sim_path: Path) -> None:
     outcome = run(
         sim_path,
         "cuGraphLaunch*=drop",
@@ -133,7 +133,7 @@ def test_a_dropped_export_is_not_found_and_its_symbol_stays(sim_path: Path) -> N
     assert outcome.answers == [[0, False, 1, 500], [0, True, 0, 0], True]
 
 
-def test_dropping_the_newest_variant_leaves_the_older(sim_path: Path) -> None:
+def test_dropped_variant_leaves_older_one(sim_path: Path) -> None:
     address = (
         "(lambda p: (driver('cuGetProcAddress_v2', b'cuMemAlloc', ctypes.byref(p), 13000, ctypes.c_uint64(0), None),"
         " p.value == ctypes.cast(driver.library.cuMemAlloc, ctypes.c_void_p).value))(ctypes.c_void_p())[1]"
@@ -141,7 +141,7 @@ def test_dropping_the_newest_variant_leaves_the_older(sim_path: Path) -> None:
     assert run(sim_path, "cuMemAlloc_v2=drop", address).answers == [True]
 
 
-def test_another_version(sim_path: Path) -> None:
+def test_injected_version_is_reported(sim_path: Path) -> None:
     version = "driver.number('cuDriverGetVersion')"
     outcome = run(
         sim_path, "@version=11080", version, look_up("cuKernelGetName"), look_up("cuLaunchKernelEx")
@@ -161,15 +161,15 @@ driver("cuGetExportTable", ctypes.byref(table), b"neutrino-inject\\0")
 
 
 @pytest.mark.parametrize("inject", ["driver.library.simInject", "table.contents.inject"])
-def test_rules_can_change_while_the_program_runs(sim_path: Path, inject: str) -> None:
+def test_rules_change_at_run_time(sim_path: Path, inject: str) -> None:
     outcome = run(
         sim_path,
         "cuDeviceGetCount:3=fail(9)",
         "table.contents.bytes",
         *[COUNT] * 2,
-        f"{inject}(b'cuDeviceGetCount:3=fail(8)')",  # counts begin anew
+        f"{inject}(b'cuDeviceGetCount:3=fail(8)')",  # counts restart
         *[COUNT] * 3,
-        f"{inject}(b'nonsense')",  # nothing changes
+        f"{inject}(b'nonsense')",  # the rules stay
         f"{inject}(None)",
         *[COUNT] * 3,
         prelude=CONTROL,
@@ -178,8 +178,8 @@ def test_rules_can_change_while_the_program_runs(sim_path: Path, inject: str) ->
     assert outcome.errors == "CPU driver: SIM_INJECT: at character 1, 'nonsense': " + NO_NAME + "\n"
 
 
-NO_NAME = "no export has that name; is it one with _v2 or _ptsz?"
-ACTION = "no such action; there are fail(CODE), delay(TIME) and drop"
+NO_NAME = "unknown export (some need the suffix _v2 or _ptsz)"
+ACTION = "unknown action; use fail(CODE), delay(TIME) or drop"
 
 
 @pytest.mark.parametrize(
@@ -187,26 +187,26 @@ ACTION = "no such action; there are fail(CODE), delay(TIME) and drop"
     [
         ("cuNothing=fail(2)", 1, "cuNothing=fail(2)", NO_NAME),
         ("cuInit=fail(2);cuMemAlloc_v3=drop", 16, "cuMemAlloc_v3=drop", NO_NAME),
-        ("cuInit:=fail(2)", 8, "=fail(2)", "a number is missing"),
-        ("cuInit:0=fail(2)", 9, "=fail(2)", "calls are counted from 1, the smaller number first"),
-        ("cuInit:5-2=fail(2)", 11, "=fail(2)", "calls are counted from 1, the smaller number first"),
-        ("cuInit:101%=fail(2)", 8, "101%=fail(2)", "a probability is from 0% to 100%"),
-        ("cuInit:2", 9, "", "a = is missing"),
+        ("cuInit:=fail(2)", 8, "=fail(2)", "expected a number"),
+        ("cuInit:0=fail(2)", 9, "=fail(2)", "expected an ascending range of calls, counted from 1"),
+        ("cuInit:5-2=fail(2)", 11, "=fail(2)", "expected an ascending range of calls, counted from 1"),
+        ("cuInit:101%=fail(2)", 8, "101%=fail(2)", "expected a probability from 0% to 100%"),
+        ("cuInit:2", 9, "", "expected '='"),
         ("cuInit:2=faill(2)", 10, "faill(2)", ACTION),
-        ("cuInit=fail(2", 14, "", "a ) is missing"),
-        ("cuInit=fail(CUDA_OUCH)", 13, "CUDA_OUCH)", "no result has that name"),
-        ("cuInit=fail(10000)", 18, ")", "results have four digits at most"),
-        ("cuInit=fail(99999999999999999999)", 13, "99999999999999999999)", "the number is too large"),
-        ("cuInit=delay(5)", 15, ")", "a time needs its unit: us, ms or s"),
-        ("cuInit=delay(7200s)", 19, ")", "a delay is an hour at most"),
-        ("cuInit=fail(2) cuInit=fail(3)", 16, "cuInit=fail(3)", "a ; is missing between two rules"),
-        ("=fail(2)", 1, "=fail(2)", "a function's name is missing"),
-        ("@size=5", 1, "@size=5", "no such setting; there are @memory, @version and @seed"),
-        ("@version=12", 12, "", "a version is written as cuDriverGetVersion has it: 12040 for 12.4"),
-        ("@memory=999999999999999999G", 28, "", "the number is too large"),
+        ("cuInit=fail(2", 14, "", "expected ')'"),
+        ("cuInit=fail(CUDA_OUCH)", 13, "CUDA_OUCH)", "unknown result code"),
+        ("cuInit=fail(10000)", 18, ")", "result code too large (at most four digits)"),
+        ("cuInit=fail(99999999999999999999)", 13, "99999999999999999999)", "number too large"),
+        ("cuInit=delay(5)", 15, ")", "expected a unit of time: us, ms or s"),
+        ("cuInit=delay(7200s)", 19, ")", "delay too long (at most one hour)"),
+        ("cuInit=fail(2) cuInit=fail(3)", 16, "cuInit=fail(3)", "expected ';' between rules"),
+        ("=fail(2)", 1, "=fail(2)", "expected the name of a function"),
+        ("@size=5", 1, "@size=5", "unknown setting; use @memory, @version or @seed"),
+        ("@version=12", 12, "", "expected a version as from cuDriverGetVersion: 12040 for 12.4"),
+        ("@memory=999999999999999999G", 28, "", "number too large"),
     ],
 )
-def test_text_that_cannot_be_read_fails_init_and_says_where(
+def test_bad_rules_fail_init_and_report_position(
     sim_path: Path, rules: str, character: int, rest: str, why: str
 ) -> None:
     outcome = run(sim_path, rules, "driver.result('cuInit', 0)", COUNT, prelude="")
@@ -233,20 +233,20 @@ def exports(sim_path: Path) -> list[str]:
 
 
 def beyond_the_header() -> set[str]:
-    """Profiler control and graphics interop, of which the header knows nothing; rules cannot name them."""
+    """Return the exports that the header does not declare. Rules cannot name them."""
     source = (ROOT / "sim" / "driver" / "core" / "undeclared.c").read_text()
     return set(re.findall(r"^(?:MISSING\(|CUresult )(cu\w+)", source, re.M))
 
 
-def test_every_export_can_be_made_to_fail(sim_path: Path) -> None:
-    """Called without arguments: what returns at once touches none."""
+def test_every_export_can_be_injected(sim_path: Path) -> None:
+    """Calls without arguments are safe: an injected failure uses none."""
     names = sorted(set(exports(sim_path)) - beyond_the_header())
     outcome = isolated(sim_path, EVERY.format(names=names), SIM_INJECT="*=fail(4242)")
     assert outcome.answers == [len(names) - 1]
 
 
-def test_entry_points_and_symbols_are_watched_alike(sim_path: Path) -> None:
-    """What cuGetProcAddress gives is the export, not what it calls."""
+def test_entry_points_and_symbols_are_counted_alike(sim_path: Path) -> None:
+    """cuGetProcAddress returns the export, not the implementation."""
     same = (
         "(lambda p: (driver('cuGetProcAddress_v2', b'cuMemAlloc', ctypes.byref(p), 13000, ctypes.c_uint64(0), None),"
         " p.value == ctypes.cast(driver.library.cuMemAlloc_v2, ctypes.c_void_p).value))(ctypes.c_void_p())[1]"
@@ -267,11 +267,11 @@ answer(sum(failures))
 """
 
 
-def test_calls_of_all_threads_are_counted_once(sim_path: Path) -> None:
+def test_calls_of_threads_are_counted_once(sim_path: Path) -> None:
     assert isolated(sim_path, THREADS, SIM_INJECT="cuDeviceGetCount:1001-4000=fail(7)").answers == [3000]
 
 
-def test_a_child_can_call_while_rules_are_there(sim_path: Path) -> None:
+def test_forked_child_can_call_with_rules(sim_path: Path) -> None:
     code = """
 start()
 import os
@@ -283,5 +283,5 @@ answer(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert isolated(sim_path, code, SIM_INJECT="cuMemAlloc_v2=fail(2)").answers == [3]
 
 
-def test_the_control_is_the_only_export_that_is_no_cuda_name(sim_path: Path) -> None:
+def test_sim_inject_is_the_only_non_cuda_export(sim_path: Path) -> None:
     assert [name for name in exports(sim_path) if not name.startswith("cu")] == ["simInject"]

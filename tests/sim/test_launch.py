@@ -92,14 +92,14 @@ def test_launch_of_a_library_kernel_by_configuration(driver: Driver, name: str) 
     [((0, 1, 1), (1, 1, 1), 0), ((1, 65536, 1), (1, 1, 1), 0), ((1, 1, 1), (1025, 1, 1), 0),
      ((1, 1, 1), (1, 1, 65), 0), ((1, 1, 1), (32, 32, 2), 0), ((1, 1, 1), (1, 1, 1), 49153)],
 )  # fmt: skip
-def test_impossible_shapes_are_refused(
+def test_impossible_shape_is_refused(
     driver: Driver, grid: tuple[int, ...], block: tuple[int, ...], shared: int
 ) -> None:
     function = driver.function(STORE, "nothing")
     assert driver.result("cuLaunchKernel", function, *grid, *block, shared, None, None, None) == 1
 
 
-def test_more_dynamic_shared_memory_must_be_asked_for(driver: Driver) -> None:
+def test_dynamic_shared_memory_above_default_needs_attribute(driver: Driver) -> None:
     function = driver.function(STORE, "nothing")
     shape = (1, 1, 1, 1, 1, 1, 100_000, None, None, None)
     assert driver.result("cuLaunchKernel", function, *shape) == 1
@@ -109,7 +109,7 @@ def test_more_dynamic_shared_memory_must_be_asked_for(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize(("address", "code"), [(0x10, 700), (0x13, 716)])
-def test_a_fault_is_sticky(driver: Driver, address: int, code: int) -> None:
+def test_fault_is_sticky(driver: Driver, address: int, code: int) -> None:
     memory = driver.allocate(64)
     where = ctypes.c_uint64(address if code == 700 else memory.value + 1)
     assert driver.launch(driver.function(STORE, "store"), [where, ctypes.c_uint(1)]) == 0
@@ -118,14 +118,14 @@ def test_a_fault_is_sticky(driver: Driver, address: int, code: int) -> None:
     assert driver.result("cuCtxSynchronize") == code
 
 
-def test_a_fault_ends_with_its_context(driver: Driver) -> None:
-    """The fixture's contexts are new: the one before this was broken, this one works."""
+def test_fault_ends_with_its_context(driver: Driver) -> None:
+    """The previous test left a faulted context. The fixture's new context works."""
     memory = driver.allocate(4)
     assert driver.launch(driver.function(STORE, "store"), [memory, ctypes.c_uint(5)]) == 0
     assert driver.read(memory, 4) == b"\5\0\0\0"
 
 
-def test_memory_that_is_no_longer_allocated_cannot_be_written(driver: Driver) -> None:
+def test_write_to_freed_memory_faults(driver: Driver) -> None:
     function = driver.function(STORE, "store")
     memory = driver.allocate(1 << 20)
     driver("cuMemFree_v2", memory)
@@ -133,7 +133,7 @@ def test_memory_that_is_no_longer_allocated_cannot_be_written(driver: Driver) ->
     assert driver.result("cuCtxSynchronize") == 700
 
 
-def test_module_variables_and_functions(driver: Driver) -> None:
+def test_module_globals_and_functions_are_found(driver: Driver) -> None:
     module = driver.handle("cuModuleLoadData", STORE.encode())
     address, size = ctypes.c_uint64(), ctypes.c_size_t()
     driver("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size), module, b"counter")
@@ -158,7 +158,7 @@ def test_module_variables_and_functions(driver: Driver) -> None:
     assert driver.launch(function, []) == 400
 
 
-def test_bad_ptx_says_line_and_instruction(driver: Driver) -> None:
+def test_bad_ptx_reports_line_and_instruction(driver: Driver) -> None:
     text = PTX_HEAD + ".visible .entry bad()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n"
     log = ctypes.create_string_buffer(400)
     options = (ctypes.c_int * 2)(5, 6)
@@ -181,7 +181,7 @@ def fatbin(entries: list[tuple[int, int, int, bytes]]) -> bytes:
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
 
 
-def test_fat_binary_gives_its_newest_ptx_for_this_device(driver: Driver) -> None:
+def test_fatbin_loads_newest_usable_ptx(driver: Driver) -> None:
     image = fatbin(
         [(2, 90, 0, b"\x7fELF"), (1, 70, 0, STORE.encode()), (1, 90, 0, SAXPY.encode()), (1, 100, 0, b"x")]
     )
@@ -198,11 +198,11 @@ def test_fat_binary_gives_its_newest_ptx_for_this_device(driver: Driver) -> None
     [(fatbin([(2, 90, 0, b"\x7fELF")]), 209), (fatbin([(1, 90, 0x8000, b"zstd")]), 999),
      (b"\x7fELF\2\1\1" + bytes(64), 209), (b"\x01\x02\x03\x04", 200), (b"", 200)],
 )  # fmt: skip
-def test_images_without_usable_ptx(driver: Driver, image: bytes, code: int) -> None:
+def test_image_without_usable_ptx_is_refused(driver: Driver, image: bytes, code: int) -> None:
     assert driver.result("cuModuleLoadData", ctypes.byref(ctypes.c_void_p()), image) == code
 
 
-def test_module_from_a_file(driver: Driver, tmp_path: Path) -> None:
+def test_module_loads_from_file(driver: Driver, tmp_path: Path) -> None:
     path = tmp_path / "saxpy.ptx"
     path.write_text(SAXPY)
     assert driver.handle("cuModuleLoad", str(path).encode()).value
@@ -234,25 +234,25 @@ def test_link_product_is_accepted_by_library_load(driver: Driver) -> None:
     assert driver.handle("cuKernelGetLibrary", kernel).value == library.value
 
 
-def test_occupancy_is_bounded_by_threads_and_shared_memory(driver: Driver) -> None:
+def test_occupancy_is_limited_by_threads_and_shared_memory(driver: Driver) -> None:
     function = driver.function(STORE, "nothing")
     call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
     assert driver.number(call, function, 1024, ctypes.c_size_t(0)) == 2
     assert driver.number(call, function, 32, ctypes.c_size_t(0)) == 32
-    assert driver.number(call, function, 32, ctypes.c_size_t(100_000)) == 0  # not asked for yet
+    assert driver.number(call, function, 32, ctypes.c_size_t(100_000)) == 0  # attribute not set yet
     driver("cuFuncSetAttribute", function, 8, 100_000)
     assert driver.number(call, function, 32, ctypes.c_size_t(100_000)) == 2
     assert driver.number(call, function, 1025, ctypes.c_size_t(0)) == 0
 
 
-def test_handles_of_another_kind_are_refused(driver: Driver) -> None:
+def test_handle_of_another_kind_is_refused(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", 0)
     assert driver.result("cuEventRecord", stream, None) == 400
     assert driver.result("cuModuleUnload", stream) == 400
     assert driver.launch(stream, []) == 400
 
 
-def test_the_oldest_launch_calls(driver: Driver) -> None:
+def test_legacy_launch_calls_run_kernel(driver: Driver) -> None:
     x, y = buffers(driver)
     function = driver.function(SAXPY, "saxpy")
     driver("cuFuncSetBlockShape", function, 256, 1, 1)
@@ -265,7 +265,7 @@ def test_the_oldest_launch_calls(driver: Driver) -> None:
     assert driver.read(y, 4 * COUNT) == EXPECTED
 
 
-def test_a_fault_stops_kernels_that_run_beside_it(driver: Driver) -> None:
+def test_fault_stops_concurrent_kernels(driver: Driver) -> None:
     text = STORE.replace("nothing()\n{\n", "nothing()\n{\nagain:\n    bra again;\n")
     spin, store = driver.function(text, "nothing"), driver.function(text, "store")
     one, other = (driver.handle("cuStreamCreate", 1) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Launches that cannot be, refused with the codes that an NVIDIA H200 gave (driver 580.159.04)."""
+"""Invalid launches. Codes are those of an NVIDIA H200 (driver 580.159.04)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def shape(
 @pytest.mark.parametrize(
     "grid", [(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 65536, 1), (1, 1, 65536), (1 << 31, 1, 1)]
 )
-def test_grids_that_do_not_exist(driver: Driver, grid: tuple[int, ...]) -> None:
+def test_invalid_grid_is_refused(driver: Driver, grid: tuple[int, ...]) -> None:
     assert shape(driver, "plain", grid=grid) == INVALID
 
 
@@ -59,7 +59,7 @@ def test_grids_that_do_not_exist(driver: Driver, grid: tuple[int, ...]) -> None:
         ("exact", (128, 1, 1), INVALID),
     ],
 )
-def test_block_shapes(driver: Driver, name: str, block: tuple[int, ...], code: int) -> None:
+def test_block_shape_is_checked(driver: Driver, name: str, block: tuple[int, ...], code: int) -> None:
     assert shape(driver, name, block=block) == code
 
 
@@ -73,21 +73,21 @@ def test_block_shapes(driver: Driver, name: str, block: tuple[int, ...], code: i
         ("shared", 9153, INVALID),
     ],
 )
-def test_shared_memory_beyond_what_was_asked_for(driver: Driver, name: str, shared: int, code: int) -> None:
+def test_shared_memory_above_limit_is_refused(driver: Driver, name: str, shared: int, code: int) -> None:
     assert shape(driver, name, shared=shared) == code
 
 
 @pytest.mark.parametrize(
     ("size", "code"), [(12, 0), (11, 0), (13, OUT_OF_RESOURCES), (16, OUT_OF_RESOURCES), (0, INVALID)]
 )
-def test_packed_parameters_of_another_size(driver: Driver, size: int, code: int) -> None:
+def test_packed_parameter_size_is_checked(driver: Driver, size: int, code: int) -> None:
     buffer, count = ctypes.create_string_buffer(64), ctypes.c_size_t(size)
     extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(buffer), 2, ctypes.addressof(count), 0)
     function = driver.function(KERNELS, "three")
     assert driver.result("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, None, extra) == code
 
 
-def test_parameters_given_badly(driver: Driver) -> None:
+def test_invalid_parameter_lists_are_refused(driver: Driver) -> None:
     function = driver.function(KERNELS, "three")
     buffer, count = ctypes.create_string_buffer(64), ctypes.c_size_t(12)
     pointers = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), ctypes.addressof(buffer))
@@ -98,14 +98,14 @@ def test_parameters_given_badly(driver: Driver) -> None:
         return driver.result("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, parameters, extra)
 
     assert launch(None, 1, ctypes.addressof(buffer), *size) == 0
-    assert launch(pointers, 1, ctypes.addressof(buffer), *size) == INVALID  # both
-    assert launch(None, 9, ctypes.addressof(buffer), *size) == INVALID  # no such tag
-    assert launch(None, *size) == INVALID  # no buffer
+    assert launch(pointers, 1, ctypes.addressof(buffer), *size) == INVALID  # parameters and extra
+    assert launch(None, 9, ctypes.addressof(buffer), *size) == INVALID  # unknown tag
+    assert launch(None, *size) == INVALID  # NULL buffer
     assert launch(None) == INVALID
     assert launch((ctypes.c_void_p * 2)(ctypes.addressof(buffer), None)) == INVALID
 
 
-def test_functions_that_are_none(driver: Driver) -> None:
+def test_invalid_function_is_refused(driver: Driver) -> None:
     for name in ("cuLaunchKernel", "cuLaunchKernel_ptsz"):
         assert driver.result(name, None, 1, 1, 1, 1, 1, 1, 0, None, None, None) == HANDLE
 
@@ -115,14 +115,14 @@ def cooperative(driver: Driver, grid: int, block: int = 64) -> int:
     return driver.result("cuLaunchCooperativeKernel", function, grid, 1, 1, block, 1, 1, 0, None, None)
 
 
-def test_cooperative_grids_must_fit_at_once(driver: Driver) -> None:
-    """16 multiprocessors of 32 blocks."""
+def test_cooperative_grid_must_be_resident(driver: Driver) -> None:
+    """The model has 16 multiprocessors with 32 blocks each."""
     assert cooperative(driver, 512) == 0
     assert cooperative(driver, 513) == TOO_LARGE
-    assert cooperative(driver, 1_000_000, 2000) == INVALID  # the shape is looked at first
+    assert cooperative(driver, 1_000_000, 2000) == INVALID  # the shape is checked first
 
 
-def test_cooperative_launch_over_several_devices_is_refused(driver: Driver) -> None:
+def test_multi_device_cooperative_launch_is_refused(driver: Driver) -> None:
     parameters = ctypes.create_string_buffer(256)
     assert driver.result("cuLaunchCooperativeKernelMultiDevice", parameters, 1, 0) == NOT_SUPPORTED
     assert driver.number("cuDeviceGetAttribute", 96, 0) == 0
@@ -135,24 +135,24 @@ def configured(driver: Driver, *attributes: Attribute, grid: int = 4, function: 
     return driver.result("cuLaunchKernelEx", ctypes.byref(config), function, None, None)
 
 
-# Of an attribute whose value is all zeros.
+# Result of an attribute with a value of zeros.
 @pytest.mark.parametrize(
     ("number", "code"),
     [(0, 0), (1, 0), (2, 0), (3, INVALID), (4, 0), (5, 0), (6, 0), (7, HANDLE), (8, 0), (9, 0), (10, 0), (11, 0),
      (12, HANDLE), (13, NOT_SUPPORTED), (14, 0), (15, INVALID), (16, 0), (50, INVALID), (-1, INVALID),
      (1000, INVALID)],
 )  # fmt: skip
-def test_attributes_known_and_unknown(driver: Driver, number: int, code: int) -> None:
+def test_launch_attribute_ids_are_checked(driver: Driver, number: int, code: int) -> None:
     assert configured(driver, Attribute(number)) == code
 
 
-def test_attributes_that_only_say_how_fast(driver: Driver) -> None:
+def test_performance_attributes_are_accepted(driver: Driver) -> None:
     for priority in (0, 1, -5, -6, -100):
         assert configured(driver, Attribute(8, 0, (priority & 0xFFFFFFFF,))) == 0
     assert configured(driver, Attribute(6, 0, (1,))) == 0  # programmatic stream serialization
 
 
-def test_configurations_that_are_none(driver: Driver) -> None:
+def test_invalid_configuration_is_refused(driver: Driver) -> None:
     function = driver.function(KERNELS, "plain")
     assert driver.result("cuLaunchKernelEx", None, function, None, None) == INVALID
     config = Config((1, 1, 1), (1, 1, 1), 0, None, None, 1)
@@ -171,12 +171,12 @@ def clusters_allowed(grid: int, cluster: tuple[int, int, int]) -> bool:
     [(1, 1, 1), (2, 1, 1), (8, 1, 1), (16, 1, 1), (32, 1, 1), (0, 1, 1), (1, 2, 1), (0, 0, 0)],
 )
 @pytest.mark.parametrize("grid", [1, 2, 3, 4, 8, 16, 32, 64])
-def test_cluster_dimensions(driver: Driver, grid: int, cluster: tuple[int, int, int]) -> None:
+def test_cluster_dimensions_are_checked(driver: Driver, grid: int, cluster: tuple[int, int, int]) -> None:
     expected = 0 if clusters_allowed(grid, cluster) else CLUSTER
     assert configured(driver, Attribute(4, 0, cluster), grid=grid) == expected
 
 
-def test_larger_clusters_must_be_asked_for(driver: Driver) -> None:
+def test_nonportable_cluster_needs_attribute(driver: Driver) -> None:
     function = driver.function(KERNELS, "plain")
     sixteen = Attribute(4, 0, (16, 1, 1))
     assert configured(driver, sixteen, grid=32, function=function) == CLUSTER
@@ -185,14 +185,14 @@ def test_larger_clusters_must_be_asked_for(driver: Driver) -> None:
     assert configured(driver, Attribute(4, 0, (32, 1, 1)), grid=32, function=function) == CLUSTER
 
 
-def test_clusters_that_may_be_larger_than_what_is_required(driver: Driver) -> None:
-    assert configured(driver, Attribute(11, 0, (1, 1, 1))) == CLUSTER  # nothing required
+def test_preferred_cluster_dimension_is_checked(driver: Driver) -> None:
+    assert configured(driver, Attribute(11, 0, (1, 1, 1))) == CLUSTER  # no cluster dimension
     two, four, three = (Attribute(number, 0, (x, 1, 1)) for number, x in ((4, 2), (11, 4), (11, 3)))
     assert configured(driver, two, four) == 0
     assert configured(driver, two, three) == CLUSTER
 
 
-def test_cooperative_clusters(driver: Driver) -> None:
+def test_cooperative_cluster_launch_is_checked(driver: Driver) -> None:
     cooperation, pairs = Attribute(2, 0, (1,)), Attribute(4, 0, (2, 1, 1))
     assert configured(driver, cooperation, pairs) == 0
     assert configured(driver, cooperation, grid=1_000_000) == TOO_LARGE
@@ -217,8 +217,8 @@ answer(ask("cuOccupancyMaxPotentialClusterSize", 0, 64, 0))
 """
 
 
-def test_clusters_that_fit_on_an_h200(sim_path: Path) -> None:
-    """Clusters of up to 4 blocks as measured; of 8, an estimate that is never above and 4 % below at most."""
+def test_cluster_occupancy_matches_h200(sim_path: Path) -> None:
+    """Clusters of up to 4 blocks match the measurement. For 8 the estimate is at most 4 % too low."""
     *ours, none, portable, largest = isolated(sim_path, CLUSTERS, SIM_GPU="h200").answers
     for (size, _, _, real), estimate in zip(H200["clusters"], ours, strict=True):
         if size == 8:
@@ -228,8 +228,8 @@ def test_clusters_that_fit_on_an_h200(sim_path: Path) -> None:
     assert (none, portable, largest) == (0, 8, 16)
 
 
-def test_no_clusters_before_compute_capability_9(sim_path: Path) -> None:
+def test_clusters_before_capability_9_are_refused(sim_path: Path) -> None:
     answers = isolated(sim_path, CLUSTERS.replace("sm_90", "sm_80"), SIM_GPU="a100").answers
-    assert {answers[i] for i in range(4)} == {0}  # clusters of 1 are not clusters
+    assert {answers[i] for i in range(4)} == {0}  # a cluster of 1 is an ordinary block
     assert set(answers[4:24]) == {CLUSTER}
     assert answers[-2:] == [CLUSTER, CLUSTER]

@@ -1,4 +1,4 @@
-"""Fork, exit with work queued, time-outs, threads: each in a process of its own."""
+"""Fork, exit with queued work, timeouts and threads, each in a separate process."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ def life(compile_c: Callable[..., Path], sim_path: Path) -> Callable[..., str]:
     return run
 
 
-def test_child_of_an_initialised_process_is_told_so(life: Callable[..., str]) -> None:
+def test_forked_child_gets_not_initialized(life: Callable[..., str]) -> None:
     assert life("fork-after") == "child 42"
 
 
-def test_fork_before_init_changes_nothing(life: Callable[..., str]) -> None:
+def test_fork_before_init_has_no_effect(life: Callable[..., str]) -> None:
     assert life("fork-before") == "child 42"
 
 
-def test_exit_does_not_wait_for_a_kernel_that_never_ends(life: Callable[..., str]) -> None:
+def test_exit_with_endless_kernel_does_not_wait(life: Callable[..., str]) -> None:
     assert life("exit") == "leaving"
 
 
-def test_kernel_time_out(life: Callable[..., str]) -> None:
+def test_kernel_timeout_is_reported(life: Callable[..., str]) -> None:
     assert life("time-out", SIM_KERNEL_TIMEOUT_MS="50") == "702"
 
 
-def test_threads_make_use_and_destroy(life: Callable[..., str]) -> None:
+def test_threads_create_use_and_destroy_objects(life: Callable[..., str]) -> None:
     assert life("threads") == "done"
 
 
-def test_threads_capture_and_disturb_each_other(life: Callable[..., str]) -> None:
+def test_threads_with_conflicting_captures_stay_consistent(life: Callable[..., str]) -> None:
     assert life("captures") == "done"

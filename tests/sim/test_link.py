@@ -1,4 +1,4 @@
-"""cuLink*: several texts become one. Codes and words are those of driver 580.159 on an H200."""
+"""cuLink*: several texts become one. Codes and messages are those of driver 580.159 on an H200."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Link:
 
 
 def link(driver: Driver, *inputs: bytes | tuple[int, bytes], log: int = 2000) -> Link:
-    """Create, add all, complete, destroy. The inputs are called in1, in2, ..."""
+    """Create a link, add all inputs as in1, in2, ..., complete and destroy it."""
     error, info = ctypes.create_string_buffer(log), ctypes.create_string_buffer(log)
     options = (ctypes.c_int * 5)(5, 6, 3, 4, 12)
     values = (ctypes.c_void_p * 5)(ctypes.addressof(error), log, ctypes.addressof(info), log, 1)
@@ -56,7 +56,7 @@ def load(driver: Driver, *inputs: bytes | tuple[int, bytes]) -> ctypes.c_void_p:
 
 
 def run(driver: Driver, module: ctypes.c_void_p, name: str, *arguments: int) -> int:
-    """A kernel's only result: the u32 that it stores at its first parameter."""
+    """Run a kernel and return the u32 that it stores at its first parameter."""
     function = driver.handle("cuModuleGetFunction", module, name.encode())
     to = driver.allocate(4)
     assert driver.launch(function, [to, *map(ctypes.c_uint32, arguments)]) == 0
@@ -70,7 +70,7 @@ def variable(driver: Driver, module: ctypes.c_void_p, name: str) -> int:
 
 
 def reader(name: str, symbol: str, more: str = "") -> bytes:
-    """A kernel that stores the value of a .u32 variable."""
+    """PTX of a kernel that stores the value of a .u32 global."""
     return f"""{HEAD}{more}
 .visible .entry {name}(.param .u64 to)
 {{
@@ -85,7 +85,7 @@ def reader(name: str, symbol: str, more: str = "") -> bytes:
 
 
 def caller(name: str, callee: str, more: str = "") -> bytes:
-    """A kernel that stores callee(argument)."""
+    """PTX of a kernel that stores callee(argument)."""
     return f"""{HEAD}{more}
 .visible .entry {name}(.param .u64 to, .param .u32 value)
 {{
@@ -107,7 +107,7 @@ def caller(name: str, callee: str, more: str = "") -> bytes:
 
 
 def function(linkage: str, name: str, operation: str) -> str:
-    """u32 name(u32 value): `operation` computes %r2 from %r1."""
+    """PTX of u32 name(u32 value), where `operation` computes %r2 from %r1."""
     return f"""{linkage} .func (.param .b32 result) {name}(.param .b32 value)
 {{
     .reg .b32 %r<3>;
@@ -123,18 +123,18 @@ def prototype(name: str) -> str:
     return f".extern .func (.param .b32 result) {name}(.param .b32 value);\n"
 
 
-def test_what_nvcc_compiles_apart_is_linked(driver: Driver) -> None:
+def test_separately_compiled_nvcc_objects_link(driver: Driver) -> None:
     parts = [(DATA / f"{name}.ptx").read_bytes() for name in ("caller", "callee")]
     for order in (parts, parts[::-1]):
         module = load(driver, *order)
-        # answer(7) = 30 * 7 + 3, base = 1000, twice(5) = 2 * 5: two static functions and two static variables
+        # answer(7) = 30 * 7 + 3, base = 1000, twice(5) = 2 * 5: two static functions and two static globals
         assert run(driver, module, "call", 7) == 213 + 1000 + 10
-        assert run(driver, module, "call", 7) == 283 + 1000 + 10  # and `calls` is a variable
+        assert run(driver, module, "call", 7) == 283 + 1000 + 10  # and `calls` is a global
     fat = [(FAT_INPUT, (DATA / f"{name}.fatbin").read_bytes()) for name in ("caller", "callee")]
     assert run(driver, load(driver, *fat), "call", 1) == 33 + 1000 + 10
 
 
-def test_function_and_variable_of_another_text(driver: Driver) -> None:
+def test_references_to_other_text_resolve(driver: Driver) -> None:
     uses = caller("call", "triple", prototype("triple"))
     defines = (HEAD + function(".visible", "triple", "mul.lo.u32 %r2, %r1, 3;")).encode()
     for order in ([uses, defines], [defines, uses]):
@@ -146,8 +146,8 @@ def test_function_and_variable_of_another_text(driver: Driver) -> None:
         assert run(driver, module, "get") == variable(driver, module, "value") == 77
 
 
-def test_initial_values_may_name_each_other(driver: Driver) -> None:
-    """Each text holds the other's address."""
+def test_initializers_may_reference_each_other(driver: Driver) -> None:
+    """Each text contains the other's address."""
     one = HEAD + ".extern .global .u64 q;\n.visible .global .u64 p = q;\n"
     two = HEAD + ".extern .global .u64 p;\n.visible .global .u64 q = p;\n"
     module = load(driver, one.encode(), two.encode())
@@ -159,7 +159,7 @@ def test_initial_values_may_name_each_other(driver: Driver) -> None:
     assert held == addresses[::-1]
 
 
-def test_static_names_are_kept_apart(driver: Driver) -> None:
+def test_static_names_stay_separate(driver: Driver) -> None:
     texts = [
         caller(
             f"call{number}",
@@ -174,7 +174,7 @@ def test_static_names_are_kept_apart(driver: Driver) -> None:
     assert variable(driver, module, "offset") == 1  # the first keeps its name
 
 
-def test_static_name_gives_way_to_a_visible_one(driver: Driver) -> None:
+def test_static_name_yields_to_visible_name(driver: Driver) -> None:
     static = reader("get1", "value", ".global .align 4 .u32 value = 5;\n")
     visible = reader("get2", "value", ".visible .global .align 4 .u32 value = 9;\n")
     for order in ([static, visible], [visible, static]):
@@ -183,7 +183,7 @@ def test_static_name_gives_way_to_a_visible_one(driver: Driver) -> None:
         assert variable(driver, module, "value") == 9
 
 
-def test_static_name_resolves_no_reference_of_others(driver: Driver) -> None:
+def test_static_name_is_invisible_to_other_texts(driver: Driver) -> None:
     done = link(
         driver,
         reader("get", "value", ".extern .global .align 4 .u32 value;\n"),
@@ -192,7 +192,7 @@ def test_static_name_resolves_no_reference_of_others(driver: Driver) -> None:
     assert (done.added, done.code) == ([0, 0], 300)
 
 
-def test_static_function_may_be_called_like_an_instruction(driver: Driver) -> None:
+def test_static_function_may_have_an_opcode_name(driver: Driver) -> None:
     texts = [
         caller(
             f"call{number}",
@@ -208,7 +208,7 @@ def test_static_function_may_be_called_like_an_instruction(driver: Driver) -> No
     assert [run(driver, module, f"call{number}", 1) for number in (10, 20)] == [12, 22]
 
 
-def test_weak_gives_way(driver: Driver) -> None:
+def test_weak_definition_yields(driver: Driver) -> None:
     def weak(value: int) -> bytes:
         body = function(".weak", "pick", f"add.u32 %r2, %r1, {value};")
         return caller(f"call{value}", "pick", f".weak .global .align 4 .u32 gv = {value};\n" + body)
@@ -229,7 +229,7 @@ def test_weak_gives_way(driver: Driver) -> None:
         assert [run(driver, module, f"call{number}", 100) for number in (1, 2)] == [100 + value] * 2
 
 
-def test_common_variables_are_one(driver: Driver) -> None:
+def test_common_globals_are_merged(driver: Driver) -> None:
     common = ".common .global .align 4 .u32 gv;\n"
     module = load(driver, reader("get1", "gv", common), reader("get2", "gv", common))
     assert variable(driver, module, "gv") == 0
@@ -243,7 +243,7 @@ def test_common_variables_are_one(driver: Driver) -> None:
     assert size.value == 64
 
 
-def test_dynamic_shared_memory_has_one_name_in_several_texts(driver: Driver) -> None:
+def test_dynamic_shared_memory_is_shared_between_texts(driver: Driver) -> None:
     def text(number: int) -> bytes:
         return f"""{HEAD}.extern .shared .align 16 .b8 memory[];
 .shared .align 4 .u32 own;
@@ -272,7 +272,7 @@ def test_dynamic_shared_memory_has_one_name_in_several_texts(driver: Driver) -> 
         assert struct.unpack("<I", driver.read(to, 4)) == (100 + number,)
 
 
-def test_undefined_references_are_all_named(driver: Driver) -> None:
+def test_undefined_references_are_all_reported(driver: Driver) -> None:
     done = link(
         driver,
         reader("get", "value", ".extern .global .align 4 .u32 value;\n.extern .global .u32 unused;\n"),
@@ -285,21 +285,21 @@ def test_undefined_references_are_all_named(driver: Driver) -> None:
     ]
 
 
-def test_whole_program_without_a_linker(driver: Driver) -> None:
-    """A function that is missing is an error; a variable that is only declared becomes one."""
+def test_undefined_function_fails_load_but_undefined_global_loads(driver: Driver) -> None:
+    """A missing function is an error. A global that is only declared becomes a definition."""
     missing = caller("call", "absent", prototype("absent"))
     assert driver.result("cuModuleLoadData", ctypes.byref(ctypes.c_void_p()), missing) == 218
     text = reader("get", "value", ".extern .global .align 4 .u32 value;\n")
     assert run(driver, driver.handle("cuModuleLoadData", text), "get") == 0
 
 
-def test_defined_twice(driver: Driver) -> None:
+def test_duplicate_definition_fails_link(driver: Driver) -> None:
     done = link(driver, kernel("a"), kernel("a"), kernel("b"))
     assert (done.added, done.code) == ([0, 300, 0], 300)
     assert done.error == "error   : Multiple definition of 'a' in 'in2', first defined in 'in1'"
 
 
-def test_declarations_that_differ(driver: Driver) -> None:
+def test_conflicting_declarations_fail_link(driver: Driver) -> None:
     wide = (HEAD + ".extern .global .align 8 .u64 ev;\n.visible .global .u64 z = ev;\n").encode()
     narrow = (HEAD + ".visible .global .align 4 .u32 ev = 5;\n").encode()
     done = link(driver, wide, narrow)
@@ -334,8 +334,8 @@ def test_declarations_that_differ(driver: Driver) -> None:
         ((99, kernel("b")), 1, 0),
     ],
 )
-def test_inputs_that_are_refused(driver: Driver, given: tuple[int, bytes], code: int, complete: int) -> None:
-    """What was added before still links, unless the code itself was for machines."""
+def test_invalid_input_is_refused(driver: Driver, given: tuple[int, bytes], code: int, complete: int) -> None:
+    """Earlier inputs still link, unless the refused input was machine code."""
     done = link(driver, kernel("a"), given)
     assert (done.added, done.code) == ([0, code], complete)
     assert (done.error == "") == (code == 1)
@@ -344,7 +344,7 @@ def test_inputs_that_are_refused(driver: Driver, given: tuple[int, bytes], code:
         assert driver.handle("cuModuleGetFunction", module, b"a").value
 
 
-def test_line_and_instruction_of_an_input(driver: Driver) -> None:
+def test_error_in_input_reports_line_and_instruction(driver: Driver) -> None:
     text = HEAD + ".visible .entry bad()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n"
     done = link(driver, kernel("a"), text.encode())
     assert done.added == [0, 218]
@@ -352,33 +352,33 @@ def test_line_and_instruction_of_an_input(driver: Driver) -> None:
     assert "frobnicate" in done.error
 
 
-def test_text_ends_at_its_nul(driver: Driver) -> None:
+def test_ptx_input_ends_at_nul(driver: Driver) -> None:
     assert link(driver, kernel("b") + b"\0\0bogus").code == 0
 
 
-def test_newest_version_and_target_prevail(driver: Driver) -> None:
+def test_link_uses_newest_version_and_target(driver: Driver) -> None:
     product = link(driver, kernel("a", "7.0", "sm_80"), kernel("b", "8.3", "sm_90a"), kernel("c")).product
     assert product.startswith(b".version 8.3\n.target sm_90a\n")
 
 
-def test_log_says_what_was_compiled(driver: Driver) -> None:
+def test_link_log_lists_compiled_kernels(driver: Driver) -> None:
     done = link(driver, kernel("a"), kernel("b"))
     assert "Compiling entry function 'a'" in done.info
     assert "Compiling entry function 'b'" in done.info
     assert done.error == ""
 
 
-def test_nothing_links_to_nothing(driver: Driver) -> None:
+def test_link_without_inputs_succeeds(driver: Driver) -> None:
     assert driver.handle("cuModuleLoadData", link(driver).product).value
 
 
-def test_product_is_accepted_by_libraries(driver: Driver) -> None:
+def test_link_product_loads_as_library(driver: Driver) -> None:
     done = link(driver, SAXPY.encode(), kernel("a"))
     library = driver.handle("cuLibraryLoadData", done.product, None, None, 0, None, None, 0)
     assert driver.number("cuLibraryGetKernelCount", library, kind=ctypes.c_uint) == 2
 
 
-def test_files(driver: Driver, tmp_path: Path) -> None:
+def test_link_files_are_checked(driver: Driver, tmp_path: Path) -> None:
     state = ctypes.c_void_p()
     driver("cuLinkCreate_v2", 0, None, None, ctypes.byref(state))
 
@@ -400,7 +400,7 @@ def test_files(driver: Driver, tmp_path: Path) -> None:
     driver("cuLinkDestroy", state)
 
 
-def test_calls_out_of_order(driver: Driver) -> None:
+def test_link_calls_out_of_order_are_refused(driver: Driver) -> None:
     state, product, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
     text = kernel("a")
 
@@ -428,8 +428,8 @@ def test_calls_out_of_order(driver: Driver) -> None:
     assert driver.result("cuLinkDestroy", None) == 400
 
 
-def test_program_of_several_objects(driver: Driver) -> None:
-    """nvcc -rdc=true leaves a wrapper of version 2: the objects' fat binaries, linked where nothing else fits."""
+def test_program_with_several_objects_links_at_load(driver: Driver) -> None:
+    """nvcc -rdc=true writes one fat binary per object. They are linked if no linked code fits the device."""
     parts = [
         ctypes.create_string_buffer((DATA / f"{name}.fatbin").read_bytes()) for name in ("caller", "callee")
     ]
@@ -441,7 +441,7 @@ def test_program_of_several_objects(driver: Driver) -> None:
     assert driver.result("cuModuleLoadFatBinary", ctypes.byref(ctypes.c_void_p()), wrapper) == 300
 
 
-def test_linker_under_sanitizers(compile_c: Callable[..., Path]) -> None:
+def test_linker_passes_sanitizers(compile_c: Callable[..., Path]) -> None:
     """A longer run is the same program with a larger count."""
     engine = ROOT / "sim" / "ptx"
     program = compile_c(

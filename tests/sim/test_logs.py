@@ -1,4 +1,4 @@
-"""The driver's error log. What is refused, and the form of a line, are those of a GPU's driver."""
+"""The driver's error log. Results and the format of lines are those of a GPU's driver."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def here(driver: Driver) -> ctypes.c_uint:
 
 
 def refuse(driver: Driver, times: int = 1) -> None:
-    """A call that is refused, with a line that says so."""
+    """Make calls that fail with one log line each."""
     for _ in range(times):
         assert driver.result("cuLogsCurrent", None, 0) == 1
 
@@ -45,7 +45,7 @@ def dump(driver: Driver, iterator: Any, size: int = 25600) -> tuple[int, int, st
     return code, bytes_.value, buffer.value.decode() if code == 0 else ""
 
 
-def test_arguments(logs: Driver) -> None:
+def test_log_arguments_are_checked(logs: Driver) -> None:
     iterator = here(logs)
     assert logs.result("cuLogsRegisterCallback", None, None, None) == 1
     assert logs.result("cuLogsUnregisterCallback", None) == 1
@@ -56,18 +56,18 @@ def test_arguments(logs: Driver) -> None:
     assert logs.result("cuLogsDumpToFile", place, b"/nonexistent/folder/log", 0) == 1
 
 
-def test_lines_from_an_iterator_on(logs: Driver) -> None:
+def test_iterator_returns_later_lines(logs: Driver) -> None:
     iterator = here(logs)
     assert dump(logs, iterator) == (0, 0, "")
     refuse(logs, 2)
     code, size, text = dump(logs, iterator)
     assert (code, size) == (0, len(text))
     assert LINE.findall(text) == [REFUSED] * 2
-    assert dump(logs, iterator) == (0, 0, ""), "it has moved on"
+    assert dump(logs, iterator) == (0, 0, ""), "the iterator moved forward"
     assert dump(logs, None)[2].endswith(text)
 
 
-def test_a_buffer_that_is_too_small_gets_the_newest(logs: Driver) -> None:
+def test_small_buffer_gets_newest_lines(logs: Driver) -> None:
     iterator = here(logs)
     refuse(logs, 3)
     start = iterator.value
@@ -81,21 +81,21 @@ def test_a_buffer_that_is_too_small_gets_the_newest(logs: Driver) -> None:
     assert dump(logs, ctypes.c_uint(start), 4)[:2] == (1, 0)
 
 
-def test_old_lines_are_overwritten(logs: Driver) -> None:
+def test_oldest_lines_are_overwritten(logs: Driver) -> None:
     iterator = here(logs)
     refuse(logs, 500)
     assert 0 < len(LINE.findall(dump(logs, iterator)[2])) < 500
 
 
-def test_a_file(logs: Driver, tmp_path: Path) -> None:
+def test_log_is_written_to_file(logs: Driver, tmp_path: Path) -> None:
     iterator, path = here(logs), tmp_path / "log"
     refuse(logs)
     logs("cuLogsDumpToFile", ctypes.byref(iterator), str(path).encode(), 0)
     assert LINE.findall(path.read_text()) == [REFUSED]
 
 
-def test_callbacks_are_told(logs: Driver) -> None:
-    """Of a refusal at once, of a kernel's fault when it happens; not any more when unregistered."""
+def test_registered_callback_receives_lines(logs: Driver) -> None:
+    """A callback receives refusals at once and faults when they happen, until it is unregistered."""
     seen: list[tuple[int | None, int, str]] = []
 
     def told(data: int | None, level: int, message: int, length: int) -> None:
@@ -109,7 +109,7 @@ def test_callbacks_are_told(logs: Driver) -> None:
         assert logs.launch(logs.function(STORE, "store"), [ctypes.c_uint64(0x1230), ctypes.c_uint(1)]) == 0
         assert logs.result("cuCtxSynchronize") == 700
         assert "700 (CUDA_ERROR_ILLEGAL_ADDRESS)" in seen[1][2]
-    finally:  # the driver must not call what Python has let go of
+    finally:  # the driver must not call an object that Python has freed
         logs("cuLogsUnregisterCallback", handle)
     refuse(logs)
     assert len(seen) == 2

@@ -1,4 +1,4 @@
-"""Memory: allocations, copies, sets, pools, pointer attributes, virtual memory."""
+"""Memory: allocation, copies, memset, pools, pointer attributes, virtual memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def size(value: int) -> ctypes.c_size_t:
     return ctypes.c_size_t(value)
 
 
-def test_round_trip_and_free(driver: Driver) -> None:
+def test_allocation_round_trips_and_frees(driver: Driver) -> None:
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     driver("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
     before = free.value
@@ -31,7 +31,7 @@ def test_round_trip_and_free(driver: Driver) -> None:
     assert driver.result("cuMemFree_v2", memory) == 1
 
 
-def test_allocation_fails_when_memory_is_used_up(driver: Driver) -> None:
+def test_allocation_beyond_memory_fails(driver: Driver) -> None:
     address = ctypes.c_uint64()
     assert driver.result("cuMemAlloc_v2", ctypes.byref(address), size(9 << 30)) == 2
     assert driver.result("cuMemAlloc_v2", ctypes.byref(address), size(0)) == 1
@@ -44,7 +44,7 @@ def test_copy_past_an_allocation_is_refused(driver: Driver) -> None:
     assert driver.result("cuMemcpyHtoD_v2", ctypes.c_uint64(0x1000), buffer, size(4)) == 1
 
 
-def test_address_range(driver: Driver) -> None:
+def test_address_range_contains_address(driver: Driver) -> None:
     memory = driver.allocate(1000)
     base, length = ctypes.c_uint64(), ctypes.c_size_t()
     inside = ctypes.c_uint64(memory.value + 999)
@@ -58,14 +58,14 @@ def test_address_range(driver: Driver) -> None:
     ("call", "value", "unit"),
     [("cuMemsetD8_v2", 0x5A, 1), ("cuMemsetD16_v2", 0x1234, 2), ("cuMemsetD32_v2", 0x89ABCDEF, 4)],
 )
-def test_sets(driver: Driver, call: str, value: int, unit: int) -> None:
+def test_memset_writes_every_element(driver: Driver, call: str, value: int, unit: int) -> None:
     memory = driver.allocate(40)
     driver("cuMemsetD8_v2", memory, 0, size(40))
     driver(call, memory, value, size(5))
     assert driver.read(memory, 40) == value.to_bytes(unit, "little") * 5 + bytes(40 - 5 * unit)
 
 
-def test_set_of_a_rectangle_keeps_the_rest_of_each_row(driver: Driver) -> None:
+def test_memset_2d_keeps_pitch_gaps(driver: Driver) -> None:
     memory = driver.allocate(48)
     driver("cuMemsetD8_v2", memory, 0, size(48))
     driver("cuMemsetD2D32_v2", memory, size(16), 0xFFFFFFFF, size(2), size(3))
@@ -88,7 +88,7 @@ class Copy2D(ctypes.Structure):
     ] + [("Width", ctypes.c_size_t), ("Height", ctypes.c_size_t)]
 
 
-def test_copy_of_a_rectangle(driver: Driver) -> None:
+def test_copy_2d_round_trips(driver: Driver) -> None:
     picture = bytes(range(64))  # 8 rows of 8
     source = ctypes.create_string_buffer(picture, 64)
     memory = driver.allocate(3 * 32)
@@ -99,9 +99,7 @@ def test_copy_of_a_rectangle(driver: Driver) -> None:
     rows = [picture[8 * y + 2 : 8 * y + 7] for y in (1, 2, 3)]
     assert driver.read(memory, 96) == b"".join(row + bytes(27) for row in rows)
     copy.Height = 4
-    assert driver.result("cuMemcpy2D_v2", ctypes.byref(copy)) == 1, (
-        "the fourth row lies outside the allocation"
-    )
+    assert driver.result("cuMemcpy2D_v2", ctypes.byref(copy)) == 1, "the fourth row is outside the allocation"
 
 
 def test_pageable_source_may_change_after_an_asynchronous_copy(driver: Driver) -> None:
@@ -136,7 +134,7 @@ def test_pointer_attributes_tell_device_host_and_managed_apart(driver: Driver) -
     driver("cuMemFreeHost", ctypes.c_void_p(host))
 
 
-def test_prefetch_takes_managed_memory_only(driver: Driver) -> None:
+def test_prefetch_of_other_memory_is_refused(driver: Driver) -> None:
     managed = ctypes.c_uint64(driver.number("cuMemAllocManaged", size(256), 1, kind=ctypes.c_uint64))
     device = driver.allocate(256)
     assert driver.result("cuMemPrefetchAsync", managed, size(256), 0, None) == 0
@@ -144,7 +142,7 @@ def test_prefetch_takes_managed_memory_only(driver: Driver) -> None:
     assert driver.result("cuMemPrefetchAsync", device, size(256), 0, None) == 1
 
 
-def test_registered_memory_is_the_devices_until_unregistered(driver: Driver) -> None:
+def test_registered_memory_is_device_accessible_until_unregistered(driver: Driver) -> None:
     memory = ctypes.create_string_buffer(4096)
     driver("cuMemHostRegister_v2", memory, size(4096), 0)
     assert driver.result("cuMemHostRegister_v2", memory, size(4096), 0) == 712
@@ -155,7 +153,7 @@ def test_registered_memory_is_the_devices_until_unregistered(driver: Driver) -> 
     assert driver.result("cuMemHostUnregister", memory) == 713
 
 
-def test_pool_counts_what_is_in_use(driver: Driver) -> None:
+def test_pool_counts_used_bytes(driver: Driver) -> None:
     pool = driver.handle("cuDeviceGetMemPool", 0)
     stream = driver.handle("cuStreamCreate", 0)
 
@@ -212,7 +210,7 @@ def map_at(driver: Driver, address: int, memory: ctypes.c_uint64) -> None:
     driver("cuMemSetAccess", where, size(GRANULE), ctypes.byref(access), size(1))
 
 
-def test_other_physical_memory_behind_the_same_fixed_address(driver: Driver) -> None:
+def test_fixed_address_can_be_remapped(driver: Driver) -> None:
     arguments = (size(2 * GRANULE), size(0), ctypes.c_uint64(ARENA), ctypes.c_uint64(0))
     base = driver.number("cuMemAddressReserve", *arguments, kind=ctypes.c_uint64)
     assert base == ARENA

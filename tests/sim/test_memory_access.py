@@ -1,4 +1,4 @@
-"""Who may touch memory: access of mappings, read-only memory, registered memory."""
+"""Access to memory: mappings, read-only memory, registered memory."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def mapping(driver: Driver) -> Iterator[ctypes.c_uint64]:
     driver("cuMemAddressFree", where, size(GRANULE))
 
 
-def test_access_comes_back(driver: Driver, mapping: ctypes.c_uint64) -> None:
+def test_access_flags_round_trip(driver: Driver, mapping: ctypes.c_uint64) -> None:
     found = ctypes.c_ulonglong(9)
     inside = ctypes.c_uint64(mapping.value + 4097)
     for flags in (NONE, READ, READ_WRITE, NONE):
@@ -71,7 +71,7 @@ def test_access_comes_back(driver: Driver, mapping: ctypes.c_uint64) -> None:
     assert set_access(driver, ctypes.c_uint64(mapping.value + 512), READ) == INVALID_VALUE
 
 
-def test_copies_read_from_read_only_memory_and_never_write(driver: Driver, mapping: ctypes.c_uint64) -> None:
+def test_copy_to_read_only_memory_is_refused(driver: Driver, mapping: ctypes.c_uint64) -> None:
     assert set_access(driver, mapping, READ_WRITE) == 0
     driver.write(mapping, b"constant")
     assert set_access(driver, mapping, READ) == 0
@@ -88,7 +88,7 @@ def test_copies_read_from_read_only_memory_and_never_write(driver: Driver, mappi
     assert driver.result("cuMemcpyDtoH_v2", buffer, mapping, size(8)) == INVALID_VALUE
 
 
-def test_a_kernel_reads_read_only_memory(driver: Driver, mapping: ctypes.c_uint64) -> None:
+def test_kernel_reads_read_only_memory(driver: Driver, mapping: ctypes.c_uint64) -> None:
     assert set_access(driver, mapping, READ_WRITE) == 0
     driver.write(mapping, b"four")
     assert set_access(driver, mapping, READ) == 0
@@ -98,7 +98,7 @@ def test_a_kernel_reads_read_only_memory(driver: Driver, mapping: ctypes.c_uint6
 
 
 @pytest.mark.parametrize(("text", "name"), [(STORE, "store"), (LOAD, "add"), (LOAD, "load")])
-def test_a_kernel_that_writes_read_only_memory_faults(
+def test_kernel_write_to_read_only_memory_faults(
     driver: Driver, mapping: ctypes.c_uint64, text: str, name: str
 ) -> None:
     assert set_access(driver, mapping, READ) == 0
@@ -107,7 +107,7 @@ def test_a_kernel_that_writes_read_only_memory_faults(
     assert driver.result("cuCtxSynchronize") == ILLEGAL_ADDRESS
 
 
-def test_a_copy_queued_before_access_was_taken_faults(driver: Driver, mapping: ctypes.c_uint64) -> None:
+def test_queued_copy_after_access_removal_faults(driver: Driver, mapping: ctypes.c_uint64) -> None:
     assert set_access(driver, mapping, READ_WRITE) == 0
     stream, other = driver.handle("cuStreamCreate", 1), driver.allocate(16)
 
@@ -124,7 +124,7 @@ def test_a_copy_queued_before_access_was_taken_faults(driver: Driver, mapping: c
     assert driver.result("cuStreamSynchronize", stream) == ILLEGAL_ADDRESS
 
 
-def test_registered_read_only_pages_are_not_written(driver: Driver, tmp_path: Path) -> None:
+def test_registered_read_only_pages_refuse_writes(driver: Driver, tmp_path: Path) -> None:
     path = tmp_path / "constant"
     path.write_bytes(b"constant" * 512)
     library = ctypes.CDLL(None)

@@ -1,4 +1,4 @@
-"""Copies between contexts, in batches, and what all copies refuse."""
+"""Copies between contexts and in batches, and invalid copies."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_peer_copy_waits_for_the_other_contexts_work(driver: Driver) -> None:
     assert driver.result("cuMemcpyPeer", own, here, own, there, size(16)) == INVALID_CONTEXT
 
 
-def test_box_between_contexts(driver: Driver) -> None:
+def test_box_copy_between_contexts_round_trips(driver: Driver) -> None:
     here = context_of(driver).value
     memory = driver.allocate(64)
     driver.write(memory, bytes(range(64)))
@@ -124,7 +124,7 @@ class Plain3D(ctypes.Structure):
     "wrong",
     [
         {"srcPitch": 3},  # less than X + Width
-        {"srcPitch": 0x80000000},  # more than a pitch may be
+        {"srcPitch": 0x80000000},  # above the largest pitch
         {"srcHeight": 3},  # less than Y + Height
         {"srcLod": 1},
         {"srcReserved": 1},
@@ -138,7 +138,7 @@ class Plain3D(ctypes.Structure):
         {"dstHost": None},
     ],
 )
-def test_a_box_that_is_not_all_there_is_refused(driver: Driver, wrong: dict[str, int | None]) -> None:
+def test_box_outside_allocation_is_refused(driver: Driver, wrong: dict[str, int | None]) -> None:
     memory = driver.allocate(64)
     buffer = ctypes.create_string_buffer(64)
     copy = Plain3D(srcType=2, srcDevice=memory.value, srcPitch=4, srcHeight=4, srcX=2, srcY=2)
@@ -153,7 +153,7 @@ def test_a_box_that_is_not_all_there_is_refused(driver: Driver, wrong: dict[str,
 def batch(
     driver: Driver, copies: Sequence[tuple[int, int, int]], orders: Sequence[tuple[int, int]], stream: object
 ) -> tuple[int, int]:
-    """Result and index of the copy at fault. `orders`: first copy, order."""
+    """Return the result and the index of the failed copy. `orders`: pairs of first copy and access order."""
     to, source = ((ctypes.c_uint64 * len(copies))(*(copy[i] for copy in copies)) for i in (0, 1))
     sizes = (ctypes.c_size_t * len(copies))(*(copy[2] for copy in copies))
     attributes = (Attributes * len(orders))(*(Attributes(order=order) for _, order in orders))
@@ -167,7 +167,7 @@ def batch(
     return result, ctypes.c_ssize_t(failed.value).value
 
 
-def test_batch_reads_each_source_in_its_order(driver: Driver) -> None:
+def test_batch_respects_source_access_order(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", 1)
     memory = driver.allocate(64)
     at = memory.value
@@ -194,7 +194,7 @@ def test_batch_reads_each_source_in_its_order(driver: Driver) -> None:
 @pytest.mark.parametrize(
     ("bytes_", "orders", "failed"),
     [
-        (64, [(0, 0)], 0),  # no order given
+        (64, [(0, 0)], 0),  # invalid access order
         (64, [(0, 4)], 0),
         (65, [(0, STREAM)], 1),
         (64, [(1, STREAM)], -1),
@@ -203,7 +203,7 @@ def test_batch_reads_each_source_in_its_order(driver: Driver) -> None:
         (64, [(0, STREAM), (1, ANY), (2, ANY)], -1),
     ],
 )
-def test_batch_is_refused_as_a_whole(
+def test_invalid_batch_copies_nothing(
     driver: Driver, bytes_: int, orders: list[tuple[int, int]], failed: int
 ) -> None:
     stream = driver.handle("cuStreamCreate", 0)
@@ -216,7 +216,7 @@ def test_batch_is_refused_as_a_whole(
     assert driver.read(memory, 64) == b"\1" * 64
 
 
-def test_batch_needs_a_stream_of_its_own(driver: Driver) -> None:
+def test_batch_on_legacy_stream_is_refused(driver: Driver) -> None:
     memory = driver.allocate(16)
     copies = [(memory.value, memory.value + 8, 8)]
     assert batch(driver, copies, [(0, STREAM)], None) == (INVALID_VALUE, -1)
@@ -224,7 +224,7 @@ def test_batch_needs_a_stream_of_its_own(driver: Driver) -> None:
     assert batch(driver, copies, [(0, STREAM)], ctypes.c_void_p(2)) == (0, -1)
 
 
-def test_batch_of_boxes(driver: Driver) -> None:
+def test_box_batch_copies(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", 0)
     memory = driver.allocate(64)
     buffer = ctypes.create_string_buffer(bytes(range(64)), 64)
@@ -247,7 +247,7 @@ def test_batch_of_boxes(driver: Driver) -> None:
     assert driver.result("cuMemcpy3DBatchAsync", size(2), boxes, *arguments) == INVALID_VALUE
 
 
-def test_copy_with_attributes(driver: Driver) -> None:
+def test_copy_with_attributes_is_checked(driver: Driver) -> None:
     if not hasattr(driver.library, "cuMemcpyWithAttributesAsync"):
         pytest.skip("built with a header before CUDA 13.2")
     stream = driver.handle("cuStreamCreate", 0)

@@ -1,4 +1,4 @@
-"""Advice and prefetches of managed memory, and what is told about them."""
+"""Advice and prefetches for managed memory, and queries."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def ask(driver: Driver, attribute: int, where: ctypes.c_uint64, bytes_: int, cou
     return list(numbers)
 
 
-def test_advice_holds_where_every_page_has_it(driver: Driver) -> None:
+def test_advice_query_needs_every_page(driver: Driver) -> None:
     memory = managed(driver, 8 * PAGE)
-    first = PAGE - memory.value % PAGE  # up to a page, of which the advice takes whole ones
+    first = PAGE - memory.value % PAGE  # up to the next page: advice is rounded to pages
     tail = ctypes.c_uint64(memory.value + first)
     assert ask(driver, READ_MOSTLY, memory, 8 * PAGE) == [0]
     driver("cuMemAdvise", memory, size(first + 1), SET_READ_MOSTLY, 0)
@@ -42,7 +42,7 @@ def test_advice_holds_where_every_page_has_it(driver: Driver) -> None:
     assert ask(driver, READ_MOSTLY, ctypes.c_uint64(tail.value + 2 * PAGE), PAGE) == [1]
 
 
-def test_places(driver: Driver) -> None:
+def test_location_advice_round_trips(driver: Driver) -> None:
     memory = managed(driver, 4 * PAGE)
     whole = (memory, size(4 * PAGE))
     assert ask(driver, PREFERRED, memory, PAGE) == [NOWHERE]
@@ -66,16 +66,16 @@ def test_places(driver: Driver) -> None:
     assert ask(driver, ACCESSED_BY, memory, 16, 2) == [HOST, NOWHERE]
 
 
-def test_new_memory_has_had_no_advice(driver: Driver) -> None:
+def test_reused_memory_has_no_advice(driver: Driver) -> None:
     memory = managed(driver, PAGE)
     driver("cuMemAdvise", memory, size(PAGE), SET_READ_MOSTLY, 0)
     driver("cuMemFree_v2", memory)
     again = managed(driver, PAGE)
-    assert again.value == memory.value, "else this test shows nothing"
+    assert again.value == memory.value, "the address must be reused"
     assert ask(driver, READ_MOSTLY, again, PAGE) == [0]
 
 
-def test_several_attributes_at_once(driver: Driver) -> None:
+def test_several_attributes_query_together(driver: Driver) -> None:
     memory = managed(driver, PAGE)
     driver("cuMemAdvise", memory, size(PAGE), SET_READ_MOSTLY, 0)
     first, second = ctypes.c_int(), (ctypes.c_int * 2)()
@@ -88,7 +88,7 @@ def test_several_attributes_at_once(driver: Driver) -> None:
     assert driver.result("cuMemRangeGetAttributes", data, sizes, *arguments) == INVALID_VALUE
 
 
-def test_what_is_refused(driver: Driver) -> None:
+def test_invalid_hints_are_refused(driver: Driver) -> None:
     memory, other, number = managed(driver, PAGE), driver.allocate(PAGE), ctypes.c_int()
 
     def get(where: ctypes.c_uint64, bytes_: int, attribute: int, room: int) -> int:
@@ -104,14 +104,14 @@ def test_what_is_refused(driver: Driver) -> None:
     assert driver.result("cuMemAdvise", memory, size(PAGE), SET_PREFERRED, 1) == INVALID_DEVICE
     assert driver.result("cuMemAdvise", other, size(PAGE), SET_PREFERRED, 0) == INVALID_VALUE
     assert driver.result("cuMemPrefetchAsync", memory, size(PAGE), 1, None) == INVALID_DEVICE
-    node = Location(3, 0)  # a host NUMA node accesses nothing
+    node = Location(3, 0)  # a host NUMA node cannot be an accessor
     assert driver.result("cuMemAdvise_v2", memory, size(PAGE), SET_ACCESSED, node) == INVALID_VALUE
     assert (
         driver.result("cuMemPrefetchAsync_v2", memory, size(PAGE), Location(2, 0), 1, None) == INVALID_VALUE
     )
 
 
-def test_batches(driver: Driver) -> None:
+def test_prefetch_batches_are_checked(driver: Driver) -> None:
     if not hasattr(driver.library, "cuMemPrefetchBatchAsync"):
         pytest.skip("built with a header before CUDA 13.0")
     stream = driver.handle("cuStreamCreate", 0)
@@ -137,14 +137,14 @@ def test_batches(driver: Driver) -> None:
     assert batch("cuMemPrefetchBatchAsync") == INVALID_VALUE
     first[1], sizes[2] = 2, PAGE + 1
     assert batch("cuMemPrefetchBatchAsync") == INVALID_VALUE
-    assert ask(driver, PREFETCHED, memory[0], PAGE) == [0], "refused as a whole"
+    assert ask(driver, PREFETCHED, memory[0], PAGE) == [0], "the whole batch is refused"
     arguments = (size(3), ctypes.c_ulonglong(0), stream)
     assert driver.result("cuMemDiscardBatchAsync", where, sizes, *arguments) == INVALID_VALUE
     sizes[2] = PAGE
     assert driver.result("cuMemDiscardBatchAsync", where, sizes, *arguments) == 0
 
 
-def test_where_memory_is(driver: Driver) -> None:
+def test_location_query_returns_most_common_place(driver: Driver) -> None:
     if not hasattr(driver.library, "cuMemGetLocationInfo"):
         pytest.skip("built with a header before CUDA 13.4")
     memory = managed(driver, 4 * PAGE)

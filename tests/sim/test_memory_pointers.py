@@ -33,7 +33,7 @@ def refused(driver: Driver, id_: int, address: int) -> int:
     )
 
 
-def test_attributes_of_plain_memory(driver: Driver) -> None:
+def test_plain_memory_attributes_match_allocation(driver: Driver) -> None:
     memory = driver.allocate(256).value
     found = {id_: ask(driver, id_, memory + 9) for id_ in range(1, 21) if id_ not in (TOKENS, HOST_POINTER)}
     assert found.pop(BUFFER) == found.pop(BLOCK) != 0
@@ -48,7 +48,7 @@ def test_attributes_of_plain_memory(driver: Driver) -> None:
     assert refused(driver, TYPE, memory + 256) == INVALID_VALUE
 
 
-def test_every_allocation_has_another_number(driver: Driver) -> None:
+def test_allocation_ids_are_unique(driver: Driver) -> None:
     first = driver.allocate(64)
     number = ask(driver, BUFFER, first.value)
     driver("cuMemFree_v2", first)
@@ -57,7 +57,7 @@ def test_every_allocation_has_another_number(driver: Driver) -> None:
     assert ask(driver, BUFFER, second.value) != number
 
 
-def test_attributes_of_a_mapping_and_of_what_is_only_reserved(driver: Driver) -> None:
+def test_mapping_and_reservation_attributes_differ(driver: Driver) -> None:
     arguments = (size(3 * GRANULE), size(0), ctypes.c_uint64(0), none())
     base = driver.number("cuMemAddressReserve", *arguments, kind=ctypes.c_uint64)
     memory, at = create(driver), base + GRANULE
@@ -79,14 +79,14 @@ def test_attributes_of_a_mapping_and_of_what_is_only_reserved(driver: Driver) ->
     driver("cuMemAddressFree", ctypes.c_uint64(base), size(3 * GRANULE))
 
 
-def test_pool_of_an_address(driver: Driver) -> None:
+def test_pool_allocation_returns_pool_handle(driver: Driver) -> None:
     pool = make_pool(driver, 0)
     memory = from_pool(driver, pool, 64)
     assert ask(driver, POOL, memory.value) == pool.value
     driver("cuMemFree_v2", memory)
 
 
-def test_synchronous_operations_can_be_asked_for(driver: Driver) -> None:
+def test_sync_memops_round_trips(driver: Driver) -> None:
     memory = driver.allocate(64)
     for value in (1, 0):
         driver("cuPointerSetAttribute", ctypes.byref(ctypes.c_uint(value)), SYNC, memory)
@@ -96,7 +96,7 @@ def test_synchronous_operations_can_be_asked_for(driver: Driver) -> None:
     assert driver.result("cuPointerSetAttribute", one, SYNC, ctypes.c_uint64(64)) == INVALID_VALUE
 
 
-def test_unknown_pointers_have_null_attributes(driver: Driver) -> None:
+def test_unknown_pointer_has_null_attributes(driver: Driver) -> None:
     kinds, device = (ctypes.c_int * 3)(TYPE, ORDINAL, POOL), ctypes.c_int(5)
     type_, pool = ctypes.c_uint(5), ctypes.c_uint64(5)
     data = (ctypes.c_void_p * 3)(*(ctypes.addressof(value) for value in (type_, device, pool)))
@@ -108,7 +108,7 @@ def test_unknown_pointers_have_null_attributes(driver: Driver) -> None:
     assert driver.result("cuPointerGetAttributes", 3, kinds, data, driver.allocate(8)) == INVALID_VALUE
 
 
-def test_flags_of_host_memory(driver: Driver) -> None:
+def test_host_memory_flags_round_trip(driver: Driver) -> None:
     memory = driver.handle("cuMemHostAlloc", size(64), 4)
     inside = ctypes.c_void_p((memory.value or 0) + 32)
     assert driver.number("cuMemHostGetFlags", inside, kind=ctypes.c_uint) == 4 | 2
@@ -122,7 +122,7 @@ def test_flags_of_host_memory(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize(("flags", "result"), [(16, INVALID_VALUE), (4, NOT_SUPPORTED), (1 | 2, 0), (8, 0)])
-def test_flags_of_registering(driver: Driver, flags: int, result: int) -> None:
+def test_registration_flags_are_checked(driver: Driver, flags: int, result: int) -> None:
     own = ctypes.create_string_buffer(64)
     assert driver.result("cuMemHostRegister_v2", own, size(64), flags) == result
     if result == 0:
@@ -131,12 +131,12 @@ def test_flags_of_registering(driver: Driver, flags: int, result: int) -> None:
         driver("cuMemHostUnregister", own)
 
 
-def test_pages_that_are_not_there_are_not_registered(driver: Driver) -> None:
+def test_unmapped_pages_are_not_registered(driver: Driver) -> None:
     assert driver.result("cuMemHostRegister_v2", ctypes.c_void_p(4096), size(64), 0) == INVALID_VALUE
     assert driver.result("cuMemHostRegister_v2", None, size(64), 0) == INVALID_VALUE
 
 
-def test_pitched_memory(driver: Driver) -> None:
+def test_pitched_allocation_aligns_rows(driver: Driver) -> None:
     address, pitch = ctypes.c_uint64(), ctypes.c_size_t()
     both = (ctypes.byref(address), ctypes.byref(pitch))
     driver("cuMemAllocPitch_v2", *both, size(100), size(7), 4)
@@ -148,18 +148,18 @@ def test_pitched_memory(driver: Driver) -> None:
     assert driver.result("cuMemAllocPitch_v2", None, both[1], size(100), size(7), 4) == INVALID_VALUE
 
 
-def test_ipc_handles_are_refused_after_their_arguments(driver: Driver) -> None:
+def test_ipc_handles_are_refused_after_argument_checks(driver: Driver) -> None:
     handle, memory = ctypes.create_string_buffer(64), driver.allocate(64)
     inside = ctypes.c_uint64(memory.value + 8)
     assert driver.result("cuIpcGetMemHandle", handle, inside) == INVALID_VALUE
     assert driver.result("cuIpcGetMemHandle", None, memory) == INVALID_VALUE
     assert driver.result("cuIpcGetMemHandle", handle, memory) == NOT_SUPPORTED
     assert driver.result("cuIpcCloseMemHandle", memory) == INVALID_VALUE
-    assert driver.number("cuDeviceGetAttribute", 125, 0) == 0, "and the device says so"
+    assert driver.number("cuDeviceGetAttribute", 125, 0) == 0, "as the device attribute tells"
 
 
-def test_no_call_skips_the_check_for_cuinit(sim_path: Path) -> None:
-    """Null arguments do not come before it."""
+def test_call_before_init_is_refused(sim_path: Path) -> None:
+    """The check precedes checks for NULL arguments."""
     names = ["cuMemcpy2D_v2", "cuMemcpy3D_v2", "cuMemcpy3DPeer", "cuMemAllocPitch_v2", "cuArrayCreate_v2"]
     names += [
         "cuMemHostGetFlags",

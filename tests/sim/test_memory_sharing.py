@@ -1,4 +1,4 @@
-"""Memory in several processes: exported allocations and pools, and what is refused."""
+"""Memory shared between processes: exported allocations and pools, and refusals."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def import_elsewhere(sim_path: Path, kind: str, descriptor: int, data: bytes = b
     return done.stdout.split()
 
 
-def test_an_exported_allocation_is_the_same_memory_in_another_process(driver: Driver, sim_path: Path) -> None:
+def test_exported_allocation_is_shared_with_process(driver: Driver, sim_path: Path) -> None:
     memory, where = create(driver), reserve(driver)
     descriptor = driver.number("cuMemExportToShareableHandle", memory, POSIX, none())
     map_at(driver, where.value, memory)
@@ -65,7 +65,7 @@ def test_an_exported_allocation_is_the_same_memory_in_another_process(driver: Dr
     os.close(descriptor)
 
 
-def test_a_descriptor_that_came_through_a_socket(driver: Driver) -> None:
+def test_descriptor_from_socket_is_imported(driver: Driver) -> None:
     memory, first, second = create(driver), reserve(driver), reserve(driver)
     descriptor = driver.number("cuMemExportToShareableHandle", memory, POSIX, none())
     here, there = socket.socketpair()
@@ -90,7 +90,7 @@ def test_a_descriptor_that_came_through_a_socket(driver: Driver) -> None:
     assert driver.read(second, 10) == b"one memory"
 
 
-def test_only_memory_made_for_it_is_exported(driver: Driver) -> None:
+def test_export_of_private_allocation_is_refused(driver: Driver) -> None:
     private, shared, descriptor = create(driver, 0), create(driver), ctypes.c_int(-7)
 
     def export(memory: ctypes.c_uint64, kind: int, flags: int = 0) -> int:
@@ -117,7 +117,7 @@ def test_only_memory_made_for_it_is_exported(driver: Driver) -> None:
         ({"win32": 1}, INVALID_VALUE),
     ],
 )
-def test_which_memory_can_be_made(driver: Driver, change: dict[str, object], result: int) -> None:
+def test_allocation_properties_are_checked(driver: Driver, change: dict[str, object], result: int) -> None:
     wanted, handle = Properties(type=1, location=MemoryLocation(1, 0)), ctypes.c_uint64()
     for name, value in change.items():
         setattr(wanted, name, value)
@@ -125,9 +125,9 @@ def test_which_memory_can_be_made(driver: Driver, change: dict[str, object], res
     assert driver.result("cuMemCreate", *arguments) == result
 
 
-def test_a_descriptor_of_anything_else_is_refused(driver: Driver, tmp_path: Path) -> None:
+def test_foreign_descriptor_is_refused(driver: Driver, tmp_path: Path) -> None:
     handle = ctypes.c_void_p()
-    other = os.memfd_create("cuda allocation")  # of the name, but not sealed
+    other = os.memfd_create("cuda allocation")  # the right name, but not sealed
     os.ftruncate(other, GRANULE)
     plain = os.open(tmp_path, os.O_RDONLY)
     for descriptor in (other, plain, 987654):
@@ -149,7 +149,7 @@ def from_pool(driver: Driver, pool: ctypes.c_void_p, bytes_: int) -> ctypes.c_ui
     )
 
 
-def test_an_allocation_of_an_exported_pool_in_another_process(driver: Driver, sim_path: Path) -> None:
+def test_exported_pool_allocation_is_shared_with_process(driver: Driver, sim_path: Path) -> None:
     pool = make_pool(driver, POSIX)
     driver("cuMemFreeAsync", from_pool(driver, pool, 5000), None)
     first, memory = from_pool(driver, pool, 100), from_pool(driver, pool, 100)
@@ -161,7 +161,7 @@ def test_an_allocation_of_an_exported_pool_in_another_process(driver: Driver, si
     said, *calls = import_elsewhere(sim_path, "pool", descriptor, data.raw)
     assert said == "exported"
     assert calls[:6] == ["0"] * 6
-    assert calls[6:] == ["0", "0"], "an imported pool gives no memory"
+    assert calls[6:] == ["0", "0"], "an imported pool cannot allocate"
     assert driver.read(memory, 8) == b"imported"
     assert driver.read(first, 8) == b"an other"
     os.close(descriptor)
@@ -170,7 +170,7 @@ def test_an_allocation_of_an_exported_pool_in_another_process(driver: Driver, si
     driver("cuMemPoolDestroy", pool)
 
 
-def test_a_pointer_is_imported_once_and_from_its_own_pool(driver: Driver) -> None:
+def test_pool_pointer_imports_once_from_its_pool(driver: Driver) -> None:
     pool, stranger = make_pool(driver, POSIX), make_pool(driver, POSIX)
     memory = from_pool(driver, pool, 64)
     data, address = ctypes.create_string_buffer(64), ctypes.c_uint64()
@@ -196,7 +196,7 @@ def test_a_pointer_is_imported_once_and_from_its_own_pool(driver: Driver) -> Non
     driver("cuMemFree_v2", memory)
 
 
-def test_a_private_pool_is_not_exported(driver: Driver) -> None:
+def test_export_of_private_pool_is_refused(driver: Driver) -> None:
     pool, out = make_pool(driver, 0), ctypes.create_string_buffer(64)
     memory = from_pool(driver, pool, 64)
     assert driver.result("cuMemPoolExportToShareableHandle", out, pool, POSIX, none()) == INVALID_VALUE
@@ -206,7 +206,7 @@ def test_a_private_pool_is_not_exported(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("handles", [0, POSIX])
-def test_a_pool_keeps_what_its_threshold_says(driver: Driver, handles: int) -> None:
+def test_pool_keeps_memory_up_to_threshold(driver: Driver, handles: int) -> None:
     pool, free = make_pool(driver, handles, 1 << 20), ctypes.c_size_t()
     driver("cuMemGetInfo_v2", ctypes.byref(free), None)
     before = free.value
@@ -242,7 +242,7 @@ def test_a_pool_keeps_what_its_threshold_says(driver: Driver, handles: int) -> N
     assert free.value == before
 
 
-def test_memory_of_a_place(driver: Driver) -> None:
+def test_pool_location_is_checked(driver: Driver) -> None:
     if not hasattr(driver.library, "cuMemGetMemPool"):
         pytest.skip("built with a header before CUDA 13.0")
     device, host, other = MemoryLocation(1, 0), MemoryLocation(2, 0), MemoryLocation(1, 1)
@@ -259,7 +259,7 @@ def test_memory_of_a_place(driver: Driver) -> None:
         other_pool = driver.handle("cuMemGetMemPool", ctypes.byref(location), kind)
         assert other_pool.value not in {usual.value, None}
         memory = driver.handle("cuMemAllocFromPoolAsync", size(64), other_pool, None)
-        ctypes.memset(memory.value, 7, 64)  # the host has it too
+        ctypes.memset(memory.value, 7, 64)  # the host can access it too
         assert driver.result("cuMemFreeHost", memory) == INVALID_VALUE
         driver("cuMemFreeAsync", memory, None)
     assert driver.result("cuMemGetMemPool", ctypes.byref(out), ctypes.byref(other), 1) == INVALID_DEVICE

@@ -1,4 +1,4 @@
-"""What streams say of themselves and keep for the program. Defaults and refusals are those of a GPU's driver."""
+"""Queries and attributes of streams. Defaults and refusals are those of a GPU's driver."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write(driver: Driver, stream: Any, attribute: int, value: bytes, suffix: str
 
 
 @pytest.mark.parametrize(("flags", "result"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1)])
-def test_flags(driver: Driver, flags: int, result: int) -> None:
+def test_stream_flags_are_checked(driver: Driver, flags: int, result: int) -> None:
     stream = ctypes.c_void_p()
     assert driver.result("cuStreamCreate", ctypes.byref(stream), flags) == result
     assert driver.result("cuStreamCreateWithPriority", ctypes.byref(stream), flags, 0) == result
@@ -34,7 +34,7 @@ def test_flags(driver: Driver, flags: int, result: int) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["", "_ptsz"])
-def test_what_streams_say(driver: Driver, suffix: str) -> None:
+def test_stream_queries_return_creation_values(driver: Driver, suffix: str) -> None:
     context = driver.handle("cuCtxGetCurrent")
     streams = {"null": None, "legacy": LEGACY, "own": PER_THREAD, "made": driver.handle("cuStreamCreate", 1)}
     ids = {}
@@ -57,7 +57,7 @@ def test_what_streams_say(driver: Driver, suffix: str) -> None:
         assert driver.result(f"cuStreamGet{name}{suffix}", streams["made"], None) == 1
 
 
-def test_defaults(driver: Driver) -> None:
+def test_attribute_defaults_match_driver(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", 1)
     assert {n: read(driver, stream, n)[0] for n in range(18)} == {
         n: 0 if n in (WINDOW, POLICY, PRIORITY, DOMAIN_MAP, DOMAIN) else 1 for n in range(18)
@@ -91,7 +91,7 @@ def number(value: int) -> bytes:
         (16, number(1), 1, b""),
     ],
 )
-def test_attributes_are_kept(
+def test_attribute_round_trips(
     driver: Driver, stream: Any, suffix: str, attribute: int, value: bytes, result: int, kept: bytes
 ) -> None:
     stream = driver.handle("cuStreamCreate", 1) if stream == "made" else stream
@@ -109,7 +109,7 @@ def test_attributes_are_kept(
         (0, 0.0, 0, 0, 0),
     ],
 )
-def test_access_policy_window(
+def test_access_policy_window_is_checked(
     driver: Driver, size: int, ratio: float, hit: int, miss: int, result: int
 ) -> None:
     stream = driver.handle("cuStreamCreate", 1)
@@ -118,7 +118,7 @@ def test_access_policy_window(
     assert read(driver, stream, WINDOW)[1][: len(window)] == (window if result == 0 else bytes(len(window)))
 
 
-def test_priority_is_an_attribute_too(driver: Driver) -> None:
+def test_priority_attribute_round_trips(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreateWithPriority", 1, -2)
     assert read(driver, stream, PRIORITY)[1][:4] == number(-2)
     write(driver, stream, PRIORITY, number(-3))
@@ -128,7 +128,7 @@ def test_priority_is_an_attribute_too(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["", "_ptsz"])
-def test_copied_attributes(driver: Driver, suffix: str) -> None:
+def test_copied_attributes_match_source(driver: Driver, suffix: str) -> None:
     copy = f"cuStreamCopyAttributes{suffix}"
     source, target = driver.handle("cuStreamCreate", 1), driver.handle("cuStreamCreateWithPriority", 0, -2)
     write(driver, source, POLICY, number(3))
@@ -138,7 +138,7 @@ def test_copied_attributes(driver: Driver, suffix: str) -> None:
         assert read(driver, target, attribute) == read(driver, source, attribute)
     flags = ctypes.c_uint()
     driver("cuStreamGetFlags", target, ctypes.byref(flags))
-    assert flags.value == 0, "flags are no attributes"
+    assert flags.value == 0, "flags are not attributes"
     driver(copy, None, source)
     assert read(driver, None, POLICY, suffix)[1][:4] == number(3)
     other = driver.handle("cuCtxCreate_v4", None, 0, 0)
@@ -147,8 +147,8 @@ def test_copied_attributes(driver: Driver, suffix: str) -> None:
     driver("cuCtxDestroy_v2", other)
 
 
-def test_streams_need_no_current_context(driver: Driver) -> None:
-    """What was made tells its context itself; the default streams are those of the current one."""
+def test_stream_call_needs_no_current_context(driver: Driver) -> None:
+    """A created stream knows its context. The default streams belong to the current context."""
     context, memory = driver.handle("cuCtxGetCurrent"), driver.allocate(4)
     stream, event = driver.handle("cuStreamCreate", 1), driver.handle("cuEventCreate", 0)
     driver("cuCtxPopCurrent_v2", None)
@@ -170,5 +170,5 @@ def test_streams_need_no_current_context(driver: Driver) -> None:
         driver("cuStreamDestroy_v2", stream)
     finally:
         if driver.result("cuCtxSetCurrent", below) != 0:
-            driver("cuCtxSetCurrent", None)  # another test's, which has ended
+            driver("cuCtxSetCurrent", None)  # an ended context of another test
         driver("cuCtxPushCurrent_v2", context)

@@ -41,7 +41,7 @@ def memory(driver: Driver) -> int:
 
 @pytest.mark.parametrize("suffix", ["_v2", "_v2_ptsz"])
 @pytest.mark.parametrize("name", ["WriteValue32", "WriteValue64", "WaitValue32", "WaitValue64"])
-def test_where_values_may_be(driver: Driver, memory: int, name: str, suffix: str) -> None:
+def test_value_address_is_checked(driver: Driver, memory: int, name: str, suffix: str) -> None:
     stream, host = driver.handle("cuStreamCreate", 1), driver.handle("cuMemHostAlloc", ctypes.c_size_t(64), 0)
     ctypes.memset(host, 0, 64)
     managed = driver.handle("cuMemAllocManaged", ctypes.c_size_t(64), 1)
@@ -65,14 +65,16 @@ def test_where_values_may_be(driver: Driver, memory: int, name: str, suffix: str
         ("Wait", 1 << 30, 801),
     ],
 )
-def test_flags_of_values(driver: Driver, memory: int, width: int, kind: str, flags: int, result: int) -> None:
+def test_value_flags_are_checked(
+    driver: Driver, memory: int, width: int, kind: str, flags: int, result: int
+) -> None:
     stream = driver.handle("cuStreamCreate", 1)
     assert call(driver, f"cuStream{kind}Value{width}_v2", stream, memory, 0, flags) == result
     driver("cuStreamSynchronize", stream)
 
 
 @pytest.mark.parametrize("suffix", ["", "_ptsz"])
-def test_first_versions_say_that_they_are_not_supported(driver: Driver, memory: int, suffix: str) -> None:
+def test_first_version_is_not_supported(driver: Driver, memory: int, suffix: str) -> None:
     stream = driver.handle("cuStreamCreate", 1)
     for name in ("WriteValue32", "WriteValue64", "WaitValue32", "WaitValue64"):
         assert call(driver, f"cuStream{name}{suffix}", stream, memory) == 801
@@ -81,7 +83,7 @@ def test_first_versions_say_that_they_are_not_supported(driver: Driver, memory: 
     assert batch(driver, name, stream, *[operation(WRITE_32, memory)] * 256) == 1
     attribute = ctypes.c_int(-1)
     driver("cuDeviceGetAttribute", ctypes.byref(attribute), 92, 0)
-    assert attribute.value == 0, "as the attribute says"
+    assert attribute.value == 0, "as the attribute tells"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,9 @@ def test_first_versions_say_that_they_are_not_supported(driver: Driver, memory: 
         (6 << 40, AND, 2 << 40, 64),
     ],
 )
-def test_conditions(driver: Driver, memory: int, held: int, flag: int, wanted: int, width: int) -> None:
+def test_value_condition_releases_stream(
+    driver: Driver, memory: int, held: int, flag: int, wanted: int, width: int
+) -> None:
     stream, other = driver.handle("cuStreamCreate", 1), driver.handle("cuStreamCreate", 1)
     never = {GEQ: wanted - 1, EQ: held + 1, AND: 0, NOR: 0xFFFFFFFF if width == 32 else (1 << 64) - 1}[flag]
     call(driver, "cuStreamWriteValue64_v2", other, memory, never % (1 << 64))
@@ -109,7 +113,7 @@ def test_conditions(driver: Driver, memory: int, held: int, flag: int, wanted: i
 
 
 @pytest.mark.parametrize("suffix", ["_v2", "_v2_ptsz"])
-def test_batches(driver: Driver, memory: int, suffix: str) -> None:
+def test_value_batch_runs_in_order(driver: Driver, memory: int, suffix: str) -> None:
     name, stream = f"cuStreamBatchMemOp{suffix}", driver.handle("cuStreamCreate", 1)
     write = operation(WRITE_32, memory)
     assert driver.result(name, stream, 0, None, 0) == 0
@@ -134,12 +138,12 @@ def test_batches(driver: Driver, memory: int, suffix: str) -> None:
     assert batch(driver, name, stream, *half) == 1
     driver("cuStreamSynchronize", stream)
     assert driver.read(ctypes.c_uint64(memory), 16) == struct.pack("<IIQ", 5, 0, 1 << 40), (
-        "nothing of the last"
+        "the refused batch wrote nothing"
     )
 
 
 @pytest.mark.parametrize("suffix", ["", "_ptsz"])
-def test_attached_memory(driver: Driver, memory: int, suffix: str) -> None:
+def test_attachment_arguments_are_checked(driver: Driver, memory: int, suffix: str) -> None:
     stream, managed = (
         driver.handle("cuStreamCreate", 1),
         driver.number("cuMemAllocManaged", ctypes.c_size_t(8192), 1, kind=ctypes.c_uint64),

@@ -40,13 +40,13 @@ def mark(driver: Driver, stream: ctypes.c_void_p | None) -> ctypes.c_void_p:
 
 
 def soon(driver: Driver, event: ctypes.c_void_p) -> int:
-    """The event's state after giving it time to happen."""
+    """Return the event's state, waiting for a while for it to happen."""
     wait_until(lambda: driver.result("cuEventQuery", event) != NOT_READY)
     return driver.result("cuEventQuery", event)
 
 
 def still(driver: Driver, event: ctypes.c_void_p) -> int:
-    """The event's state after it had time to happen wrongly."""
+    """Return the event's state after enough time for a premature completion."""
     time.sleep(0.05)
     return driver.result("cuEventQuery", event)
 
@@ -93,7 +93,7 @@ def test_blocking_streams_do_not_wait_for_each_other(driver: Driver) -> None:
         assert soon(driver, mark(driver, other)) == 0
 
 
-def test_per_thread_stream_is_another_stream_that_waits_for_the_legacy_one(driver: Driver) -> None:
+def test_per_thread_stream_waits_for_legacy_stream(driver: Driver) -> None:
     legacy, own = ctypes.c_ulonglong(), ctypes.c_ulonglong()
     driver("cuStreamGetId", None, ctypes.byref(legacy))
     driver("cuStreamGetId_ptsz", None, ctypes.byref(own))
@@ -105,7 +105,7 @@ def test_per_thread_stream_is_another_stream_that_waits_for_the_legacy_one(drive
     assert soon(driver, event) == 0
 
 
-def test_a_stream_waits_for_an_event_of_another(driver: Driver) -> None:
+def test_stream_waits_for_event_of_other_stream(driver: Driver) -> None:
     one, other = (driver.handle("cuStreamCreate", NON_BLOCKING) for _ in range(2))
     with held(driver, one):
         driver("cuStreamWaitEvent", other, mark(driver, one), 0)
@@ -114,7 +114,7 @@ def test_a_stream_waits_for_an_event_of_another(driver: Driver) -> None:
     assert soon(driver, after) == 0
 
 
-def test_events_tell_the_time_between_them(driver: Driver) -> None:
+def test_events_measure_elapsed_time(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
     function = HOST_FUNCTION(lambda _: time.sleep(0.05))
     start = mark(driver, stream)
@@ -127,7 +127,7 @@ def test_events_tell_the_time_between_them(driver: Driver) -> None:
     assert 49 < milliseconds.value < 2000
 
 
-def test_events_without_time_or_record_give_none(driver: Driver) -> None:
+def test_elapsed_time_without_timing_or_record_fails(driver: Driver) -> None:
     untimed, unrecorded = driver.handle("cuEventCreate", 2), driver.handle("cuEventCreate", 0)
     driver("cuEventRecord", untimed, None)
     driver("cuEventSynchronize", untimed)
@@ -146,7 +146,7 @@ def test_callback_gets_stream_and_status(driver: Driver) -> None:
     assert seen == [(stream.value, 0, 77)]
 
 
-def test_newest_host_function_call_takes_either_way_of_waiting(driver: Driver) -> None:
+def test_host_function_v2_accepts_both_wait_modes(driver: Driver) -> None:
     if not hasattr(driver.library, "cuLaunchHostFunc_v2"):
         pytest.skip("the header that the driver was built with does not have it")
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
@@ -159,7 +159,7 @@ def test_newest_host_function_call_takes_either_way_of_waiting(driver: Driver) -
     assert seen == [1, 2]
 
 
-def test_a_destroyed_stream_finishes_its_work_but_its_handle_is_gone(driver: Driver) -> None:
+def test_destroyed_stream_finishes_work_but_handle_is_invalid(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
     gate, done = threading.Event(), threading.Event()
     functions = [HOST_FUNCTION(lambda _: (gate.wait(20), None)[1]), HOST_FUNCTION(lambda _: done.set())]
@@ -173,7 +173,7 @@ def test_a_destroyed_stream_finishes_its_work_but_its_handle_is_gone(driver: Dri
     driver("cuCtxSynchronize")
 
 
-def test_a_value_in_memory_holds_a_stream(driver: Driver) -> None:
+def test_stream_waits_for_value_in_memory(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
     word = driver.allocate(4)
     driver("cuMemsetD32_v2", word, 0, ctypes.c_size_t(1))
@@ -186,7 +186,7 @@ def test_a_value_in_memory_holds_a_stream(driver: Driver) -> None:
     assert soon(driver, event) == 0
 
 
-def test_priorities_are_clamped(driver: Driver) -> None:
+def test_stream_priority_is_clamped(driver: Driver) -> None:
     least, greatest = ctypes.c_int(), ctypes.c_int()
     driver("cuCtxGetStreamPriorityRange", ctypes.byref(least), ctypes.byref(greatest))
     stream = driver.handle("cuStreamCreateWithPriority", 0, -100)
@@ -195,8 +195,8 @@ def test_priorities_are_clamped(driver: Driver) -> None:
     assert priority.value == greatest.value < least.value == 0
 
 
-def test_threads_share_streams(driver: Driver) -> None:
-    """Many threads submit to a few streams and to the legacy one; every piece of work runs once."""
+def test_streams_are_shared_by_threads(driver: Driver) -> None:
+    """Many threads submit to a few streams and the legacy stream. Each operation runs once."""
     context = driver.handle("cuCtxGetCurrent")
     streams = [driver.handle("cuStreamCreate", flags) for flags in (0, NON_BLOCKING)] + [None]
     memory = driver.allocate(4 * 8)

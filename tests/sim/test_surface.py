@@ -1,4 +1,4 @@
-"""What a client sees before it runs anything: exports, entry points, the device, error names."""
+"""The driver before any work: exports, entry points, the device, error names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def address_of(driver: Driver, name: str) -> int | None:
     return ctypes.cast(getattr(driver.library, name), ctypes.c_void_p).value
 
 
-def test_every_export_has_an_address_of_its_own(sim_path: Path) -> None:
+def test_export_addresses_are_unique(sim_path: Path) -> None:
     with sim_path.open("rb") as file:
         symbols = ELFFile(file).get_section_by_name(".dynsym")
         exports = [symbol for symbol in symbols.iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"]
@@ -38,8 +38,8 @@ def test_every_export_has_an_address_of_its_own(sim_path: Path) -> None:
     assert all(symbol.name.startswith("cu") for symbol in exports if symbol.name != "simInject")
 
 
-def test_every_function_that_a_driver_exports_is_there(sim_path: Path) -> None:
-    """Of driver 580.159.04 (CUDA 13.0), those beyond cuda.h too: profiler control, graphics interop."""
+def test_exports_include_every_driver_export(sim_path: Path) -> None:
+    """Compares with driver 580.159.04 (CUDA 13.0), including exports that cuda.h does not declare."""
     with sim_path.open("rb") as file:
         symbols = ELFFile(file).get_section_by_name(".dynsym")
         ours = {symbol.name for symbol in symbols.iter_symbols() if symbol["st_shndx"] != "SHN_UNDEF"}
@@ -69,13 +69,13 @@ def test_profiler_control_is_accepted(driver: Driver) -> None:
         ("cuGetProcAddress", 12000, 0, "cuGetProcAddress_v2"),
     ],
 )
-def test_entry_point_is_newest_variant_not_newer_than_asked(
+def test_entry_point_is_newest_variant_up_to_version(
     loaded: Driver, name: str, version: int, flags: int, symbol: str
 ) -> None:
     assert look_up(loaded, name, version, flags) == (address_of(loaded, symbol), SUFFICIENT)
 
 
-def test_unknown_and_too_new_entry_points_succeed_with_null(loaded: Driver) -> None:
+def test_unknown_or_newer_entry_point_returns_null(loaded: Driver) -> None:
     assert look_up(loaded, "", 0) == (None, NOT_FOUND)
     assert look_up(loaded, "cuNoSuchCall", 13000) == (None, NOT_FOUND)
     assert look_up(loaded, "cuLaunchKernelEx", 11000) == (None, TOO_OLD)
@@ -89,7 +89,7 @@ def test_unknown_and_too_new_entry_points_succeed_with_null(loaded: Driver) -> N
     assert address.value == address_of(loaded, "cuInit")
 
 
-def test_no_export_tables(loaded: Driver) -> None:
+def test_unknown_export_table_is_refused(loaded: Driver) -> None:
     table = ctypes.c_void_p(1)
     assert loaded.result("cuGetExportTable", ctypes.byref(table), bytes(16)) == 500
     assert table.value is None
@@ -110,7 +110,7 @@ def test_every_result_has_a_name_and_a_text(loaded: Driver) -> None:
     assert text.value is None
 
 
-def test_one_device_with_plausible_attributes(loaded: Driver) -> None:
+def test_device_attributes_are_plausible(loaded: Driver) -> None:
     assert loaded.number("cuDeviceGetCount") == 1
     assert loaded.number("cuDeviceGet", 0) == 0
     device = ctypes.c_int()
@@ -126,19 +126,19 @@ def run(sim_path: Path, code: str, **environment: str) -> subprocess.CompletedPr
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
-def test_calls_before_init_say_so(sim_path: Path) -> None:
+def test_call_before_init_returns_not_initialized(sim_path: Path) -> None:
     calls = "driver.cuDeviceGetCount(ctypes.byref(n)), driver.cuCtxSynchronize()"
     done = run(sim_path, f"n = ctypes.c_int()\nprint({calls})")
     assert done.stdout.split() == ["3", "3"]
 
 
-def test_version_can_be_pretended(sim_path: Path) -> None:
+def test_driver_version_can_be_set(sim_path: Path) -> None:
     code = "n = ctypes.c_int(); driver.cuDriverGetVersion(ctypes.byref(n)); print(n.value)"
     assert run(sim_path, code, SIM_DRIVER_VERSION="12040").stdout.strip() == "12040"
     assert int(run(sim_path, code).stdout) >= 12000
 
 
-def test_what_is_missing_is_said_once(sim_path: Path) -> None:
+def test_unsupported_call_is_reported_once(sim_path: Path) -> None:
     call = "driver.cuTexRefCreate(None)"
     done = run(sim_path, f"driver.cuInit(0)\nprint({call}, {call})")
     assert done.stdout.split() == ["801", "801"]

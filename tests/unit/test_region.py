@@ -102,7 +102,7 @@ def test_a_process_that_is_not_recorded(monkeypatch: pytest.MonkeyPatch, choice:
 def test_a_range_where_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEUTRINO_CAPTURE", raising=False)
     benchguard.region_range("y", None, "output")
-    with pytest.raises(benchguard.RegionError, match="a role cannot be 'result'; give input, output, state"):
+    with pytest.raises(benchguard.RegionError, match="role 'result' is invalid; give input, output, state"):
         benchguard.region_range("y", (0x1000, 4), "result")  # type: ignore[arg-type]
 
 

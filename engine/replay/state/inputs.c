@@ -19,10 +19,13 @@ uint64_t nb_inputs_noise(struct nb_replay *replay)
     return z ^ z >> 31;
 }
 
-/* Another pattern in each sample, and never zero: what a sample did not write is seen. An adversary who knew
- * that it is one byte all over could write what compares equal to it. */
+/* Fills an output with another pattern in each sample, never zeros, so that bytes that a sample does not
+ * write are detected. With `strict` the pattern is not one repeated byte: an adversary could write bytes
+ * equal to it. */
 static int poison(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, CUstream stream)
 {
+    if (replay->inputs.trial != 0)
+        return NB_CALL(replay, cuMemsetD8Async, to, replay->inputs.trial, (size_t)bytes, stream);
     const uint64_t noise = nb_inputs_noise(replay);
     if (replay->options.strict != 0)
         return nb_utility_noise(replay, to, bytes, (uint32_t)noise);
@@ -102,7 +105,7 @@ NB_REPLAY_EXPORT int nb_replay_output(struct nb_replay *replay, uint64_t address
     NB_TRY(check_place(replay, address, bytes));
     NB_TRY(grow(replay, (void **)&inputs->outputs, inputs->output_count, &inputs->output_room,
                 sizeof *inputs->outputs));
-    inputs->outputs[inputs->output_count++] = (struct nb_output){address, bytes};
+    inputs->outputs[inputs->output_count++] = (struct nb_output){.address = address, .bytes = bytes};
     return NB_REPLAY_OK;
 }
 
@@ -115,8 +118,10 @@ static int write_all(struct nb_replay *replay, uint32_t set,
     const struct nb_inputs *inputs = &replay->inputs;
     for (uint32_t i = 0; i < inputs->output_count; i++) {
         const struct nb_output *output = &inputs->outputs[i];
+        const bool is_poisoned =
+            inputs->trial == 0 || inputs->trial_output == NB_NOTHING || inputs->trial_output == i;
         const CUdeviceptr to = at(replay, where, output->address, output->bytes);
-        if (to != 0)
+        if (to != 0 && is_poisoned)
             NB_TRY(poison(replay, to, output->bytes, stream));
     }
     for (uint32_t i = 0; i < inputs->count && set != NB_NOTHING; i++) {

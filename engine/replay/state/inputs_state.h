@@ -26,7 +26,9 @@ struct nb_inputs {
     uint32_t set_count; /* one more than the greatest number given */
     struct nb_output *outputs;
     uint32_t output_count, output_room;
-    uint64_t noise; /* state of the generator that draws poison */
+    uint8_t trial;         /* the poison while in_place.c looks for in-place outputs; otherwise 0 */
+    uint32_t trial_output; /* the only output that is poisoned then; NB_NOTHING: all */
+    uint64_t noise;        /* state of the generator that draws poison */
 };
 
 #endif

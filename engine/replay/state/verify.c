@@ -5,7 +5,7 @@
 #include "replay/base/engine.h"
 #include "replay/rebuild/code.h"
 #include "replay/rebuild/memory.h"
-#include "replay/sample/loop.h"
+#include "replay/state/recorded.h"
 #include "replay/state/staging.h"
 #include "replay/state/vault.h"
 
@@ -28,39 +28,6 @@ static uint64_t hash(uint64_t state, const uint8_t *data, uint64_t bytes)
         state ^= state >> 29;
     }
     return state;
-}
-
-/* The part of a table of runs that is in `bytes` from `address` on, over what `into` holds. */
-static void lay_over(const struct nb_reader *reader, const struct nb_capture_run *runs, uint32_t count,
-                     uint64_t address, uint64_t bytes, uint8_t *into)
-{
-    uint32_t low = 0, high = count; /* the first run that ends behind the address */
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (runs[middle].address + runs[middle].bytes <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && runs[low].address < address + bytes; low++) {
-        const struct nb_capture_run *run = &runs[low];
-        const uint64_t begin = run->address > address ? run->address : address;
-        const uint64_t run_end = run->address + run->bytes, end_here = address + bytes;
-        const uint64_t end = run_end < end_here ? run_end : end_here;
-        const uint8_t *content = nb_reader_content(reader, run->content);
-        if (run->content.bytes == 0)
-            memset(into + (begin - address), 0, (size_t)(end - begin));
-        else
-            memcpy(into + (begin - address), content + (begin - run->address), (size_t)(end - begin));
-    }
-}
-
-/* What memory held at the region's end: what it held before, and what became of it. */
-static void expect_memory(const struct nb_reader *reader, uint64_t address, uint64_t bytes, uint8_t *into)
-{
-    memset(into, 0, (size_t)bytes);
-    lay_over(reader, reader->before, reader->before_count, address, bytes, into);
-    lay_over(reader, reader->after, reader->after_count, address, bytes, into);
 }
 
 static void compare(struct subject *subject, int run, uint64_t offset, const uint8_t *expected,
@@ -95,7 +62,7 @@ static int compare_memory(struct nb_replay *replay, struct subject *subject, int
         const uint64_t left = subject->bytes - offset;
         const uint64_t bytes = left < NB_STAGING_BYTES ? left : NB_STAGING_BYTES;
         NB_TRY(nb_staging_fetch(replay, subject->address + offset, bytes, pages->actual));
-        expect_memory(&replay->reader, subject->address + offset, bytes, pages->expected);
+        nb_recorded_outcome(&replay->reader, subject->address + offset, bytes, pages->expected);
         compare(subject, run, offset, pages->expected, pages->actual, bytes);
     }
     return NB_REPLAY_OK;
@@ -117,19 +84,6 @@ static int compare_variable(struct nb_replay *replay, struct subject *subject, i
         compare(subject, run, offset, expected, actual, bytes);
     }
     return NB_REPLAY_OK;
-}
-
-/* On the recorded inputs, without poison: memory is what it was, not what a sample makes of it. */
-static int run_once(struct nb_replay *replay)
-{
-    struct nb_memory *memory = &replay->memory;
-    NB_TRY(nb_memory_switch(replay, 0));
-    NB_TRY(nb_vault_open(replay));
-    NB_TRY(nb_memory_restore(replay, memory->current, replay->streams.timed));
-    NB_TRY(nb_temporaries_fill(replay));
-    NB_TRY(nb_variables_restore(replay, 0, replay->streams.timed));
-    memory->sets[memory->current].stale = true;
-    return nb_loop_run(replay, 0);
 }
 
 static uint32_t list_subjects(const struct nb_replay *replay, struct subject *subjects)
@@ -162,7 +116,7 @@ static int run_and_compare(struct nb_replay *replay, struct subject *subjects, u
                            const struct pages *pages)
 {
     for (int run = 0; run < 2; run++) {
-        NB_TRY(run_once(replay));
+        NB_TRY(nb_recorded_run(replay));
         for (uint32_t i = 0; i < count; i++)
             NB_TRY(subjects[i].global == NB_NOTHING
                        ? compare_memory(replay, &subjects[i], run, pages)

@@ -128,8 +128,8 @@ CUresult sim_capture_add(struct sim_stream *stream, struct sim_work *work)
     struct sim_participant *self = sim_capture_participant(stream);
     struct sim_graph_node *node;
     if (sim_object_find(capture->graph, SIM_GRAPH) == NULL) /* the program destroyed it */
-        atomic_store(&capture->recorder.spoiled, true);
-    if (atomic_load(&capture->recorder.spoiled)) {
+        atomic_store(&capture->recorder.invalidated, true);
+    if (atomic_load(&capture->recorder.invalidated)) {
         sim_work_clear(work);
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
@@ -139,7 +139,7 @@ CUresult sim_capture_add(struct sim_stream *stream, struct sim_work *work)
         return CUDA_SUCCESS;
     }
     if (work->kind == SIM_WORK_PLAN || work->kind == SIM_WORK_CALLBACK || work->kind == SIM_WORK_FREE) {
-        atomic_store(&capture->recorder.spoiled, true);
+        atomic_store(&capture->recorder.invalidated, true);
         sim_work_clear(work);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
@@ -151,22 +151,22 @@ CUresult sim_capture_add(struct sim_stream *stream, struct sim_work *work)
     return result;
 }
 
-void sim_capture_spoil(struct sim_stream *stream)
+void sim_capture_invalidate(struct sim_stream *stream)
 {
     struct sim_context *context = stream->object.context;
     pthread_mutex_lock(&context->order);
     if (stream->recorder != NULL)
-        atomic_store(&stream->recorder->spoiled, true);
+        atomic_store(&stream->recorder->invalidated, true);
     pthread_mutex_unlock(&context->order);
 }
 
-bool sim_capture_spoil_context(struct sim_context *context)
+bool sim_capture_invalidate_context(struct sim_context *context)
 {
     bool any = false;
     pthread_mutex_lock(&context->order);
     for (struct sim_stream *stream = context->streams; stream != NULL; stream = stream->next)
         if (stream->recorder != NULL) {
-            atomic_store(&stream->recorder->spoiled, true);
+            atomic_store(&stream->recorder->invalidated, true);
             any = true;
         }
     pthread_mutex_unlock(&context->order);

@@ -24,7 +24,7 @@ struct sim_participant {
     void *edges; /* edge data returned by the latest query; owned */
 };
 
-/* The `order` of the streams' context protects all members but `next` and `recorder.spoiled`. */
+/* The `order` of the streams' context protects all members but `next` and `recorder.invalidated`. */
 struct sim_capture {
     struct sim_recorder recorder;
     struct sim_capture *next; /* in the list of all captures of the process */
@@ -32,7 +32,7 @@ struct sim_capture {
     CUstreamCaptureMode mode;
     unsigned long long thread; /* id of the thread that began the capture */
     struct sim_graph *graph;   /* owned reference: the program may destroy the graph during the capture */
-    bool given;                /* the program passed the graph in */
+    bool from_program;         /* the program passed the graph in */
     struct sim_stream *origin;
     struct sim_participant *participants;
 };
@@ -70,7 +70,7 @@ bool sim_capture_has_nodes(const struct sim_graph *graph, const CUgraphNode *nod
 #if CUDA_VERSION >= 12030
 /* Whether `edges` is NULL or holds only plain edges, which wait for the whole of a node. No other edges are
  * supported. */
-bool sim_capture_are_plain(const CUgraphEdgeData *edges, size_t count);
+bool sim_capture_edges_are_plain(const CUgraphEdgeData *edges, size_t count);
 #endif
 
 /* Whether the origin stream has joined the captured work of all other streams. */
@@ -84,8 +84,8 @@ enum sim_capture_event {
     SIM_EVENT_STALE     /* recorded in a capture that has ended */
 };
 
-/* With `spoil`, invalidates the capture that the event was recorded in. */
-enum sim_capture_event sim_capture_of_event(struct sim_event *event, bool spoil);
+/* With `invalidate`, invalidates the capture that the event was recorded in. */
+enum sim_capture_event sim_capture_classify_event(struct sim_event *event, bool invalidate);
 
 /* Record the event on `stream`, or make `stream` wait for it. `captured`: the capture took the call, and
  * nothing is left to queue. */
@@ -96,15 +96,15 @@ CUresult sim_capture_wait(struct sim_stream *stream, struct sim_event *event, bo
 /* ---- Calls from outside, without locks held. */
 
 /* Invalidate the capture that the stream takes part in, if any. */
-void sim_capture_spoil(struct sim_stream *stream);
+void sim_capture_invalidate(struct sim_stream *stream);
 
 /* Invalidate every capture of the context. False: the context has none. */
-bool sim_capture_spoil_context(struct sim_context *context);
+bool sim_capture_invalidate_context(struct sim_context *context);
 
 /* Check whether the calling thread may make a call that stream capture cannot see. If not, invalidates the
  * captures in conflict and returns CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED. The manual has the rules at
  * cuThreadExchangeStreamCaptureMode. */
-CUresult sim_capture_permits_unsafe(void);
+CUresult sim_capture_check_unsafe(void);
 
 /* sim_enter for calls that stream capture cannot see. */
 CUresult sim_enter_unsafe(struct sim_context **context);
@@ -112,7 +112,7 @@ CUresult sim_enter_unsafe(struct sim_context **context);
 /* The list of all captures of the process, which has a lock of its own: mode.c. */
 void sim_capture_list(struct sim_capture *capture);
 void sim_capture_unlist(struct sim_capture *capture);
-bool sim_capture_fills(const struct sim_graph *graph);
-bool sim_capture_goes_on(uint64_t id, bool spoil);
+bool sim_capture_uses_graph(const struct sim_graph *graph);
+bool sim_capture_is_active(uint64_t id, bool invalidate);
 
 #endif

@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum sim_capture_event sim_capture_of_event(struct sim_event *event, bool spoil)
+enum sim_capture_event sim_capture_classify_event(struct sim_event *event, bool invalidate)
 {
     pthread_mutex_lock(&event->mutex);
     const uint64_t id = event->capture;
     pthread_mutex_unlock(&event->mutex);
     if (id == 0)
         return SIM_EVENT_PLAIN;
-    return sim_capture_goes_on(id, spoil) ? SIM_EVENT_CAPTURED : SIM_EVENT_STALE;
+    return sim_capture_is_active(id, invalidate) ? SIM_EVENT_CAPTURED : SIM_EVENT_STALE;
 }
 
 static CUresult record(struct sim_stream *stream, struct sim_event *event)
 {
     const struct sim_participant *self = sim_capture_participant(stream);
-    if (atomic_load(&stream->recorder->spoiled))
+    if (atomic_load(&stream->recorder->invalidated))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     const size_t bytes = self->tail_count * sizeof(struct sim_graph_node *);
     struct sim_graph_node **nodes = malloc(bytes + 1);
@@ -60,10 +60,10 @@ static struct sim_capture *find(const struct sim_context *context, uint64_t id)
     return stream == NULL ? NULL : sim_capture_of(stream);
 }
 
-static CUresult spoiled_with(struct sim_capture *capture, CUresult result)
+static CUresult invalidate_with(struct sim_capture *capture, CUresult result)
 {
     if (capture != NULL)
-        atomic_store(&capture->recorder.spoiled, true);
+        atomic_store(&capture->recorder.invalidated, true);
     return result;
 }
 
@@ -71,14 +71,14 @@ static CUresult spoiled_with(struct sim_capture *capture, CUresult result)
 static CUresult follow(struct sim_stream *stream, struct sim_capture *capture, const struct sim_event *event)
 {
     if (stream == stream->object.context->legacy)
-        return spoiled_with(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    if (atomic_load(&capture->recorder.spoiled))
+        return invalidate_with(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    if (atomic_load(&capture->recorder.invalidated))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (stream->recorder == NULL)
         return sim_capture_join(capture, stream, event->nodes, event->node_count);
     if (sim_capture_of(stream) != capture) {
-        (void)spoiled_with(sim_capture_of(stream), CUDA_SUCCESS);
-        return spoiled_with(capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
+        (void)invalidate_with(sim_capture_of(stream), CUDA_SUCCESS);
+        return invalidate_with(capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
     }
     return sim_capture_add_tail(sim_capture_participant(stream), event->nodes, event->node_count)
                ? CUDA_SUCCESS
@@ -103,15 +103,16 @@ static CUresult wait(struct sim_stream *stream, struct sim_event *event, bool ex
     if (event->capture != 0) {
         struct sim_capture *capture = find(stream->object.context, event->capture);
         /* No such capture: it has ended, or it belongs to another context. */
-        return capture == NULL ? spoiled_with(own, CUDA_ERROR_INVALID_VALUE) : follow(stream, capture, event);
+        return capture == NULL ? invalidate_with(own, CUDA_ERROR_INVALID_VALUE)
+                               : follow(stream, capture, event);
     }
     *captured = own != NULL;
     if (own == NULL)
         return CUDA_SUCCESS;
-    if (atomic_load(&own->recorder.spoiled))
+    if (atomic_load(&own->recorder.invalidated))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     /* An event that was never recorded has nothing to wait for. */
-    return event->stream == NULL ? CUDA_SUCCESS : spoiled_with(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+    return event->stream == NULL ? CUDA_SUCCESS : invalidate_with(own, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
 }
 
 CUresult sim_capture_wait(struct sim_stream *stream, struct sim_event *event, bool external, bool *captured)

@@ -17,7 +17,7 @@ struct info {
 };
 
 #if CUDA_VERSION >= 12030
-bool sim_capture_are_plain(const CUgraphEdgeData *edges, size_t count)
+bool sim_capture_edges_are_plain(const CUgraphEdgeData *edges, size_t count)
 {
     static const CUgraphEdgeData plain;
     for (size_t i = 0; edges != NULL && i < count; i++)
@@ -46,9 +46,9 @@ static CUresult give_edges(struct sim_participant *self, const void **edges)
 static CUresult give(const struct sim_stream *stream, const struct info *info)
 {
     const struct sim_capture *capture = sim_capture_of(stream);
-    *info->status = capture == NULL                           ? CU_STREAM_CAPTURE_STATUS_NONE
-                    : atomic_load(&capture->recorder.spoiled) ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-                                                              : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    *info->status = capture == NULL                               ? CU_STREAM_CAPTURE_STATUS_NONE
+                    : atomic_load(&capture->recorder.invalidated) ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                                                  : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (*info->status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_SUCCESS;
     struct sim_participant *self = sim_capture_participant(stream);
@@ -70,7 +70,7 @@ static CUresult get(CUstream hStream, const struct info *info, bool per_thread)
     struct sim_stream *stream;
     if (info->status == NULL || (info->edges != NULL && info->dependencies == NULL))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = sim_stream_enter_to_ask(hStream, per_thread, &stream);
+    CUresult result = sim_stream_enter_for_query(hStream, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     struct sim_context *context = stream->object.context;
@@ -164,7 +164,7 @@ static CUresult change(struct sim_stream *stream, const CUgraphNode *nodes, size
     const struct sim_capture *capture = sim_capture_of(stream);
     if (capture == NULL)
         return CUDA_ERROR_ILLEGAL_STATE;
-    if (atomic_load(&capture->recorder.spoiled))
+    if (atomic_load(&capture->recorder.invalidated))
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if ((count != 0 && nodes == NULL) || !sim_capture_has_nodes(capture->graph, nodes, count))
         return CUDA_ERROR_INVALID_VALUE;
@@ -214,7 +214,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dep
                                               const CUgraphEdgeData *dependencyData, size_t numDependencies,
                                               unsigned int flags)
 {
-    return sim_capture_are_plain(dependencyData, numDependencies)
+    return sim_capture_edges_are_plain(dependencyData, numDependencies)
                ? update(hStream, dependencies, numDependencies, flags, false)
                : CUDA_ERROR_INVALID_VALUE;
 }
@@ -223,7 +223,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream hStream, CUgraphNode
                                                    const CUgraphEdgeData *dependencyData,
                                                    size_t numDependencies, unsigned int flags)
 {
-    return sim_capture_are_plain(dependencyData, numDependencies)
+    return sim_capture_edges_are_plain(dependencyData, numDependencies)
                ? update(hStream, dependencies, numDependencies, flags, true)
                : CUDA_ERROR_INVALID_VALUE;
 }

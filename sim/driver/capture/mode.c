@@ -32,7 +32,7 @@ void sim_capture_unlist(struct sim_capture *capture)
     pthread_mutex_unlock(&captures.lock);
 }
 
-bool sim_capture_fills(const struct sim_graph *graph)
+bool sim_capture_uses_graph(const struct sim_graph *graph)
 {
     pthread_mutex_lock(&captures.lock);
     const struct sim_capture *found = captures.first;
@@ -42,14 +42,14 @@ bool sim_capture_fills(const struct sim_graph *graph)
     return found != NULL;
 }
 
-bool sim_capture_goes_on(uint64_t id, bool spoil)
+bool sim_capture_is_active(uint64_t id, bool invalidate)
 {
     pthread_mutex_lock(&captures.lock);
     struct sim_capture *found = captures.first;
     while (found != NULL && found->id != id)
         found = found->next;
-    if (found != NULL && spoil)
-        atomic_store(&found->recorder.spoiled, true);
+    if (found != NULL && invalidate)
+        atomic_store(&found->recorder.invalidated, true);
     pthread_mutex_unlock(&captures.lock);
     return found != NULL;
 }
@@ -62,7 +62,7 @@ static bool conflicts(const struct sim_capture *capture, const struct sim_thread
            capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
-CUresult sim_capture_permits_unsafe(void)
+CUresult sim_capture_check_unsafe(void)
 {
     if (atomic_load_explicit(&captures.count, memory_order_relaxed) == 0)
         return CUDA_SUCCESS;
@@ -73,19 +73,19 @@ CUresult sim_capture_permits_unsafe(void)
     pthread_mutex_lock(&captures.lock);
     for (struct sim_capture *capture = captures.first; capture != NULL; capture = capture->next)
         if (conflicts(capture, self)) {
-            atomic_store(&capture->recorder.spoiled, true);
+            atomic_store(&capture->recorder.invalidated, true);
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
     pthread_mutex_unlock(&captures.lock);
     if (result != CUDA_SUCCESS)
-        sim_log_error("A call that is unsafe while a stream captures: see cuThreadExchangeStreamCaptureMode");
+        sim_log_error("The call is unsafe during stream capture: see cuThreadExchangeStreamCaptureMode");
     return result;
 }
 
 CUresult sim_enter_unsafe(struct sim_context **context)
 {
     const CUresult result = sim_enter(context);
-    return result == CUDA_SUCCESS ? sim_capture_permits_unsafe() : result;
+    return result == CUDA_SUCCESS ? sim_capture_check_unsafe() : result;
 }
 
 /* An H200's driver accepts any number as a mode, and needs no context. A fault does not matter either. */

@@ -20,7 +20,7 @@ struct head {
     uint16_t version, head_bytes;
     uint64_t bytes; /* of the entries */
 };
-_Static_assert(sizeof(struct head) == SIM_FATBIN_HEAD, "as others write it");
+_Static_assert(sizeof(struct head) == SIM_FATBIN_HEAD, "layout of another tool's format");
 
 struct entry {
     uint16_t kind, version;
@@ -35,9 +35,9 @@ struct entry {
     uint64_t reserved;
     uint64_t raw_bytes; /* after decompression */
 };
-_Static_assert(offsetof(struct entry, target) == 28, "as others write it");
-_Static_assert(offsetof(struct entry, flags) == 40, "as others write it");
-_Static_assert(sizeof(struct entry) == 64, "as others write it");
+_Static_assert(offsetof(struct entry, target) == 28, "layout of another tool's format");
+_Static_assert(offsetof(struct entry, flags) == 40, "layout of another tool's format");
+_Static_assert(sizeof(struct entry) == 64, "layout of another tool's format");
 
 struct choice {
     struct entry entry;
@@ -70,14 +70,14 @@ static bool choose(const unsigned char *at, size_t left, uint32_t device, struct
 {
     while (left != 0) {
         struct entry entry;
-        *reason = "an entry of the fat binary does not fit into it";
+        *reason = "an entry of the fat binary extends past its end";
         if (left < sizeof entry)
             return false;
         memcpy(&entry, at, sizeof entry);
         if (entry.head_bytes < sizeof entry || entry.head_bytes > left ||
             entry.payload_bytes > left - entry.head_bytes)
             return false;
-        *reason = "an entry of the fat binary has more compressed bytes than bytes";
+        *reason = "an entry of the fat binary has a compressed size above its stored size";
         if (entry.compressed_bytes > entry.payload_bytes)
             return false;
         if (is_better(&entry, best, device))
@@ -92,14 +92,14 @@ static enum sim_fatbin unpack(const struct choice *choice, struct sim_text *text
 {
     const struct entry *entry = &choice->entry;
     const enum sim_codec codec = (entry->flags & FLAG_ZSTD) != 0 ? SIM_CODEC_ZSTD : SIM_CODEC_LZ4;
-    *reason = "Uncompress failed: the PTX declares more than 256 MiB";
+    *reason = "Uncompress failed: the declared size of the PTX exceeds 256 MiB";
     if (entry->raw_bytes > TEXT_MAX)
         return SIM_FATBIN_CORRUPT;
     *reason = "Uncompress failed: the PTX is empty";
     if (entry->raw_bytes == 0 || entry->compressed_bytes == 0)
         return SIM_FATBIN_CORRUPT;
     const size_t bytes = (size_t)entry->raw_bytes;
-    *reason = "no memory for the decompressed PTX";
+    *reason = "out of memory for the decompressed PTX";
     text->owned = malloc(bytes);
     if (text->owned == NULL)
         return SIM_FATBIN_NO_MEMORY;
@@ -126,7 +126,7 @@ enum sim_fatbin sim_fatbin_text(const void *image, size_t bytes, uint32_t device
     struct choice best = {.payload = NULL};
     struct head head;
     *text = (struct sim_text){NULL, 0, NULL};
-    *reason = "the fat binary is cut off";
+    *reason = "the fat binary is truncated";
     if (bytes < sizeof head)
         return SIM_FATBIN_MALFORMED;
     const size_t declared = sim_fatbin_bytes(image);
@@ -137,7 +137,7 @@ enum sim_fatbin sim_fatbin_text(const void *image, size_t bytes, uint32_t device
                 reason))
         return SIM_FATBIN_MALFORMED;
     if (best.payload == NULL) {
-        *reason = "the fat binary holds no PTX for this device, which runs no machine code";
+        *reason = "the fat binary contains no PTX for this device, which cannot run machine code";
         return SIM_FATBIN_NOTHING;
     }
     if ((best.entry.flags & (FLAG_LZ4 | FLAG_ZSTD)) != 0)

@@ -59,7 +59,7 @@ static CUresult get(int *pi, CUfunction_attribute attribute, const struct ptx_ke
         *pi = (int)known.local_bytes;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *pi = (int)sim_registers(&known);
+        *pi = (int)sim_occupancy_registers(&known);
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
         *pi = (int)known.target;

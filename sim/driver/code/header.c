@@ -11,7 +11,7 @@ struct cursor {
     unsigned line;
 };
 
-static bool begins(const struct cursor *cursor, const char *word)
+static bool starts_with(const struct cursor *cursor, const char *word)
 {
     const size_t length = strlen(word);
     return (size_t)(cursor->end - cursor->at) >= length && memcmp(cursor->at, word, length) == 0;
@@ -25,10 +25,10 @@ static void step(struct cursor *cursor)
 static void skip_blanks(struct cursor *cursor)
 {
     while (cursor->at < cursor->end) {
-        const bool block = begins(cursor, "/*");
-        if (block || begins(cursor, "//")) {
+        const bool block = starts_with(cursor, "/*");
+        if (block || starts_with(cursor, "//")) {
             cursor->at += 2;
-            while (cursor->at < cursor->end && (block ? !begins(cursor, "*/") : *cursor->at != '\n'))
+            while (cursor->at < cursor->end && (block ? !starts_with(cursor, "*/") : *cursor->at != '\n'))
                 step(cursor);
             if (block && cursor->at < cursor->end)
                 cursor->at += 2;
@@ -43,7 +43,7 @@ static void skip_blanks(struct cursor *cursor)
 static bool accept(struct cursor *cursor, const char *word)
 {
     skip_blanks(cursor);
-    if (!begins(cursor, word))
+    if (!starts_with(cursor, word))
         return false;
     cursor->at += strlen(word);
     return true;

@@ -61,7 +61,7 @@ static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, st
     if (status == PTX_LINK_MEMORY)
         result = CUDA_ERROR_OUT_OF_MEMORY;
     else if (status != PTX_LINKED)
-        result = sim_jit_unlinked(jit, status, &diagnostic);
+        result = sim_jit_log_link_errors(jit, status, &diagnostic);
     if (link != NULL)
         ptx_link_end(link);
     return result;
@@ -93,7 +93,7 @@ static CUresult from_image(const void *image, size_t bytes, struct sim_jit *jit,
     } else if (magic == SIM_FATBIN_MAGIC) {
         return from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
     } else if (magic == ELF_MAGIC) {
-        sim_jit_error(jit, "error   : the image is machine code (ELF), and this device runs PTX only");
+        sim_jit_error(jit, "error   : the image is machine code (ELF), but this device runs only PTX");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     } else {
         text->text = image;

@@ -113,7 +113,7 @@ void sim_jit_info(struct sim_jit *jit, const char *format, ...)
     va_end(arguments);
 }
 
-void sim_jit_refused(struct sim_jit *jit, const struct ptx_diagnostic *diagnostic)
+void sim_jit_log_refusal(struct sim_jit *jit, const struct ptx_diagnostic *diagnostic)
 {
     char line[32];
     const char *text = diagnostic->text;
@@ -127,11 +127,11 @@ void sim_jit_refused(struct sim_jit *jit, const struct ptx_diagnostic *diagnosti
     sim_jit_error(jit, "ptxas fatal   : Ptx assembly aborted due to errors");
 }
 
-CUresult sim_jit_unlinked(struct sim_jit *jit, enum ptx_link_status status,
-                          const struct ptx_diagnostic *diagnostic)
+CUresult sim_jit_log_link_errors(struct sim_jit *jit, enum ptx_link_status status,
+                                 const struct ptx_diagnostic *diagnostic)
 {
     if (status == PTX_LINK_TEXT) {
-        sim_jit_refused(jit, diagnostic);
+        sim_jit_log_refusal(jit, diagnostic);
         return CUDA_ERROR_INVALID_PTX;
     }
     for (const char *line = diagnostic->text; *line != '\0';) {

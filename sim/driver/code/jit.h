@@ -32,12 +32,12 @@ __attribute__((format(printf, 2, 3))) void sim_jit_error(struct sim_jit *jit, co
 __attribute__((format(printf, 2, 3))) void sim_jit_info(struct sim_jit *jit, const char *format, ...);
 
 /* Log why the engine refused a text, in ptxas' words. */
-void sim_jit_refused(struct sim_jit *jit, const struct ptx_diagnostic *diagnostic);
+void sim_jit_log_refusal(struct sim_jit *jit, const struct ptx_diagnostic *diagnostic);
 
 /* Log why texts were not linked, one line per symbol. Returns the matching result. Not for PTX_LINK_MEMORY.
  */
-CUresult sim_jit_unlinked(struct sim_jit *jit, enum ptx_link_status status,
-                          const struct ptx_diagnostic *diagnostic);
+CUresult sim_jit_log_link_errors(struct sim_jit *jit, enum ptx_link_status status,
+                                 const struct ptx_diagnostic *diagnostic);
 
 /* Log the compiler's information about an accepted module, if the program asked for verbose logs. */
 void sim_jit_describe(struct sim_jit *jit, const struct ptx_module *module);

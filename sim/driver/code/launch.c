@@ -132,7 +132,7 @@ static CUresult launch(const struct sim_launch_request *request, CUstream hStrea
     result = sim_launch_prepare(context, request, &work);
     if (result == CUDA_SUCCESS)
         return sim_stream_submit(stream, &work, NULL);
-    sim_capture_spoil(stream); /* a graph must not lack a launch that failed */
+    sim_capture_invalidate(stream); /* a graph must not lack a launch that failed */
     return result;
 }
 

@@ -22,7 +22,7 @@ void sim_launch_log(const struct sim_launch *launch)
     const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (length <= 0 || (size_t)length >= sizeof line || descriptor < 0 ||
         write(descriptor, line, (size_t)length) != length)
-        perror("CPU driver: SIM_LAUNCH_LOG cannot be written");
+        perror("CPU driver: cannot write to SIM_LAUNCH_LOG");
     if (descriptor >= 0)
         close(descriptor);
 }

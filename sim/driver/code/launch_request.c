@@ -85,7 +85,7 @@ static uint32_t most_in(int mode, const struct sim_function *function)
     return more && major <= 10 ? CLUSTER_MOST : CLUSTER_PORTABLE;
 }
 
-uint32_t sim_cluster_most(const struct sim_function *function)
+uint32_t sim_cluster_limit(const struct sim_function *function)
 {
     return most_in(0, function);
 }
@@ -111,7 +111,6 @@ CUresult sim_cluster_check(const struct sim_launch_request *request, const struc
     ptx_kernel_attributes(function->ptx, &known);
     if (shape[0] * shape[1] * shape[2] == 1 || !known.uses_cluster)
         return CUDA_SUCCESS;
-    sim_say("kernel %s needs clusters of several blocks, which are not supported",
-            ptx_kernel_name(function->ptx));
+    sim_print("kernel %s: clusters of more than one block are not supported", ptx_kernel_name(function->ptx));
     return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -27,7 +27,7 @@ struct sim_launch_request {
 CUresult sim_launch_configure(const CUlaunchConfig *config, struct sim_launch_request *request);
 
 /* Number of blocks in the largest cluster that the function may have. 0 on devices without clusters. */
-uint32_t sim_cluster_most(const struct sim_function *function);
+uint32_t sim_cluster_limit(const struct sim_function *function);
 
 /* CUDA_ERROR_INVALID_CLUSTER_SIZE unless the requested clusters are possible and fill the grid. */
 CUresult sim_cluster_check(const struct sim_launch_request *request, const struct sim_function *function);

@@ -58,14 +58,14 @@ static void run(struct sim_context *context, struct sim_stream *stream, uint64_t
                    .release = sim_kernel_heap_release,
                    .context = context},
         .timeout_ns = sim_environment()->kernel_timeout_ns,
-        .cancel = sim_context_cancel(context),
+        .cancel = sim_context_cancel_flag(context),
         .workers = sim_environment()->workers};
     sim_launch_log(launch);
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
     if (result == CUDA_SUCCESS)
         return;
     sim_fault_report(launch->function->ptx, result, &diagnostic);
-    sim_context_fault(context, result);
+    sim_context_set_fault(context, result);
 }
 
 static CUresult clone_work(struct sim_work *copy, const struct sim_work *work, bool published)

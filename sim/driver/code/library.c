@@ -115,7 +115,7 @@ static CUresult load(CUlibrary *handle, const void *image, size_t bytes, CUjit_o
         sim_image_release(&text);
     }
     if (diagnostic.text[0] != '\0')
-        sim_jit_refused(&jit, &diagnostic);
+        sim_jit_log_refusal(&jit, &diagnostic);
     if (result == CUDA_SUCCESS)
         sim_jit_describe(&jit, library->ptx);
     sim_jit_finish(&jit);
@@ -220,8 +220,8 @@ void sim_library_forget_context(struct sim_context *context)
 
 /* The library's module in a context, loaded at first use. Holds the lock while loading, so that two threads
  * do not both load it. */
-static CUresult module_in(struct sim_context *context, struct sim_library *library,
-                          struct sim_module **module)
+static CUresult load_module(struct sim_context *context, struct sim_library *library,
+                            struct sim_module **module)
 {
     CUresult result = CUDA_SUCCESS;
     struct ptx_diagnostic diagnostic;
@@ -259,7 +259,7 @@ CUresult sim_kernel_function(struct sim_context *context, struct sim_kernel *ker
                              struct sim_function **function)
 {
     struct sim_module *module;
-    const CUresult result = module_in(context, kernel->library, &module);
+    const CUresult result = load_module(context, kernel->library, &module);
     if (result == CUDA_SUCCESS)
         *function = &module->functions[kernel->index];
     return result;
@@ -301,7 +301,7 @@ CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
     if (result == CUDA_SUCCESS)
         result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
-        result = module_in(context, self, &module);
+        result = load_module(context, self, &module);
     if (result == CUDA_SUCCESS)
         *pMod = (CUmodule)module;
     return result;

@@ -14,7 +14,7 @@ struct sim_link {
     struct sim_object object;
     struct sim_jit jit;
     struct ptx_link *texts;
-    CUresult spoiled; /* the result of cuLinkComplete; CUDA_SUCCESS: no input has failed so far */
+    CUresult result; /* the result of cuLinkComplete; CUDA_SUCCESS: no input has failed so far */
     bool complete;
     char *product;
 };
@@ -78,14 +78,14 @@ static CUresult add_text(struct sim_link *link, const void *data, size_t bytes, 
     if (status == PTX_LINK_MEMORY)
         result = CUDA_ERROR_OUT_OF_MEMORY;
     else if (status != PTX_LINKED)
-        result = sim_jit_unlinked(&link->jit, status, &diagnostic);
+        result = sim_jit_log_link_errors(&link->jit, status, &diagnostic);
     if (status == PTX_LINK_SYMBOL)
-        link->spoiled = result;
+        link->result = result;
     sim_image_release(&text);
     return result;
 }
 
-static bool begins(const void *data, size_t bytes, const char *magic)
+static bool starts_with(const void *data, size_t bytes, const char *magic)
 {
     return bytes >= strlen(magic) && memcmp(data, magic, strlen(magic)) == 0;
 }
@@ -95,29 +95,29 @@ static bool begins(const void *data, size_t bytes, const char *magic)
 static bool is_device_runtime(const void *data, size_t bytes, const char *name)
 {
     return data != NULL && name != NULL && strstr(name, "cudadevrt") != NULL &&
-           begins(data, bytes, "!<arch>\n");
+           starts_with(data, bytes, "!<arch>\n");
 }
 
 /* Refuse machine code and its containers. */
 static CUresult refuse(struct sim_link *link, CUjitInputType type, const void *data, size_t bytes,
                        const char *name)
 {
-    const bool elf = begins(data, bytes, "\177ELF"), archive = begins(data, bytes, "!<arch>\n");
+    const bool elf = starts_with(data, bytes, "\177ELF"), archive = starts_with(data, bytes, "!<arch>\n");
     CUresult result = CUDA_ERROR_INVALID_IMAGE;
     if (type == CU_JIT_INPUT_NVVM) {
-        sim_jit_error(&link->jit, "fatal   : '%s' is LTO-IR, which this driver does not compile", name);
-        return link->spoiled = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+        sim_jit_error(&link->jit, "fatal   : '%s': this driver cannot compile LTO-IR", name);
+        return link->result = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     }
     if (type == CU_JIT_INPUT_CUBIN) {
         result = elf ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_IMAGE;
-        link->spoiled = result;
+        link->result = result;
     } else if (type == CU_JIT_INPUT_OBJECT ? elf : archive) {
         result = CUDA_ERROR_NOT_SUPPORTED;
     }
     if (result == CUDA_ERROR_INVALID_IMAGE)
-        sim_jit_error(&link->jit, "error   : '%s' is not of the type that it is said to be", name);
+        sim_jit_error(&link->jit, "error   : '%s': contents do not match the declared input type", name);
     else
-        sim_jit_error(&link->jit, "error   : '%s': only PTX can be linked for this device", name);
+        sim_jit_error(&link->jit, "error   : '%s': this device links only PTX", name);
     return result;
 }
 
@@ -189,15 +189,15 @@ static CUresult complete(struct sim_link *link, size_t *bytes)
 {
     struct ptx_diagnostic diagnostic = {0};
     struct ptx_module *module;
-    if (link->spoiled != CUDA_SUCCESS)
-        return link->spoiled;
+    if (link->result != CUDA_SUCCESS)
+        return link->result;
     const enum ptx_link_status status = ptx_link_finish(link->texts, &link->product, bytes, &diagnostic);
     if (status == PTX_LINK_MEMORY)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (status != PTX_LINKED)
-        return sim_jit_unlinked(&link->jit, status, &diagnostic);
+        return sim_jit_log_link_errors(&link->jit, status, &diagnostic);
     if (ptx_module_parse(link->product, *bytes, &module, &diagnostic) != 0) {
-        sim_jit_refused(&link->jit, &diagnostic);
+        sim_jit_log_refusal(&link->jit, &diagnostic);
         return CUDA_ERROR_INVALID_SOURCE;
     }
     sim_jit_describe(&link->jit, module);

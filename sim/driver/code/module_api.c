@@ -32,7 +32,7 @@ static CUresult load(CUmodule *handle, const void *image, size_t bytes, unsigned
         sim_image_release(&text);
     }
     if (diagnostic.text[0] != '\0')
-        sim_jit_refused(&jit, &diagnostic);
+        sim_jit_log_refusal(&jit, &diagnostic);
     if (result == CUDA_SUCCESS)
         sim_jit_describe(&jit, module->ptx);
     if (result == CUDA_SUCCESS && !sim_object_publish(module)) {

@@ -28,7 +28,7 @@ static size_t shared_unit(void)
     return sim_model()->major < 8 ? 256 : 128;
 }
 
-unsigned sim_registers(const struct ptx_kernel_attributes *known)
+unsigned sim_occupancy_registers(const struct ptx_kernel_attributes *known)
 {
     const size_t warps = round_up(known->max_threads, SIM_WARP) / SIM_WARP;
     const size_t part_warps = (warps + PARTITIONS - 1) / PARTITIONS;
@@ -45,7 +45,7 @@ int sim_occupancy(const struct sim_function *function, unsigned block_threads, s
         dynamic_bytes > (size_t)atomic_load(&function->settings->max_dynamic_shared))
         return 0;
     const size_t warps = (block_threads + SIM_WARP - 1) / SIM_WARP;
-    const size_t registers = round_up(sim_registers(&known) * SIM_WARP, REGISTER_UNIT);
+    const size_t registers = round_up(sim_occupancy_registers(&known) * SIM_WARP, REGISTER_UNIT);
     const size_t shared =
         round_up(known.shared_bytes + dynamic_bytes + (size_t)model->block_shared_reserved, shared_unit());
     size_t blocks = least((size_t)model->sm_blocks, (size_t)model->sm_threads / SIM_WARP / warps);

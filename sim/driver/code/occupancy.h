@@ -9,7 +9,7 @@ struct sim_function;
 /* Registers per thread. PTX declares one register per value; a compiler allocates fewer. The result is
  * limited so that the kernel's largest block can run, as ptxas does for a declared block size (.maxntid,
  * .reqntid). */
-unsigned sim_registers(const struct ptx_kernel_attributes *known);
+unsigned sim_occupancy_registers(const struct ptx_kernel_attributes *known);
 
 /* Number of blocks that one multiprocessor holds at a time, limited by threads, registers and shared memory.
  */

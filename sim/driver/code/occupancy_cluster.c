@@ -30,7 +30,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, c
     const CUresult result = resolve(func, clusterSize, config, &request, &function);
     if (result != CUDA_SUCCESS)
         return result;
-    *clusterSize = (int)sim_cluster_most(function);
+    *clusterSize = (int)sim_cluster_limit(function);
     return *clusterSize == 0 ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
 }
 

@@ -33,7 +33,7 @@ struct sim_context *sim_context_root(struct sim_context *context)
     return context->primary == NULL ? context : context->primary;
 }
 
-CUresult sim_context_usable(const struct sim_context *context)
+CUresult sim_context_check(const struct sim_context *context)
 {
     if (atomic_load_explicit(&context->ended, memory_order_acquire))
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -52,7 +52,7 @@ CUresult sim_enter_any(struct sim_context **context)
 CUresult sim_enter(struct sim_context **context)
 {
     const CUresult result = sim_enter_any(context);
-    return result == CUDA_SUCCESS ? sim_context_usable(*context) : result;
+    return result == CUDA_SUCCESS ? sim_context_check(*context) : result;
 }
 
 CUresult sim_enter_faulted(CUcontext handle, struct sim_context **context)

@@ -84,7 +84,7 @@ CUresult sim_enter_faulted(CUcontext handle, struct sim_context **context);
 CUresult sim_enter_any(struct sim_context **context);
 
 /* Whether the context is alive and has no sticky error. */
-CUresult sim_context_usable(const struct sim_context *context);
+CUresult sim_context_check(const struct sim_context *context);
 
 /* The context that owns the memory and the faults: the primary context for a green context, else the context
  * itself. */
@@ -92,10 +92,10 @@ struct sim_context *sim_context_root(struct sim_context *context);
 
 /* Keep the first fault as the sticky error of the whole process. As on a GPU, no context works after it and
  * no new one can be made. With SIM_FAULT_SCOPE=context the error is that of the context alone. */
-void sim_context_fault(struct sim_context *context, CUresult error);
+void sim_context_set_fault(struct sim_context *context, CUresult error);
 
 /* True when running kernels of the context have to stop. */
-const atomic_bool *sim_context_cancel(const struct sim_context *context);
+const atomic_bool *sim_context_cancel_flag(const struct sim_context *context);
 CUresult sim_context_error(const struct sim_context *context);
 
 /* Clear the context's own fault. A fault of the whole process stays. */

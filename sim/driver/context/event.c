@@ -58,7 +58,7 @@ CUresult sim_context_wait(struct sim_context *context, struct sim_event *event)
     size_t count;
     uint64_t number;
     CUresult result = CUDA_SUCCESS;
-    struct sim_stream *awaited = sim_event_at(event, &number);
+    struct sim_stream *awaited = sim_event_locate(event, &number);
     if (awaited == NULL)
         return CUDA_SUCCESS;
     struct sim_stream **streams = busy_streams(context, true, &count);
@@ -95,8 +95,8 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
         return result;
     if (sim_context_root(event->object.context) != sim_context_root(context))
         return CUDA_ERROR_INVALID_HANDLE;
-    return sim_capture_spoil_context(context) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                                              : sim_context_record(context, event);
+    return sim_capture_invalidate_context(context) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                                   : sim_context_record(context, event);
 }
 
 CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
@@ -108,7 +108,8 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
         result = sim_event_enter(hEvent, &event);
     if (result != CUDA_SUCCESS)
         return result;
-    if (sim_capture_spoil_context(context) || sim_capture_of_event(event, true) == SIM_EVENT_CAPTURED)
+    if (sim_capture_invalidate_context(context) ||
+        sim_capture_classify_event(event, true) == SIM_EVENT_CAPTURED)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     return sim_context_wait(context, event);
 }

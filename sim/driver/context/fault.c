@@ -13,7 +13,7 @@ struct report {
     size_t used;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct report *report, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct report *report, const char *format, ...)
 {
     const size_t room = sizeof report->text - report->used;
     va_list arguments;
@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct report *report, con
 static const char *kind_name(enum sim_memory kind)
 {
     static const char *const names[] = {[SIM_MEMORY_DEVICE] = "device memory",
-                                        [SIM_MEMORY_VARIABLE] = "a module's variable",
+                                        [SIM_MEMORY_VARIABLE] = "a module's global",
                                         [SIM_MEMORY_MANAGED] = "managed memory",
                                         [SIM_MEMORY_HOST] = "host memory",
                                         [SIM_MEMORY_REGISTERED] = "registered host memory",
@@ -35,24 +35,24 @@ static const char *kind_name(enum sim_memory kind)
     return names[kind];
 }
 
-static void say_nearest(struct report *report, const struct ptx_fault *fault)
+static void print_nearest(struct report *report, const struct ptx_fault *fault)
 {
     struct sim_range range;
     if (sim_range_find(fault->address, &range)) {
         if (range.access != SIM_ACCESS_NONE)
-            say(report, "  it ends %" PRIu64 " bytes behind", fault->address + fault->bytes - range.end);
+            append(report, "  it ends %" PRIu64 " bytes after", fault->address + fault->bytes - range.end);
         else
-            say(report, "  it is in, without access to,");
-    } else if (!sim_range_nearest(fault->address, &range)) {
-        say(report, "  nothing is allocated\n");
+            append(report, "  it lies, without access rights, in");
+    } else if (!sim_range_find_nearest(fault->address, &range)) {
+        append(report, "  there is no allocation\n");
         return;
     } else if (fault->address < range.begin) {
-        say(report, "  it is %" PRIu64 " bytes before", range.begin - fault->address);
+        append(report, "  it is %" PRIu64 " bytes before", range.begin - fault->address);
     } else {
-        say(report, "  it is %" PRIu64 " bytes behind", fault->address - range.end);
+        append(report, "  it is %" PRIu64 " bytes after", fault->address - range.end);
     }
-    say(report, " the nearest allocation: %" PRIu64 " bytes of %s at 0x%" PRIx64 "\n",
-        range.end - range.begin, kind_name(range.kind), range.begin);
+    append(report, " the nearest allocation: %" PRIu64 " bytes of %s at 0x%" PRIx64 "\n",
+           range.end - range.begin, kind_name(range.kind), range.begin);
 }
 
 void sim_fault_report(const struct ptx_kernel *kernel, CUresult result,
@@ -65,18 +65,18 @@ void sim_fault_report(const struct ptx_kernel *kernel, CUresult result,
     if (!sim_environment()->exact_memory)
         return;
     (void)cuGetErrorName(result, &name);
-    say(&report, "CPU driver: kernel %s ended with %s: %s\n", ptx_kernel_name(kernel), name,
-        fault->what != NULL ? fault->what : diagnostic->text);
+    append(&report, "CPU driver: kernel %s ended with %s: %s\n", ptx_kernel_name(kernel), name,
+           fault->what != NULL ? fault->what : diagnostic->text);
     if (fault->what != NULL) {
         ptx_kernel_line(kernel, diagnostic->line, line, sizeof line);
-        say(&report, "  line %u of the PTX: %s\n", diagnostic->line, line);
-        say(&report, "  in thread (%u,%u,%u) of block (%u,%u,%u)", fault->thread[0], fault->thread[1],
-            fault->thread[2], fault->block[0], fault->block[1], fault->block[2]);
+        append(&report, "  line %u of the PTX: %s\n", diagnostic->line, line);
+        append(&report, "  in thread (%u,%u,%u) of block (%u,%u,%u)", fault->thread[0], fault->thread[1],
+               fault->thread[2], fault->block[0], fault->block[1], fault->block[2]);
         if (fault->access != NULL)
-            say(&report, ", %s of %u bytes at 0x%" PRIx64, fault->access, fault->bytes, fault->address);
-        say(&report, "\n");
+            append(&report, ", %s of %u bytes at 0x%" PRIx64, fault->access, fault->bytes, fault->address);
+        append(&report, "\n");
         if (fault->access != NULL && fault->global && result == CUDA_ERROR_ILLEGAL_ADDRESS)
-            say_nearest(&report, fault);
+            print_nearest(&report, fault);
     }
     if (write(STDERR_FILENO, report.text, report.used) < 0)
         return; /* stderr is closed; the program still gets the result */

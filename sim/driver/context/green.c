@@ -90,7 +90,7 @@ static CUresult find(CUgreenCtx handle, struct sim_green **green)
     if (result != CUDA_SUCCESS)
         return result;
     *green = sim_object_find(handle, SIM_GREEN);
-    return *green == NULL ? CUDA_ERROR_INVALID_CONTEXT : sim_context_usable((*green)->context);
+    return *green == NULL ? CUDA_ERROR_INVALID_CONTEXT : sim_context_check((*green)->context);
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
@@ -140,8 +140,8 @@ CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent)
         return result;
     if (sim_context_root(event->object.context) != sim_context_root(green->context))
         return CUDA_ERROR_INVALID_HANDLE;
-    return sim_capture_spoil_context(green->context) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                                                     : sim_context_record(green->context, event);
+    return sim_capture_invalidate_context(green->context) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                                          : sim_context_record(green->context, event);
 }
 
 CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent)
@@ -153,7 +153,8 @@ CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent)
         result = sim_event_enter(hEvent, &event);
     if (result != CUDA_SUCCESS)
         return result;
-    if (sim_capture_spoil_context(green->context) || sim_capture_of_event(event, true) == SIM_EVENT_CAPTURED)
+    if (sim_capture_invalidate_context(green->context) ||
+        sim_capture_classify_event(event, true) == SIM_EVENT_CAPTURED)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     return sim_context_wait(green->context, event);
 }

@@ -81,7 +81,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
     struct sim_context *context;
     CUresult result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
-        result = sim_capture_permits_unsafe();
+        result = sim_capture_check_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if ((unsigned)limit >= CU_LIMIT_MAX)

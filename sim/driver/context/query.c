@@ -32,7 +32,7 @@ CUresult cuCtxGetFlags(unsigned int *flags)
 /* Flags that matter only when a context is made are accepted and ignored. */
 CUresult cuCtxSetFlags(unsigned int flags)
 {
-    const unsigned kept = CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_SYNC_MEMOPS;
+    const unsigned settable = CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_SYNC_MEMOPS;
     struct sim_context *context;
     const CUresult result = sim_enter_any(&context);
     if (result != CUDA_SUCCESS)
@@ -40,7 +40,7 @@ CUresult cuCtxSetFlags(unsigned int flags)
     if (!sim_context_flags_are_valid(flags))
         return CUDA_ERROR_INVALID_VALUE;
     const unsigned always = atomic_load(&context->flags) & CU_CTX_MAP_HOST;
-    atomic_store(&context->flags, (flags & kept) | always);
+    atomic_store(&context->flags, (flags & settable) | always);
     return CUDA_SUCCESS;
 }
 
@@ -79,9 +79,9 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 /* A context with a capture cannot be waited for: captured work is not queued. */
 static CUresult synchronize(struct sim_context *context)
 {
-    if (sim_capture_spoil_context(context))
+    if (sim_capture_invalidate_context(context))
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    const CUresult result = sim_capture_permits_unsafe();
+    const CUresult result = sim_capture_check_unsafe();
     return result == CUDA_SUCCESS ? sim_context_synchronize(context) : result;
 }
 
@@ -130,7 +130,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
     struct sim_context *context;
     CUresult result = sim_enter(&context);
     if (result == CUDA_SUCCESS)
-        result = sim_capture_permits_unsafe();
+        result = sim_capture_check_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)

@@ -18,7 +18,7 @@ void sim_context_clear_fault(struct sim_context *context)
     context->fault = sim_environment()->faults_end_contexts ? &context->own : &process_fault;
 }
 
-void sim_context_fault(struct sim_context *context, CUresult error)
+void sim_context_set_fault(struct sim_context *context, CUresult error)
 {
     int none = CUDA_SUCCESS;
     const char *name = NULL;
@@ -26,7 +26,7 @@ void sim_context_fault(struct sim_context *context, CUresult error)
         return;
     atomic_store(&fault_of(context)->cancel, true); /* a fault stops all running kernels */
     (void)cuGetErrorName(error, &name);
-    sim_log_error("Context %llu ends with %d (%s): a kernel or a copy went wrong", context->id, (int)error,
+    sim_log_error("Context %llu failed with %d (%s): a kernel or a copy faulted", context->id, (int)error,
                   name == NULL ? "unknown" : name);
 }
 
@@ -35,7 +35,7 @@ CUresult sim_context_error(const struct sim_context *context)
     return (CUresult)atomic_load_explicit(&fault_of(context)->error, memory_order_acquire);
 }
 
-const atomic_bool *sim_context_cancel(const struct sim_context *context)
+const atomic_bool *sim_context_cancel_flag(const struct sim_context *context)
 {
     return &fault_of(context)->cancel;
 }

@@ -28,7 +28,7 @@ static CUresult to_host(void *to, CUdeviceptr from, size_t bytes, CUstream strea
                   per_thread, when);
 }
 
-static CUresult on_device(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream, bool per_thread)
+static CUresult is_on_device(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream, bool per_thread)
 {
     return linear(to, CU_MEMORYTYPE_DEVICE, from, CU_MEMORYTYPE_DEVICE, bytes, stream, per_thread,
                   SIM_COPY_QUEUED);
@@ -103,22 +103,22 @@ CUresult cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice, size_t 
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
 {
-    return on_device(dstDevice, srcDevice, ByteCount, NULL, false);
+    return is_on_device(dstDevice, srcDevice, ByteCount, NULL, false);
 }
 
 CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
 {
-    return on_device(dstDevice, srcDevice, ByteCount, NULL, true);
+    return is_on_device(dstDevice, srcDevice, ByteCount, NULL, true);
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
                               CUstream hStream)
 {
-    return on_device(dstDevice, srcDevice, ByteCount, hStream, false);
+    return is_on_device(dstDevice, srcDevice, ByteCount, hStream, false);
 }
 
 CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
                                    CUstream hStream)
 {
-    return on_device(dstDevice, srcDevice, ByteCount, hStream, true);
+    return is_on_device(dstDevice, srcDevice, ByteCount, hStream, true);
 }

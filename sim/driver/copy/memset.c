@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static bool is_hosts(uint64_t address)
+static bool is_host_memory(uint64_t address)
 {
     struct sim_range range;
     return sim_range_find(address, &range) &&
@@ -32,7 +32,7 @@ static void run(struct sim_context *context, struct sim_stream *stream, uint64_t
     for (size_t y = 0; y < set->height; y++) {
         const uint64_t row = set->destination + y * set->pitch;
         if (!sim_range_accessible(row, set->width * set->element_bytes)) {
-            sim_context_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+            sim_context_set_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
             return;
         }
         fill_row((unsigned char *)(uintptr_t)row, set);
@@ -61,7 +61,7 @@ static CUresult set(const struct sim_set *wanted, CUstream hStream, bool per_thr
         if (!sim_range_accessible(wanted->destination + y * wanted->pitch, row))
             return CUDA_ERROR_INVALID_VALUE;
     struct sim_work work = {.kind = SIM_WORK_SET, .set = *wanted};
-    const bool waits = wait && !sim_stream_is_capturing(stream) && is_hosts(wanted->destination);
+    const bool waits = wait && !sim_stream_is_capturing(stream) && is_host_memory(wanted->destination);
     result = sim_stream_submit(stream, &work, NULL);
     if (result != CUDA_SUCCESS || !waits)
         return result;

@@ -24,7 +24,7 @@ static CUresult enter_both(CUcontext destination, CUcontext source, enum sim_cop
 }
 
 /* A copy within the current context does not wait, like cuMemcpyDtoD. */
-static bool stays_here(CUcontext destination, CUcontext source)
+static bool is_within_current_context(CUcontext destination, CUcontext source)
 {
     const void *current = sim_context_current();
     return (const void *)destination == current && (const void *)source == current;
@@ -37,7 +37,7 @@ static CUresult row(CUdeviceptr to, CUcontext destination, CUdeviceptr from, CUc
     CUresult result = enter_both(destination, source, when);
     if (result == CUDA_SUCCESS)
         result = sim_copy_linear(to, CU_MEMORYTYPE_DEVICE, from, CU_MEMORYTYPE_DEVICE, bytes, &copy);
-    if (result == CUDA_SUCCESS && when == SIM_COPY_DONE && stays_here(destination, source))
+    if (result == CUDA_SUCCESS && when == SIM_COPY_DONE && is_within_current_context(destination, source))
         when = SIM_COPY_QUEUED;
     return result == CUDA_SUCCESS ? sim_copy_submit(&copy, stream, per_thread, when) : result;
 }
@@ -67,10 +67,10 @@ CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dstDevice, CUcontext dstContext, CUd
 }
 
 /* An array belongs to its own context (cuda.h). Host memory belongs to none. */
-static CUcontext context_of(CUmemorytype type, CUcontext given)
+static CUcontext context_of(CUmemorytype type, CUcontext named)
 {
     return type == CU_MEMORYTYPE_ARRAY || type == CU_MEMORYTYPE_HOST ? (CUcontext)sim_context_current()
-                                                                     : given;
+                                                                     : named;
 }
 
 static CUresult volume(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool per_thread,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Check again: the memory may have been freed, or its access changed, since the call. */
-static bool may_still(const struct sim_copy *copy, uint64_t to, uint64_t from)
+static bool is_still_accessible(const struct sim_copy *copy, uint64_t to, uint64_t from)
 {
     return (copy->destination_type != CU_MEMORYTYPE_DEVICE || sim_range_accessible(to, copy->width)) &&
            (copy->source_type != CU_MEMORYTYPE_DEVICE || sim_range_readable(from, copy->width));
@@ -25,8 +25,8 @@ static void run(struct sim_context *context, struct sim_stream *stream, uint64_t
         for (size_t y = 0; y < copy->height; y++) {
             const uint64_t to = copy->destination + z * copy->destination_slice + y * copy->destination_pitch;
             const uint64_t from = copy->source + z * copy->source_slice + y * copy->source_pitch;
-            if (!may_still(copy, to, from)) {
-                sim_context_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
+            if (!is_still_accessible(copy, to, from)) {
+                sim_context_set_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
                 return;
             }
             memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, copy->width);

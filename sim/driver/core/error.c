@@ -152,7 +152,7 @@ static const struct meaning *find(CUresult error)
     return NULL;
 }
 
-bool sim_error_named(const char *name, size_t length, CUresult *result)
+bool sim_error_find(const char *name, size_t length, CUresult *result)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (strlen(meanings[i].name) == length && memcmp(meanings[i].name, name, length) == 0) {

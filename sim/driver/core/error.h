@@ -7,6 +7,6 @@
 #include <stddef.h>
 
 /* Find a result by name. `name` need not be NUL-terminated. */
-bool sim_error_named(const char *name, size_t length, CUresult *result);
+bool sim_error_find(const char *name, size_t length, CUresult *result);
 
 #endif

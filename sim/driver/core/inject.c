@@ -40,8 +40,8 @@ static CUresult replace(const char *text)
     if (text != NULL && *text != '\0') {
         fresh = sim_rules_parse(text, &error);
         if (fresh == NULL) {
-            sim_say("SIM_INJECT: at character %zu, '%.24s': %s", error.character, text + error.character - 1,
-                    error.why);
+            sim_print("SIM_INJECT: at character %zu, '%.24s': %s", error.character,
+                      text + error.character - 1, error.why);
             return CUDA_ERROR_INVALID_VALUE;
         }
     }
@@ -98,7 +98,7 @@ static void wait(uint64_t ns)
 
 int sim_inject(unsigned number)
 {
-    const int kept = errno;
+    const int saved = errno;
     int result = -1;
     uint64_t delay_ns = 0;
     (void)sim_inject_start();
@@ -115,7 +115,7 @@ int sim_inject(unsigned number)
     pthread_mutex_unlock(&lock);
     if (delay_ns != 0)
         wait(delay_ns);
-    errno = kept;
+    errno = saved;
     return result;
 }
 

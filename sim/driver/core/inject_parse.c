@@ -41,10 +41,10 @@ static bool read_number(struct reader *reader, uint64_t *number)
     skip_space(reader);
     char *end;
     if (*reader->at < '0' || *reader->at > '9')
-        return wrong(reader, "a number is missing");
+        return wrong(reader, "expected a number");
     *number = strtoull(reader->at, &end, 10);
     if (end - reader->at > 18)
-        return wrong(reader, "the number is too large");
+        return wrong(reader, "number too large");
     reader->at = end;
     return true;
 }
@@ -58,7 +58,7 @@ static bool read_bytes(struct reader *reader, uint64_t *bytes)
     const unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
     reader->at += unit != NULL;
     if (*bytes > UINT64_MAX >> shift)
-        return wrong(reader, "the number is too large");
+        return wrong(reader, "number too large");
     *bytes <<= shift;
     return true;
 }
@@ -70,20 +70,20 @@ static bool read_names(struct reader *reader, struct sim_rule *rule)
     skip_space(reader);
     const size_t length = strcspn(reader->at, ":=; \t\r\n");
     if (length == 0)
-        return wrong(reader, "a function's name is missing");
+        return wrong(reader, "expected the name of a function");
     if (length >= sizeof pattern)
-        return wrong(reader, "no function has so long a name");
+        return wrong(reader, "function name too long");
     memcpy(pattern, reader->at, length);
     pattern[length] = '\0';
     rule->matches = calloc(sim_function_count, 1);
     if (rule->matches == NULL)
-        return wrong(reader, "there is no memory for another rule");
+        return wrong(reader, "out of memory");
     for (unsigned i = 0; i < sim_function_count; i++) {
         rule->matches[i] = fnmatch(pattern, sim_functions[i], 0) == 0;
         any = any || rule->matches[i];
     }
     if (!any)
-        return wrong(reader, "no export has that name; is it one with _v2 or _ptsz?");
+        return wrong(reader, "unknown export (some need the suffix _v2 or _ptsz)");
     reader->at += length;
     return true;
 }
@@ -106,7 +106,7 @@ static bool read_when(struct reader *reader, struct sim_rule *rule)
     if (take(reader, "*"))
         return true;
     if (read_chance(reader, rule))
-        return rule->by_chance || wrong(reader, "a probability is from 0% to 100%");
+        return rule->by_chance || wrong(reader, "expected a probability from 0% to 100%");
     if (!read_number(reader, &rule->first))
         return false;
     rule->last = rule->first;
@@ -117,7 +117,7 @@ static bool read_when(struct reader *reader, struct sim_rule *rule)
             return false;
     }
     return (rule->first != 0 && rule->first <= rule->last) ||
-           wrong(reader, "calls are counted from 1, the smaller number first");
+           wrong(reader, "expected an ascending range of calls, counted from 1");
 }
 
 static bool read_result(struct reader *reader, CUresult *result)
@@ -125,16 +125,16 @@ static bool read_result(struct reader *reader, CUresult *result)
     uint64_t code;
     skip_space(reader);
     const size_t length = strspn(reader->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-    if (sim_error_named(reader->at, length, result)) {
+    if (sim_error_find(reader->at, length, result)) {
         reader->at += length;
         return true;
     }
     if (*reader->at < '0' || *reader->at > '9')
-        return wrong(reader, "no result has that name");
+        return wrong(reader, "unknown result code");
     if (!read_number(reader, &code))
         return false;
     *result = (CUresult)code;
-    return code <= 9999 || wrong(reader, "results have four digits at most");
+    return code <= 9999 || wrong(reader, "result code too large (at most four digits)");
 }
 
 static bool read_delay(struct reader *reader, uint64_t *ns)
@@ -146,9 +146,9 @@ static bool read_delay(struct reader *reader, uint64_t *ns)
                           : take(reader, "s")  ? 1000000000
                                                : 0;
     if (unit == 0)
-        return wrong(reader, "a time needs its unit: us, ms or s");
+        return wrong(reader, "expected a unit of time: us, ms or s");
     if (*ns > 3600 * UINT64_C(1000000000) / unit)
-        return wrong(reader, "a delay is an hour at most");
+        return wrong(reader, "delay too long (at most one hour)");
     *ns *= unit;
     return true;
 }
@@ -167,9 +167,9 @@ static bool read_action(struct reader *reader, struct sim_rule *rule)
         rule->action = SIM_DROP;
         return true;
     } else {
-        return wrong(reader, "no such action; there are fail(CODE), delay(TIME) and drop");
+        return wrong(reader, "unknown action; use fail(CODE), delay(TIME) or drop");
     }
-    return read && (take(reader, ")") || wrong(reader, "a ) is missing"));
+    return read && (take(reader, ")") || wrong(reader, "expected ')'"));
 }
 
 static bool read_setting(struct reader *reader, struct sim_rules *rules)
@@ -181,14 +181,14 @@ static bool read_setting(struct reader *reader, struct sim_rules *rules)
     const bool version = length == 8 && memcmp(name, "@version", length) == 0;
     const bool seed = length == 5 && memcmp(name, "@seed", length) == 0;
     if (!memory && !version && !seed)
-        return wrong(reader, "no such setting; there are @memory, @version and @seed");
+        return wrong(reader, "unknown setting; use @memory, @version or @seed");
     reader->at += length;
     if (!take(reader, "="))
-        return wrong(reader, "a = is missing");
+        return wrong(reader, "expected '='");
     if (memory ? !read_bytes(reader, &number) : !read_number(reader, &number))
         return false;
     if (version && (number < 2000 || number > 99999))
-        return wrong(reader, "a version is written as cuDriverGetVersion has it: 12040 for 12.4");
+        return wrong(reader, "expected a version as from cuDriverGetVersion: 12040 for 12.4");
     if (memory)
         rules->memory_bytes = (size_t)number;
     else if (version)
@@ -205,14 +205,14 @@ static bool read_rule(struct reader *reader, struct sim_rules *rules)
         return read_setting(reader, rules);
     struct sim_rule *grown = realloc(rules->rules, (rules->count + 1) * sizeof *grown);
     if (grown == NULL)
-        return wrong(reader, "there is no memory for another rule");
+        return wrong(reader, "out of memory");
     rules->rules = grown;
     struct sim_rule *rule = &grown[rules->count++];
     *rule = (struct sim_rule){.first = 1, .last = UINT64_MAX};
     if (!read_names(reader, rule) || (take(reader, ":") && !read_when(reader, rule)))
         return false;
     if (!take(reader, "="))
-        return wrong(reader, "a = is missing");
+        return wrong(reader, "expected '='");
     return read_action(reader, rule);
 }
 
@@ -226,7 +226,7 @@ static bool read_rules(struct reader *reader, struct sim_rules *rules)
             return false;
         skip_space(reader);
         if (*reader->at != '\0' && !take(reader, ";"))
-            return wrong(reader, "a ; is missing between two rules");
+            return wrong(reader, "expected ';' between rules");
     }
 }
 
@@ -235,7 +235,7 @@ struct sim_rules *sim_rules_parse(const char *text, struct sim_rules_error *erro
     struct reader reader = {.start = text, .at = text, .error = error};
     struct sim_rules *rules = calloc(1, sizeof *rules);
     if (rules == NULL) {
-        (void)wrong(&reader, "there is no memory for the rules");
+        (void)wrong(&reader, "out of memory");
         return NULL;
     }
     rules->memory_bytes = SIZE_MAX;

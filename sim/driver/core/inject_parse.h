@@ -1,18 +1,18 @@
-/* The language of SIM_INJECT:
+/* The syntax of SIM_INJECT:
  *
- *     rules   = rule { ";" rule }                  an empty rule is skipped
+ *     rules   = rule { ";" rule }            empty rules are skipped
  *     rule    = names [ ":" when ] "=" action
- *             | "@memory" "=" BYTES                allocations fail beyond that many live bytes
- *             | "@version" "=" NUMBER              what cuDriverGetVersion says
- *             | "@seed" "=" NUMBER                 of the probabilities
- *     names   = an export's name (cuMemAlloc_v2), or a pattern with * and ? (cuMemcpy*)
- *     when    = N | N "-" [ M ] | "*" | P "%"      which calls, from 1 on; a rule counts for itself
- *     action  = "fail(" CODE ")"                   number, or name (CUDA_ERROR_UNKNOWN); the call does
- * nothing | "delay(" N UNIT ")"                us, ms or s; then the call goes on | "drop" cuGetProcAddress
- * does not know it; the symbol stays
+ *             | "@memory" "=" BYTES          fail allocations beyond that many live bytes
+ *             | "@version" "=" NUMBER        version that cuDriverGetVersion reports
+ *             | "@seed" "=" NUMBER           seed of the probabilities
+ *     names   = name of an export (cuMemAlloc_v2), or a pattern with * and ? (cuMemcpy*)
+ *     when    = N | N "-" [ M ] | "*" | P "%"   calls, counted from 1 per rule, or a probability
+ *     action  = "fail(" CODE ")"             return the number or name (CUDA_ERROR_UNKNOWN) at once
+ *             | "delay(" N UNIT ")"          wait, in us, ms or s, before the call
+ *             | "drop"                       hide the export from cuGetProcAddress; its symbol stays
  *
- * Without `when`, every call. The first rule that lets a call fail wins; delays before it happen. BYTES may
- * end in K, M or G. Spaces do not matter. */
+ * Without `when` a rule applies to every call. The first failing rule wins; delays before it still happen.
+ * BYTES may end in K, M or G. Spaces are ignored. */
 #ifndef NEUTRINO_SIM_INJECT_PARSE_H
 #define NEUTRINO_SIM_INJECT_PARSE_H
 

@@ -57,7 +57,7 @@ static void tell(char *message)
 
 void sim_log_error(const char *format, ...)
 {
-    const int kept = errno;
+    const int saved = errno;
     char message[LINE_BYTES - 64];
     struct timespec now;
     struct tm parts;
@@ -73,7 +73,7 @@ void sim_log_error(const char *format, ...)
                    (unsigned long)pthread_self(), message);
     pthread_mutex_unlock(&logs.lock);
     tell(message);
-    errno = kept;
+    errno = saved;
 }
 
 CUresult sim_log_refusal(CUresult result, const char *call)

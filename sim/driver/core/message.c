@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-void sim_say(const char *format, ...)
+void sim_print(const char *format, ...)
 {
     static const char prefix[] = "CPU driver: ";
-    const int kept = errno;
+    const int saved = errno;
     char line[1024];
     va_list arguments;
     size_t used = (size_t)snprintf(line, sizeof line, "%s", prefix);
@@ -19,6 +19,6 @@ void sim_say(const char *format, ...)
         used += length < 1000 ? (size_t)length : 999;
     line[used] = '\n';
     if (write(STDERR_FILENO, line, used + 1) < 0)
-        errno = kept; /* stderr is closed; programs still get results */
-    errno = kept;
+        errno = saved; /* stderr is closed; programs still get results */
+    errno = saved;
 }

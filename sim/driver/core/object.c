@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A hash table with open addressing and linear probing. Removing an entry moves later entries back, so there
- * are no tombstones. */
+/* A hash table with open addressing and linear probing. Removing an entry moves later entries back and so
+ * leaves no tombstones. */
 static struct sim_object **table;
 static size_t table_size; /* a power of two */
 static size_t table_used;

@@ -70,7 +70,7 @@ static CUresult choice(const char *name, const char *first, const char *second, 
     *is_second = text != NULL && strcmp(text, second) == 0;
     if (text == NULL || *text == '\0' || *is_second || strcmp(text, first) == 0)
         return CUDA_SUCCESS;
-    sim_say("%s=%.64s: it is %s or %s", name, text, first, second);
+    sim_print("%s=%.64s: unknown value; use %s or %s", name, text, first, second);
     return CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -14,7 +14,7 @@ static const char *names[NAMES_MAX];
 static size_t name_count;
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool first_time(const char *name)
+static bool is_first_report(const char *name)
 {
     bool first = true;
     pthread_mutex_lock(&names_lock);
@@ -28,7 +28,7 @@ static bool first_time(const char *name)
 
 CUresult sim_not_supported(const char *name)
 {
-    if (first_time(name))
-        sim_say("%s is not supported", name);
+    if (is_first_report(name))
+        sim_print("%s is not supported", name);
     return sim_log_refusal(CUDA_ERROR_NOT_SUPPORTED, name);
 }

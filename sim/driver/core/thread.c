@@ -9,7 +9,7 @@
 static pthread_key_t key;
 static atomic_ullong next_id = 1;
 
-static void thread_ends(void *value)
+static void end_thread(void *value)
 {
     struct sim_thread *self = value;
     for (size_t i = 0; i < self->stream_count; i++)
@@ -23,7 +23,7 @@ static void thread_ends(void *value)
 
 int sim_thread_start(void)
 {
-    return pthread_key_create(&key, thread_ends) == 0;
+    return pthread_key_create(&key, end_thread) == 0;
 }
 
 struct sim_thread *sim_thread_self(void)

@@ -1,5 +1,6 @@
-/* One row a GPU. Limits by compute capability are those of the CUDA C++ Programming Guide's table "Technical
- * Specifications per Compute Capability", and of cuda_occupancy.h. Other figures, and where they were read:
+/* One row per GPU. Limits by compute capability are those of the CUDA C++ Programming Guide's table
+ * "Technical Specifications per Compute Capability", and of cuda_occupancy.h. Other figures, and where they
+ * were read:
  *
  *   t4      deviceQuery, chiemon.github.io/2024/12/25
  *   a100    SXM4 40 GB: deviceQuery, upb-pc2.atlassian.net PC2DOK "NVIDIA A100 40GB with NVLINK"
@@ -10,7 +11,8 @@
  *   b200    github.com/pytorch/ao/pull/4002, Blackwell Tuning Guide
  *   rtx5090 deviceQuery, github.com/aikitoria/open-gpu-kernel-modules/issues/1
  *
- * The default is no real GPU: it is small, so that "one block a multiprocessor" is little work for a CPU. */
+ * The default models no real GPU. It is small, so that one block per multiprocessor is little work for a CPU.
+ */
 #include "driver/device/model.h"
 
 #include "driver/core/message.h"
@@ -192,7 +194,7 @@ static void refuse(const char *name)
     size_t used = 0;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, " %s", models[i].key);
-    sim_say("SIM_GPU=%.64s: no such GPU; choose one of:%s", name, names);
+    sim_print("SIM_GPU=%.64s: unknown model; use one of:%s", name, names);
 }
 
 CUresult sim_model_select(void)

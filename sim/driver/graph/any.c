@@ -165,7 +165,7 @@ static CUresult add(CUgraphNode *made, CUgraph hGraph, const CUgraphNode *depend
         sim_work_clear(&work);
         return result;
     }
-    result = sim_graph_put(&at, &work);
+    result = sim_graph_add_at(&at, &work);
     if (result != CUDA_SUCCESS)
         return result;
     struct sim_graph_node *node = (struct sim_graph_node *)*made;

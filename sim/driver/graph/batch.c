@@ -67,7 +67,7 @@ CUresult sim_graph_batch_make(const CUstreamBatchMemOpParams *operations, unsign
     return CUDA_SUCCESS;
 }
 
-CUresult sim_graph_batch_of(struct sim_work *work, const struct sim_graph *graph)
+CUresult sim_graph_batch_from_value(struct sim_work *work, const struct sim_graph *graph)
 {
     (void)graph;
     const bool wide = work->value.bytes == 8;
@@ -128,10 +128,10 @@ bool sim_graph_batch_may_become(const struct sim_graph_batch *before, const stru
     for (unsigned i = 0; may && i < before->count; i++) {
         const CUstreamBatchMemOpParams *a = &before->operations[i];
         const CUstreamBatchMemOpParams *b = &after->operations[i];
-        const unsigned kept = is_wait(a->operation) ? CU_STREAM_WAIT_VALUE_FLUSH : ~0u;
+        const unsigned fixed = is_wait(a->operation) ? CU_STREAM_WAIT_VALUE_FLUSH : ~0u;
         may = a->operation == b->operation;
         if (may && (is_wait(a->operation) || is_write(a->operation)))
-            may = ((a->waitValue.flags ^ b->waitValue.flags) & kept) == 0;
+            may = ((a->waitValue.flags ^ b->waitValue.flags) & fixed) == 0;
     }
     return may;
 }
@@ -150,7 +150,7 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, cons
     CUresult result = sim_graph_place(&at, phGraphNode, hGraph, dependencies, numDependencies);
     if (result == CUDA_SUCCESS)
         result = from(nodeParams, &work);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)

@@ -15,7 +15,7 @@ CUresult sim_graph_batch_make(const CUstreamBatchMemOpParams *operations, unsign
                               struct sim_work *work);
 
 /* Turn a single value wait or write, which stream capture submits, into a batch of one. */
-CUresult sim_graph_batch_of(struct sim_work *work, const struct sim_graph *graph);
+CUresult sim_graph_batch_from_value(struct sim_work *work, const struct sim_graph *graph);
 
 /* Whether an executable graph's batch may change to `after`: the same operations on other values (cuda.h at
  * cuGraphExecBatchMemOpNodeSetParams). */

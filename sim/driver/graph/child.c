@@ -34,7 +34,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, cons
     CUresult result = sim_graph_place(&at, phGraphNode, hGraph, dependencies, numDependencies);
     if (result == CUDA_SUCCESS)
         result = sim_graph_child_work(at.graph, childGraph, false, &work);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)

@@ -46,7 +46,7 @@ static struct sim_graph_condition *make(struct sim_condition_value *value, enum 
     return condition;
 }
 
-static void free_condition(struct sim_graph_condition *condition)
+static void destroy_condition(struct sim_graph_condition *condition)
 {
     for (unsigned i = 0; i < condition->size; i++)
         sim_graph_close(condition->bodies[i]);
@@ -72,13 +72,13 @@ static CUresult clone_work(struct sim_work *made, const struct sim_work *work, b
     if (result == CUDA_SUCCESS)
         made->condition = copy;
     else if (copy != NULL)
-        free_condition(copy);
+        destroy_condition(copy);
     return result;
 }
 
 static void clear(struct sim_work *work)
 {
-    free_condition(work->condition);
+    destroy_condition(work->condition);
 }
 
 const struct sim_work_class sim_condition_work = {.clone = clone_work, .clear = clear};
@@ -142,7 +142,7 @@ CUresult sim_graph_condition_make(const CUDA_CONDITIONAL_NODE_PARAMS *parameters
     while (condition->size < parameters->size) {
         condition->bodies[condition->size] = sim_graph_make();
         if (condition->bodies[condition->size] == NULL) {
-            free_condition(condition);
+            destroy_condition(condition);
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
         condition->size++;

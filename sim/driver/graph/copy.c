@@ -64,7 +64,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CU
     if (result == CUDA_SUCCESS)
         result = sim_graph_copy_work(copyParams, ctx, &work);
     if (result == CUDA_SUCCESS)
-        result = sim_graph_put(&at, &work);
+        result = sim_graph_add_at(&at, &work);
     if (result == CUDA_SUCCESS)
         result = sim_graph_keep_copy((struct sim_graph_node *)*phGraphNode, copyParams);
     return result;
@@ -111,7 +111,7 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CU
     CUresult result = sim_graph_place(&at, phGraphNode, hGraph, dependencies, numDependencies);
     if (result == CUDA_SUCCESS)
         result = sim_graph_set_work(memsetParams, ctx, &work);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)

@@ -60,19 +60,19 @@ static CUresult add(struct sim_graph_node *from, struct sim_graph_node *to, stru
                     bool exact)
 {
     (void)exact;
-    if (sim_graph_dependency(to, from) < to->dependency_count || !is_valid(edge, from, to))
+    if (sim_graph_find_dependency(to, from) < to->dependency_count || !is_valid(edge, from, to))
         return CUDA_ERROR_INVALID_VALUE;
-    return sim_graph_depend(to, from, edge) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return sim_graph_add_dependency(to, from, edge) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult take(struct sim_graph_node *from, struct sim_graph_node *to, struct sim_graph_edge edge,
                      bool exact)
 {
-    const size_t at = sim_graph_dependency(to, from);
+    const size_t at = sim_graph_find_dependency(to, from);
     if (at == to->dependency_count ||
         (exact && (to->edges[at].from_port != edge.from_port || to->edges[at].type != edge.type)))
         return CUDA_ERROR_INVALID_VALUE;
-    sim_graph_undepend(to, at);
+    sim_graph_remove_dependency(to, at);
     return CUDA_SUCCESS;
 }
 
@@ -199,7 +199,7 @@ static CUresult get_dependents(CUgraphNode hNode, struct list *list)
         return result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : result;
     for (size_t i = 0; i < node->graph->node_count; i++) {
         const struct sim_graph_node *other = node->graph->nodes[i];
-        const size_t at = sim_graph_dependency(other, node);
+        const size_t at = sim_graph_find_dependency(other, node);
         if (at < other->dependency_count)
             give(list, node, other, other->edges[at]);
     }

@@ -48,7 +48,7 @@ CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
     struct sim_graph_exec *exec;
     CUresult result = sim_graph_exec_find(hGraphExec, &context, &exec);
     if (result == CUDA_SUCCESS)
-        result = sim_capture_permits_unsafe();
+        result = sim_capture_check_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if (!sim_object_withdraw(exec, SIM_GRAPH_EXEC))
@@ -143,12 +143,12 @@ static CUresult upload(CUgraphExec hGraphExec, CUstream hStream, bool per_thread
     if (result != CUDA_SUCCESS)
         return result;
     if (sim_stream_is_capturing(stream)) {
-        sim_capture_spoil(stream);
+        sim_capture_invalidate(stream);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     pthread_mutex_lock(&exec->mutex);
     if (exec->plan->has_memory)
-        result = sim_graph_memory_back(exec->plan);
+        result = sim_graph_memory_provide(exec->plan);
     pthread_mutex_unlock(&exec->mutex);
     return result;
 }

@@ -93,7 +93,8 @@ bool sim_graph_has(const struct sim_graph *graph, unsigned long kinds)
     return false;
 }
 
-bool sim_graph_depend(struct sim_graph_node *node, struct sim_graph_node *on, struct sim_graph_edge edge)
+bool sim_graph_add_dependency(struct sim_graph_node *node, struct sim_graph_node *on,
+                              struct sim_graph_edge edge)
 {
     const size_t count = node->dependency_count + 1;
     struct sim_graph_node **nodes = realloc(node->dependencies, count * sizeof(struct sim_graph_node *));
@@ -110,7 +111,7 @@ bool sim_graph_depend(struct sim_graph_node *node, struct sim_graph_node *on, st
     return true;
 }
 
-void sim_graph_undepend(struct sim_graph_node *node, size_t dependency)
+void sim_graph_remove_dependency(struct sim_graph_node *node, size_t dependency)
 {
     const size_t behind = --node->dependency_count - dependency;
     memmove(node->dependencies + dependency, node->dependencies + dependency + 1,
@@ -118,7 +119,7 @@ void sim_graph_undepend(struct sim_graph_node *node, size_t dependency)
     memmove(node->edges + dependency, node->edges + dependency + 1, behind * sizeof(*node->edges));
 }
 
-size_t sim_graph_dependency(const struct sim_graph_node *node, const struct sim_graph_node *on)
+size_t sim_graph_find_dependency(const struct sim_graph_node *node, const struct sim_graph_node *on)
 {
     size_t i = 0;
     while (i < node->dependency_count && node->dependencies[i] != on)
@@ -206,13 +207,13 @@ CUresult sim_graph_keep_copy(struct sim_graph_node *node, const CUDA_MEMCPY3D *p
 
 CUresult sim_graph_keep_attributes(struct sim_graph_node *node, const struct sim_graph_attributes *attributes)
 {
-    struct sim_graph_attributes *kept = attributes == NULL ? NULL : malloc(sizeof(*kept));
-    if (attributes != NULL && kept == NULL)
+    struct sim_graph_attributes *copy = attributes == NULL ? NULL : malloc(sizeof(*copy));
+    if (attributes != NULL && copy == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (attributes != NULL)
-        *kept = *attributes;
+        *copy = *attributes;
     free(node->attributes);
-    node->attributes = kept;
+    node->attributes = copy;
     return CUDA_SUCCESS;
 }
 
@@ -228,7 +229,7 @@ CUresult sim_graph_add(struct sim_graph *graph, struct sim_graph_node *const *de
     }
     result = append(graph, true, work, &node);
     for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
-        if (!sim_graph_depend(node, dependencies[i], (struct sim_graph_edge){0, 0})) {
+        if (!sim_graph_add_dependency(node, dependencies[i], (struct sim_graph_edge){0, 0})) {
             sim_graph_remove(node);
             result = CUDA_ERROR_OUT_OF_MEMORY;
         }
@@ -259,9 +260,9 @@ void sim_graph_remove(struct sim_graph_node *node)
         graph->nodes[i]->position = i;
     }
     for (size_t i = 0; i < graph->node_count; i++) {
-        const size_t at = sim_graph_dependency(graph->nodes[i], node);
+        const size_t at = sim_graph_find_dependency(graph->nodes[i], node);
         if (at < graph->nodes[i]->dependency_count)
-            sim_graph_undepend(graph->nodes[i], at);
+            sim_graph_remove_dependency(graph->nodes[i], at);
     }
     (void)sim_object_withdraw(node, SIM_GRAPH_NODE);
     sim_object_release(node);
@@ -299,8 +300,8 @@ CUresult sim_graph_clone(const struct sim_graph *graph, bool published, struct s
     for (size_t i = 0; i < graph->node_count && result == CUDA_SUCCESS; i++) {
         const struct sim_graph_node *node = graph->nodes[i];
         for (size_t d = 0; d < node->dependency_count && result == CUDA_SUCCESS; d++)
-            if (!sim_graph_depend(copy->nodes[i], copy->nodes[node->dependencies[d]->position],
-                                  node->edges[d]))
+            if (!sim_graph_add_dependency(copy->nodes[i], copy->nodes[node->dependencies[d]->position],
+                                          node->edges[d]))
                 result = CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (result != CUDA_SUCCESS) {

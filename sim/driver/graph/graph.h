@@ -96,11 +96,12 @@ CUresult sim_graph_keep_attributes(struct sim_graph_node *node,
 /* Remove the node and its edges from its graph. */
 void sim_graph_remove(struct sim_graph_node *node);
 
-bool sim_graph_depend(struct sim_graph_node *node, struct sim_graph_node *on, struct sim_graph_edge edge);
-void sim_graph_undepend(struct sim_graph_node *node, size_t dependency);
+bool sim_graph_add_dependency(struct sim_graph_node *node, struct sim_graph_node *on,
+                              struct sim_graph_edge edge);
+void sim_graph_remove_dependency(struct sim_graph_node *node, size_t dependency);
 
 /* Index of `on` among the dependencies. Their count if it is not one of them. */
-size_t sim_graph_dependency(const struct sim_graph_node *node, const struct sim_graph_node *on);
+size_t sim_graph_find_dependency(const struct sim_graph_node *node, const struct sim_graph_node *on);
 
 /* Whether the graph, or a nested graph, has a node of a kind in the bit set. */
 bool sim_graph_has(const struct sim_graph *graph, unsigned long kinds);

@@ -19,7 +19,7 @@ CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgr
     if (result == CUDA_SUCCESS)
         result = nodeParams == NULL ? CUDA_ERROR_INVALID_VALUE
                                     : sim_graph_host_work(nodeParams->fn, nodeParams->userData, &work);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
@@ -60,7 +60,7 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUg
     struct sim_graph_place at;
     struct sim_work work = {.kind = SIM_WORK_NONE};
     const CUresult result = sim_graph_place(&at, phGraphNode, hGraph, dependencies, numDependencies);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 CUresult sim_graph_event_work(CUevent event, enum sim_work_kind kind, struct sim_work *work)
@@ -89,7 +89,7 @@ static CUresult add_event(CUgraphNode *made, CUgraph hGraph, const CUgraphNode *
     CUresult result = sim_graph_place(&at, made, hGraph, dependencies, count);
     if (result == CUDA_SUCCESS)
         result = sim_graph_event_work(event, kind, &work);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 static CUresult get_event(CUgraphNode hNode, CUevent *event, enum sim_work_kind kind)

@@ -36,7 +36,7 @@ static bool is_one_of(const struct sim_work *work, unsigned long kinds)
 }
 
 /* A node that a launch from the device does not support. NULL: all are supported. */
-static const struct sim_graph_node *misplaced(const struct sim_graph *graph, unsigned long kinds)
+static const struct sim_graph_node *find_unsupported(const struct sim_graph *graph, unsigned long kinds)
 {
     const unsigned long body = SIM_GRAPH_KIND(SIM_WORK_NONE) | SIM_GRAPH_KIND(SIM_WORK_LAUNCH) |
                                SIM_GRAPH_KIND(SIM_WORK_COPY) | SIM_GRAPH_KIND(SIM_WORK_SET) |
@@ -47,8 +47,8 @@ static const struct sim_graph_node *misplaced(const struct sim_graph *graph, uns
         if (!is_one_of(work, kinds))
             found = graph->nodes[i];
         for (size_t g = 0; g < sim_graph_inner_count(work) && found == NULL; g++)
-            found =
-                misplaced(sim_graph_inner(work, g), work->kind == SIM_WORK_CONDITION ? kinds & body : kinds);
+            found = find_unsupported(sim_graph_inner(work, g),
+                                     work->kind == SIM_WORK_CONDITION ? kinds & body : kinds);
     }
     return found;
 }
@@ -58,7 +58,7 @@ static CUresult check_device_launch(const struct sim_graph *graph, struct outcom
 {
     const unsigned long work =
         SIM_GRAPH_KIND(SIM_WORK_LAUNCH) | SIM_GRAPH_KIND(SIM_WORK_COPY) | SIM_GRAPH_KIND(SIM_WORK_SET);
-    outcome->node = misplaced(graph, work | SIM_GRAPH_KIND(SIM_WORK_CHILD));
+    outcome->node = find_unsupported(graph, work | SIM_GRAPH_KIND(SIM_WORK_CHILD));
     if (outcome->node != NULL)
         outcome->result = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
     return outcome->node != NULL || !sim_graph_has(graph, work) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -79,7 +79,7 @@ static CUresult check(const struct sim_graph *graph, unsigned long long flags, s
         outcome->result = HANDLE_UNUSED;
         return CUDA_ERROR_INVALID_VALUE;
     }
-    outcome->node = misplaced(graph, ~0ul);
+    outcome->node = find_unsupported(graph, ~0ul);
     if (outcome->node != NULL) {
         outcome->result = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
         return CUDA_ERROR_INVALID_VALUE;
@@ -122,7 +122,7 @@ static CUresult instantiate(CUgraphExec *made, CUgraph hGraph, unsigned long lon
     *outcome = (struct outcome){.result = CUDA_GRAPH_INSTANTIATE_ERROR};
     CUresult result = sim_graph_find(hGraph, &context, &graph);
     if (result == CUDA_SUCCESS)
-        result = sim_capture_permits_unsafe();
+        result = sim_capture_check_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     result = made == NULL ? CUDA_ERROR_INVALID_VALUE : check(graph, flags, outcome);

@@ -60,7 +60,7 @@ static CUresult add(CUgraphNode *made, CUgraph hGraph, const CUgraphNode *depend
     CUresult result = sim_graph_place(&at, made, hGraph, dependencies, count);
     if (result == CUDA_SUCCESS)
         result = sim_graph_kernel_work(at.context, p, &work);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,

@@ -34,11 +34,11 @@ static struct {
 
 static size_t rounded(size_t bytes)
 {
-    return sim_extents_rounded(bytes);
+    return sim_extents_round(bytes);
 }
 
 /* Called with the lock held. */
-static void unback(struct sim_graph_memory *memory)
+static void release_backing(struct sim_graph_memory *memory)
 {
     if (memory->backed) {
         sim_heap_refund(rounded(memory->bytes));
@@ -56,7 +56,7 @@ static void dispose(struct sim_object *object)
     while (*link != memory)
         link = &(*link)->next;
     *link = memory->next;
-    unback(memory);
+    release_backing(memory);
     pthread_mutex_unlock(&all.lock);
     (void)sim_range_remove(memory->address, 1u << SIM_MEMORY_GRAPH, &range);
     sim_heap_unreserve(memory->address, memory->bytes);
@@ -158,7 +158,7 @@ static CUresult back(struct sim_graph_node *node, void *unused)
     return CUDA_SUCCESS;
 }
 
-CUresult sim_graph_memory_back(const struct sim_graph_plan *plan)
+CUresult sim_graph_memory_provide(const struct sim_graph_plan *plan)
 {
     pthread_mutex_lock(&all.lock);
     const CUresult result = sim_graph_plan_walk(plan, back, NULL);
@@ -316,7 +316,7 @@ CUresult sim_graph_memory_capture(struct sim_stream *stream, size_t bytes, CUdev
     return result;
 }
 
-size_t sim_graph_memory_used(bool high)
+size_t sim_graph_memory_in_use(bool high)
 {
     pthread_mutex_lock(&all.lock);
     const size_t used = high ? all.used_high : all.used;
@@ -336,7 +336,7 @@ void sim_graph_memory_trim(void)
     pthread_mutex_lock(&all.lock);
     for (struct sim_graph_memory *memory = all.first; memory != NULL; memory = memory->next)
         if (!memory->live && memory->pending == 0)
-            unback(memory);
+            release_backing(memory);
     pthread_mutex_unlock(&all.lock);
 }
 

@@ -25,7 +25,7 @@ CUresult sim_graph_memory_launch(const struct sim_graph_plan *plan, bool automat
 void sim_graph_memory_cancel(const struct sim_graph_plan *plan);
 
 /* Provide memory for all allocations of the plan before its first launch. */
-CUresult sim_graph_memory_back(const struct sim_graph_plan *plan);
+CUresult sim_graph_memory_provide(const struct sim_graph_plan *plan);
 
 /* Free graph memory by a call. With a `stream` the free is queued or captured there; without, it is done at
  * once. False: no graph's allocation begins at `address`. */
@@ -33,7 +33,7 @@ bool sim_graph_memory_free(CUdeviceptr address, struct sim_stream *stream, CUres
 
 /* Bytes of memory in use by graphs, now or at the high watermark. Trim releases memory that no launch uses.
  */
-size_t sim_graph_memory_used(bool high);
+size_t sim_graph_memory_in_use(bool high);
 void sim_graph_memory_reset_high(void);
 void sim_graph_memory_trim(void);
 

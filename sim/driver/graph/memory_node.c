@@ -53,7 +53,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const 
     CUresult result = sim_graph_place(&at, phGraphNode, hGraph, dependencies, numDependencies);
     if (result == CUDA_SUCCESS)
         result = sim_graph_allocation_work(nodeParams, &work);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
@@ -73,7 +73,7 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const C
     CUresult result = sim_graph_place(&at, phGraphNode, hGraph, dependencies, numDependencies);
     if (result == CUDA_SUCCESS)
         result = sim_graph_memory_release(dptr, &work);
-    return result == CUDA_SUCCESS ? sim_graph_put(&at, &work) : result;
+    return result == CUDA_SUCCESS ? sim_graph_add_at(&at, &work) : result;
 }
 
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
@@ -111,7 +111,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
     if (value == NULL || (unsigned)attr > CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
         return CUDA_ERROR_INVALID_VALUE;
     const bool high = attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
-    *(cuuint64_t *)value = sim_graph_memory_used(high);
+    *(cuuint64_t *)value = sim_graph_memory_in_use(high);
     return CUDA_SUCCESS;
 }
 

@@ -57,7 +57,7 @@ CUresult sim_graph_place(struct sim_graph_place *place, CUgraphNode *made, CUgra
     return CUDA_SUCCESS;
 }
 
-CUresult sim_graph_put(const struct sim_graph_place *place, struct sim_work *work)
+CUresult sim_graph_add_at(const struct sim_graph_place *place, struct sim_work *work)
 {
     struct sim_graph_node *node;
     const CUresult result = sim_graph_add(place->graph, place->dependencies, place->count, work, &node);

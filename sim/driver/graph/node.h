@@ -25,7 +25,7 @@ CUresult sim_graph_place(struct sim_graph_place *place, CUgraphNode *made, CUgra
                          const CUgraphNode *dependencies, size_t count);
 
 /* Add the node. Takes what `work` owns. */
-CUresult sim_graph_put(const struct sim_graph_place *place, struct sim_work *work);
+CUresult sim_graph_add_at(const struct sim_graph_place *place, struct sim_work *work);
 
 /* The context that a call names for a node. It must be alive. NULL: the current context. */
 CUresult sim_graph_node_context(CUcontext handle, struct sim_context **context);

@@ -69,7 +69,8 @@ static CUresult arrange(struct sim_graph *graph, const struct sim_graph_node **b
 }
 
 /* The node of `graph`, at any depth, that `copy` was made from. */
-static const struct sim_graph_node *original(const struct sim_graph *graph, const struct sim_graph_node *copy)
+static const struct sim_graph_node *find_original(const struct sim_graph *graph,
+                                                  const struct sim_graph_node *copy)
 {
     const struct sim_graph_node *found = NULL;
     for (size_t i = 0; i < graph->node_count && found == NULL; i++) {
@@ -77,7 +78,7 @@ static const struct sim_graph_node *original(const struct sim_graph *graph, cons
         if (graph->id == copy->graph->origin && node->id == copy->origin)
             found = node;
         for (size_t g = 0; g < sim_graph_inner_count(&node->work) && found == NULL; g++)
-            found = original(sim_graph_inner(&node->work, g), copy);
+            found = find_original(sim_graph_inner(&node->work, g), copy);
     }
     return found;
 }
@@ -93,7 +94,7 @@ static CUresult make(const struct sim_graph *graph, struct sim_graph_plan **made
     if (result == CUDA_SUCCESS)
         result = arrange(plan->graph, bad);
     if (*bad != NULL)
-        *bad = original(graph, *bad);
+        *bad = find_original(graph, *bad);
     if (result != CUDA_SUCCESS) {
         sim_object_release(plan);
         return result;
@@ -186,7 +187,7 @@ static void run_condition(struct sim_context *context, struct sim_stream *stream
                           const struct sim_graph_condition *condition)
 {
     const struct sim_graph *body = sim_graph_condition_choose(condition);
-    while (body != NULL && !atomic_load(sim_context_cancel(context)) &&
+    while (body != NULL && !atomic_load(sim_context_cancel_flag(context)) &&
            sim_context_error(context) == CUDA_SUCCESS) {
         run(context, stream, number, body);
         body = condition->type == SIM_CONDITION_WHILE ? sim_graph_condition_choose(condition) : NULL;

@@ -21,11 +21,11 @@ static bool may_copy_become(const struct sim_graph_node *node, const struct sim_
                             const CUDA_MEMCPY3D *parameters)
 {
     const struct sim_copy *before = &node->work.copy;
-    const bool given = node->copy != NULL && parameters != NULL;
-    if ((given ? node->copy->srcMemoryType : before->source_type) !=
-            (given ? parameters->srcMemoryType : after->source_type) ||
-        (given ? node->copy->dstMemoryType : before->destination_type) !=
-            (given ? parameters->dstMemoryType : after->destination_type))
+    const bool as_passed = node->copy != NULL && parameters != NULL;
+    if ((as_passed ? node->copy->srcMemoryType : before->source_type) !=
+            (as_passed ? parameters->srcMemoryType : after->source_type) ||
+        (as_passed ? node->copy->dstMemoryType : before->destination_type) !=
+            (as_passed ? parameters->dstMemoryType : after->destination_type))
         return false;
     if (is_row(before->height, before->depth) && is_row(after->height, after->depth))
         return true;
@@ -143,7 +143,7 @@ static CUresult pair_exits(struct pairing *pairing, struct sim_graph_node **scra
 }
 
 /* Match dependencies in the order of edges, starting from the exits (cuda.h at cuGraphExecUpdate). */
-static CUresult pair_rest(struct pairing *pairing, struct sim_graph_update *update)
+static CUresult pair_dependencies(struct pairing *pairing, struct sim_graph_update *update)
 {
     for (size_t i = 0; i < pairing->count; i++) {
         const struct sim_graph_node *new = pairing->queue[i];
@@ -181,7 +181,7 @@ static CUresult for_pairs(const struct sim_graph *old, const struct sim_graph *n
         old, new, memory, memory + count, (const struct sim_graph_node **)(memory + 2 * count), 0};
     CUresult result = pair_exits(&pairing, memory + 3 * count, update);
     if (result == CUDA_SUCCESS)
-        result = pair_rest(&pairing, update);
+        result = pair_dependencies(&pairing, update);
     for (size_t i = 0; i < pairing.count && result == CUDA_SUCCESS; i++) {
         const struct sim_graph_node *node = pairing.queue[i];
         struct sim_graph_node *twin = pairing.old_of[node->position];

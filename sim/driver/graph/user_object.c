@@ -49,12 +49,12 @@ static void *destroyer(void *unused)
 static bool start(void)
 {
     sigset_t all;
-    sigset_t kept;
+    sigset_t previous;
     pthread_t thread;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &kept);
+    pthread_sigmask(SIG_BLOCK, &all, &previous);
     const bool started = pthread_create(&thread, NULL, destroyer, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
     if (started)
         pthread_detach(thread);
     return started;

@@ -24,7 +24,7 @@ void sim_extents_end(struct sim_extents *extents)
     *extents = (struct sim_extents){0};
 }
 
-size_t sim_extents_rounded(size_t bytes)
+size_t sim_extents_round(size_t bytes)
 {
     return (bytes + SIM_ALIGNMENT - 1) & ~(size_t)(SIM_ALIGNMENT - 1);
 }

@@ -20,7 +20,7 @@ bool sim_extents_start(struct sim_extents *extents, uint64_t begin, uint64_t end
 void sim_extents_end(struct sim_extents *extents);
 
 /* `bytes` rounded up to the alignment. On overflow the result is less than `bytes`. */
-size_t sim_extents_rounded(size_t bytes);
+size_t sim_extents_round(size_t bytes);
 
 /* Allocate a rounded size. 0: no free extent is large enough. */
 uint64_t sim_extents_take(struct sim_extents *extents, size_t size);

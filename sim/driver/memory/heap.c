@@ -46,7 +46,7 @@ bool sim_heap_start(size_t bytes)
 
 static uint64_t allocate(size_t bytes, bool charged)
 {
-    const size_t size = sim_extents_rounded(bytes);
+    const size_t size = sim_extents_round(bytes);
     uint64_t address = 0;
     if (size < bytes)
         return 0;
@@ -71,7 +71,7 @@ uint64_t sim_heap_reserve(size_t bytes)
 
 static void give_back(uint64_t address, size_t bytes, bool charged)
 {
-    const size_t size = sim_extents_rounded(bytes);
+    const size_t size = sim_extents_round(bytes);
     if (size >= RELEASE_BYTES) {
         const uint64_t first = (address + PAGE - 1) & ~(uint64_t)(PAGE - 1);
         const uint64_t last = (address + size) & ~(uint64_t)(PAGE - 1);

@@ -26,7 +26,7 @@ size_t sim_heap_available(void);
 /* Fail allocations beyond `bytes` live bytes, although the device has more memory. */
 void sim_heap_set_ceiling(size_t bytes);
 
-/* The reserved addresses, all of which the process can read and write. */
+/* The reserved addresses. The process can read and write all of them. */
 void sim_heap_bounds(uint64_t *begin, uint64_t *end);
 
 #endif

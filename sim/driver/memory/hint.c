@@ -55,7 +55,7 @@ static CUmemLocation location_of(CUdevice device)
                            .id = host ? 0 : device};
 }
 
-CUresult sim_hint_location(CUmemLocation location)
+CUresult sim_hint_check_location(CUmemLocation location)
 {
     struct sim_place place;
     return place_of(location, &place);
@@ -88,7 +88,7 @@ static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation locati
         return result;
     if (!sim_stream_is_capturing(stream))
         return sim_hint_prefetch(address, bytes, location);
-    sim_capture_spoil(stream);
+    sim_capture_invalidate(stream);
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 

@@ -13,6 +13,6 @@ CUresult sim_hint_range(CUdeviceptr address, size_t bytes, uint64_t *begin, uint
 CUresult sim_hint_prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location);
 
 /* Check a location without a prefetch. */
-CUresult sim_hint_location(CUmemLocation location);
+CUresult sim_hint_check_location(CUmemLocation location);
 
 #endif

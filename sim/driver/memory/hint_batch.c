@@ -50,7 +50,7 @@ static CUresult check_locations(const struct locations *locations, size_t count)
         if (locations->indexes[i] <= locations->indexes[i - 1] || locations->indexes[i] >= count)
             return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < locations->count && result == CUDA_SUCCESS; i++)
-        result = sim_hint_location(locations->at[i]);
+        result = sim_hint_check_location(locations->at[i]);
     return result;
 }
 

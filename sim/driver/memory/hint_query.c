@@ -145,7 +145,7 @@ static struct sim_place most_common(uint64_t begin, uint64_t end, size_t step)
 }
 
 /* Whether it is managed memory, or unregistered pages of the program. */
-static bool may_be_asked(uint64_t address, size_t bytes)
+static bool is_queryable(uint64_t address, size_t bytes)
 {
     struct sim_range range;
     if (bytes == 0 || address + bytes < address)
@@ -164,7 +164,7 @@ CUresult cuMemGetLocationInfo(CUdeviceptr ptr, size_t size, size_t summaryGranul
     if (result != CUDA_SUCCESS)
         return result;
     if (location_out == NULL || summaryGranularity == 0 || summaryGranularity > size ||
-        samplingGranularity > summaryGranularity || !may_be_asked(ptr, size))
+        samplingGranularity > summaryGranularity || !is_queryable(ptr, size))
         return CUDA_ERROR_INVALID_VALUE;
     const size_t step = samplingGranularity == 0 ? PAGE : samplingGranularity;
     for (size_t at = 0, i = 0; at < size; i++) {

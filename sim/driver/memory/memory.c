@@ -34,7 +34,7 @@ static void give_back(const struct sim_range *range)
     if (range->kind == SIM_MEMORY_MANAGED)
         sim_residency_forget(range->begin, range->end);
     if (range->pool != NULL)
-        sim_pool_gave_back(range->pool, range);
+        sim_pool_give_back(range->pool, range);
     else
         sim_heap_free(range->begin, range->end - range->begin);
 }

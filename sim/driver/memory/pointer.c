@@ -24,7 +24,7 @@ static bool find(CUdeviceptr address, struct known *known)
         known->reserved_end = known->range.end;
         return true;
     }
-    return sim_vmm_reservation(address, &known->reserved_begin, &known->reserved_end);
+    return sim_vmm_find_reservation(address, &known->reserved_begin, &known->reserved_end);
 }
 
 /* Size of an attribute's value. 0: unknown attribute. */

@@ -20,7 +20,7 @@ static struct {
 static void dispose(struct sim_object *object)
 {
     struct sim_pool *pool = (struct sim_pool *)object;
-    sim_heap_refund(pool->kept);
+    sim_heap_refund(pool->spare);
     if (pool->base != 0)
         munmap((void *)(uintptr_t)pool->base, pool->bytes);
     if (pool->descriptor >= 0)
@@ -115,18 +115,18 @@ CUresult sim_pool_set_current(CUmemoryPool pool)
 }
 
 /* Release reserved memory beyond `bytes` of unused memory. Called with the pool's lock held. */
-static void keep_at_most(struct sim_pool *pool, unsigned long long bytes)
+static void trim_to(struct sim_pool *pool, unsigned long long bytes)
 {
-    if (pool->kept > bytes) {
-        sim_heap_refund(pool->kept - bytes);
-        pool->kept = bytes;
+    if (pool->spare > bytes) {
+        sim_heap_refund(pool->spare - bytes);
+        pool->spare = bytes;
     }
 }
 
 void sim_pool_trim(struct sim_pool *pool, unsigned long long bytes)
 {
     pthread_mutex_lock(&pool->lock);
-    keep_at_most(pool, bytes > pool->used ? bytes - pool->used : 0);
+    trim_to(pool, bytes > pool->used ? bytes - pool->used : 0);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -137,14 +137,14 @@ static void put_back(struct sim_pool *pool, uint64_t address, size_t bytes)
         sim_heap_free(address, bytes);
         return;
     }
-    sim_extents_give(&pool->extents, address, sim_extents_rounded(bytes));
-    sim_heap_refund(sim_extents_rounded(bytes));
+    sim_extents_give(&pool->extents, address, sim_extents_round(bytes));
+    sim_heap_refund(sim_extents_round(bytes));
 }
 
 /* Take memory from the pool's own address range and charge it to the device. 0: out of memory. */
 static uint64_t take_own(struct sim_pool *pool, size_t bytes)
 {
-    const size_t size = sim_extents_rounded(bytes);
+    const size_t size = sim_extents_round(bytes);
     if (size < bytes || !sim_heap_charge(size))
         return 0;
     const uint64_t address = sim_extents_take(&pool->extents, size);
@@ -170,14 +170,14 @@ static uint64_t take(struct sim_pool *pool, size_t bytes)
 
 /* Uses the reserved memory first. If the device is out of memory, releases what remains reserved. Called
  * with the pool's lock held. */
-static uint64_t take_kept_first(struct sim_pool *pool, size_t bytes)
+static uint64_t take_from_reserve(struct sim_pool *pool, size_t bytes)
 {
-    const unsigned long long before = pool->kept;
-    keep_at_most(pool, before > bytes ? before - bytes : 0);
+    const unsigned long long before = pool->spare;
+    trim_to(pool, before > bytes ? before - bytes : 0);
     const uint64_t address = take(pool, bytes);
-    if (address != 0 || pool->kept == 0)
+    if (address != 0 || pool->spare == 0)
         return address;
-    keep_at_most(pool, 0);
+    trim_to(pool, 0);
     return take(pool, bytes);
 }
 
@@ -186,32 +186,32 @@ uint64_t sim_pool_take(struct sim_pool *pool, size_t bytes)
     uint64_t address = 0;
     pthread_mutex_lock(&pool->lock);
     if (pool->limit == 0 || (bytes <= pool->limit && pool->used <= pool->limit - bytes))
-        address = take_kept_first(pool, bytes);
+        address = take_from_reserve(pool, bytes);
     if (address != 0) {
         pool->used += bytes;
         if (pool->used > pool->used_high)
             pool->used_high = pool->used;
-        if (pool->used + pool->kept > pool->reserved_high)
-            pool->reserved_high = pool->used + pool->kept;
+        if (pool->used + pool->spare > pool->reserved_high)
+            pool->reserved_high = pool->used + pool->spare;
         sim_object_retain(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     return address;
 }
 
-void sim_pool_gave_back(struct sim_pool *pool, const struct sim_range *range)
+void sim_pool_give_back(struct sim_pool *pool, const struct sim_range *range)
 {
     const size_t bytes = range->end - range->begin;
     if (!pool->imported) {
         pthread_mutex_lock(&pool->lock);
         put_back(pool, range->begin, bytes);
         pool->used -= bytes;
-        const unsigned long long may_keep =
+        const unsigned long long spare_limit =
             pool->release_threshold > pool->used ? pool->release_threshold - pool->used : 0;
-        if (pool->kept + bytes <= may_keep && sim_heap_charge(bytes))
-            pool->kept += bytes;
+        if (pool->spare + bytes <= spare_limit && sim_heap_charge(bytes))
+            pool->spare += bytes;
         else
-            keep_at_most(pool, may_keep);
+            trim_to(pool, spare_limit);
         pthread_mutex_unlock(&pool->lock);
     }
     sim_object_release(pool);

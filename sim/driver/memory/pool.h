@@ -22,7 +22,7 @@ struct sim_pool {
     pthread_mutex_t lock; /* protects the members below */
     unsigned long long release_threshold;
     unsigned long long used, used_high;
-    unsigned long long kept; /* reserved but unused bytes */
+    unsigned long long spare; /* reserved but unused bytes */
     unsigned long long reserved_high;
 
     /* For pools that can be exported or were imported; constant. */
@@ -53,7 +53,7 @@ uint64_t sim_pool_take(struct sim_pool *pool, size_t bytes);
 CUresult sim_pool_destroy(CUmemoryPool pool);
 
 /* Account for a freed allocation of the pool. */
-void sim_pool_gave_back(struct sim_pool *pool, const struct sim_range *range);
+void sim_pool_give_back(struct sim_pool *pool, const struct sim_range *range);
 
 /* Release reserved memory until at most `bytes`, or the used bytes, remain. */
 void sim_pool_trim(struct sim_pool *pool, unsigned long long bytes);

@@ -80,7 +80,7 @@ static CUresult allocate(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle, C
     if (result == CUDA_SUCCESS)
         result = sim_stream_resolve(context, hStream, per_thread, &stream);
     if (result == CUDA_SUCCESS && !sim_stream_is_capturing(stream))
-        result = sim_capture_permits_unsafe();
+        result = sim_capture_check_unsafe();
     if (result != CUDA_SUCCESS)
         return result;
     if (dptr == NULL)
@@ -142,7 +142,7 @@ static void run_free(struct sim_context *context, struct sim_stream *stream, uin
 
 const struct sim_work_class sim_free_work = {.runs_after_fault = true, .run = run_free};
 
-static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)
+static CUresult free_in_stream_order(CUdeviceptr dptr, CUstream hStream, bool per_thread)
 {
     struct sim_context *context;
     struct sim_stream *stream;
@@ -164,10 +164,10 @@ static CUresult free_later(CUdeviceptr dptr, CUstream hStream, bool per_thread)
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
-    return free_later(dptr, hStream, false);
+    return free_in_stream_order(dptr, hStream, false);
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream)
 {
-    return free_later(dptr, hStream, true);
+    return free_in_stream_order(dptr, hStream, true);
 }

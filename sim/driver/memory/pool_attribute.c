@@ -11,7 +11,7 @@ static CUresult set_amount(struct sim_pool *pool, CUmemPool_attribute attribute,
     if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
         pool->release_threshold = value;
     else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
-        pool->reserved_high = pool->used + pool->kept;
+        pool->reserved_high = pool->used + pool->spare;
     else
         pool->used_high = pool->used;
     pthread_mutex_unlock(&pool->lock);
@@ -23,7 +23,7 @@ static unsigned long long get_amount(struct sim_pool *pool, CUmemPool_attribute 
     pthread_mutex_lock(&pool->lock);
     const unsigned long long amount = attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? pool->release_threshold
                                       : attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
-                                          ? pool->used + pool->kept
+                                          ? pool->used + pool->spare
                                       : attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH ? pool->reserved_high
                                       : attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT  ? pool->used
                                                                                        : pool->used_high;

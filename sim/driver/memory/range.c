@@ -72,7 +72,7 @@ bool sim_range_find(uint64_t address, struct sim_range *range)
     return found;
 }
 
-bool sim_range_within(uint64_t begin, uint64_t end, unsigned kinds, struct sim_range *range)
+bool sim_range_find_overlap(uint64_t begin, uint64_t end, unsigned kinds, struct sim_range *range)
 {
     bool found = false;
     pthread_rwlock_rdlock(&lock);
@@ -85,7 +85,7 @@ bool sim_range_within(uint64_t begin, uint64_t end, unsigned kinds, struct sim_r
     return found;
 }
 
-bool sim_range_nearest(uint64_t address, struct sim_range *range)
+bool sim_range_find_nearest(uint64_t address, struct sim_range *range)
 {
     pthread_rwlock_rdlock(&lock);
     size_t at = search(address);

@@ -46,10 +46,10 @@ bool sim_range_add(const struct sim_range *range);
 bool sim_range_find(uint64_t address, struct sim_range *range);
 
 /* Find any accessible range of a kind in the bit set `kinds` that overlaps [begin, end). */
-bool sim_range_within(uint64_t begin, uint64_t end, unsigned kinds, struct sim_range *range);
+bool sim_range_find_overlap(uint64_t begin, uint64_t end, unsigned kinds, struct sim_range *range);
 
 /* Find the range closest to `address`, which no range contains. */
-bool sim_range_nearest(uint64_t address, struct sim_range *range);
+bool sim_range_find_nearest(uint64_t address, struct sim_range *range);
 
 /* Whether the device may read and write, or read, all of [address, address + bytes). */
 bool sim_range_accessible(uint64_t address, size_t bytes);

@@ -67,7 +67,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
     return CUDA_SUCCESS;
 }
 
-bool sim_vmm_reservation(uint64_t address, uint64_t *begin, uint64_t *end)
+bool sim_vmm_find_reservation(uint64_t address, uint64_t *begin, uint64_t *end)
 {
     pthread_mutex_lock(&sim_vmm_lock);
     const struct reservation *at = reservations;

@@ -33,6 +33,6 @@ static inline bool sim_is_granular(uint64_t value)
 struct sim_physical *sim_physical_find(CUmemGenericAllocationHandle handle);
 
 /* Find the reservation that contains `address`. */
-bool sim_vmm_reservation(uint64_t address, uint64_t *begin, uint64_t *end);
+bool sim_vmm_find_reservation(uint64_t address, uint64_t *begin, uint64_t *end);
 
 #endif

@@ -79,8 +79,8 @@ static CUresult enter_to_wait(CUstream hStream, bool per_thread, struct sim_stre
     if (result != CUDA_SUCCESS)
         return result;
     if (!sim_stream_is_capturing(*stream))
-        return sim_capture_permits_unsafe();
-    sim_capture_spoil(*stream);
+        return sim_capture_check_unsafe();
+    sim_capture_invalidate(*stream);
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 

@@ -27,7 +27,7 @@ static CUresult attach(CUstream hStream, CUdeviceptr address, size_t length, uns
     if (result != CUDA_SUCCESS)
         return result;
     if (sim_stream_is_capturing(stream)) {
-        sim_capture_spoil(stream);
+        sim_capture_invalidate(stream);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     result = check(hStream == NULL && !per_thread, address, length, flags);

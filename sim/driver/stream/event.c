@@ -124,10 +124,10 @@ CUresult sim_event_enter(CUevent handle, struct sim_event **event)
     if (result != CUDA_SUCCESS)
         return result;
     *event = sim_object_find(handle, SIM_EVENT);
-    return *event == NULL ? CUDA_ERROR_INVALID_HANDLE : sim_context_usable((*event)->object.context);
+    return *event == NULL ? CUDA_ERROR_INVALID_HANDLE : sim_context_check((*event)->object.context);
 }
 
-struct sim_stream *sim_event_at(struct sim_event *event, uint64_t *number)
+struct sim_stream *sim_event_locate(struct sim_event *event, uint64_t *number)
 {
     pthread_mutex_lock(&event->mutex);
     struct sim_stream *stream = event->stream == NULL ? NULL : sim_object_retain(event->stream);

@@ -32,7 +32,7 @@ struct sim_event *sim_event_make(struct sim_context *context, unsigned flags);
 CUresult sim_event_enter(CUevent handle, struct sim_event **event);
 
 /* The place of the last record outside of captures, with a reference to the stream. NULL: never recorded. */
-struct sim_stream *sim_event_at(struct sim_event *event, uint64_t *number);
+struct sim_stream *sim_event_locate(struct sim_event *event, uint64_t *number);
 
 /* Move the event to operation `number` of `stream`, which has not run yet. */
 void sim_event_place(struct sim_event *event, struct sim_stream *stream, uint64_t number);

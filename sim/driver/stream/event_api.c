@@ -96,7 +96,7 @@ static CUresult enter_to_wait(CUevent hEvent, struct sim_event **event)
     const CUresult result = sim_event_enter(hEvent, event);
     if (result != CUDA_SUCCESS)
         return result;
-    switch (sim_capture_of_event(*event, true)) {
+    switch (sim_capture_classify_event(*event, true)) {
     case SIM_EVENT_CAPTURED:
         return CUDA_ERROR_CAPTURED_EVENT;
     case SIM_EVENT_STALE:
@@ -104,7 +104,7 @@ static CUresult enter_to_wait(CUevent hEvent, struct sim_event **event)
     case SIM_EVENT_PLAIN:
         break;
     }
-    return sim_capture_permits_unsafe();
+    return sim_capture_check_unsafe();
 }
 
 CUresult cuEventQuery(CUevent hEvent)
@@ -115,7 +115,7 @@ CUresult cuEventQuery(CUevent hEvent)
     if (result != CUDA_SUCCESS)
         return result;
     struct sim_context *context = event->object.context;
-    struct sim_stream *stream = sim_event_at(event, &number);
+    struct sim_stream *stream = sim_event_locate(event, &number);
     if (stream == NULL)
         return CUDA_SUCCESS;
     const bool done = sim_stream_has_completed(stream, number);
@@ -131,7 +131,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
     if (result != CUDA_SUCCESS)
         return result;
     struct sim_context *context = sim_object_retain(event->object.context);
-    struct sim_stream *stream = sim_event_at(event, &number);
+    struct sim_stream *stream = sim_event_locate(event, &number);
     if (stream != NULL)
         sim_stream_wait(stream, number);
     const CUresult error = stream == NULL ? CUDA_SUCCESS : sim_context_error(context);
@@ -141,7 +141,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
 }
 
 /* The time is 0 if the event has not happened yet. */
-static CUresult happened_at(CUevent hEvent, uint64_t *time_ns, const struct sim_context **context)
+static CUresult read_event_time(CUevent hEvent, uint64_t *time_ns, const struct sim_context **context)
 {
     struct sim_event *event;
     const CUresult result = sim_event_enter(hEvent, &event);
@@ -150,7 +150,7 @@ static CUresult happened_at(CUevent hEvent, uint64_t *time_ns, const struct sim_
     *context = sim_context_root(event->object.context);
     if ((event->flags & CU_EVENT_DISABLE_TIMING) != 0)
         return CUDA_ERROR_INVALID_HANDLE;
-    switch (sim_capture_of_event(event, false)) {
+    switch (sim_capture_classify_event(event, false)) {
     case SIM_EVENT_CAPTURED:
         return CUDA_ERROR_CAPTURED_EVENT;
     case SIM_EVENT_STALE:
@@ -176,9 +176,9 @@ static CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
         return result;
     if (pMilliseconds == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    result = happened_at(hStart, &start, &contexts[0]);
+    result = read_event_time(hStart, &start, &contexts[0]);
     if (result == CUDA_SUCCESS)
-        result = happened_at(hEnd, &end, &contexts[1]);
+        result = read_event_time(hEnd, &end, &contexts[1]);
     if (result == CUDA_SUCCESS && contexts[0] != contexts[1])
         result = CUDA_ERROR_INVALID_HANDLE;
     if (result == CUDA_SUCCESS && (start == 0 || end == 0))
@@ -214,7 +214,7 @@ static CUresult wait_event(CUstream hStream, CUevent hEvent, unsigned flags, boo
     if (captured || result != CUDA_SUCCESS)
         return result;
     struct sim_work work = {.kind = SIM_WORK_WAIT};
-    work.wait.stream = sim_event_at(event, &work.wait.number);
+    work.wait.stream = sim_event_locate(event, &work.wait.number);
     if (work.wait.stream == NULL)
         return CUDA_SUCCESS; /* never recorded: no need to wait */
     return sim_stream_submit(stream, &work, NULL);

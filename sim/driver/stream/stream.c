@@ -142,16 +142,16 @@ static void *worker(void *argument)
 static bool start_worker(struct sim_stream *stream)
 {
     sigset_t all;
-    sigset_t kept;
+    sigset_t previous;
     pthread_attr_t attributes;
     pthread_t thread;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &kept);
+    pthread_sigmask(SIG_BLOCK, &all, &previous);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     stream->started = pthread_create(&thread, &attributes, worker, stream) == 0;
     pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
     return stream->started;
 }
 
@@ -195,7 +195,7 @@ static bool is_blocking(const struct sim_stream *stream)
 
 /* Dependencies by the default-stream rules: work on the legacy stream waits for all earlier work on blocking
  * streams, and later work on these waits for it. Called with the context's `order` held. */
-static size_t implied(struct sim_stream *stream, struct dependency *dependencies)
+static size_t add_implied_dependencies(struct sim_stream *stream, struct dependency *dependencies)
 {
     struct sim_context *context = stream->object.context;
     size_t count = 0;
@@ -232,7 +232,7 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
     }
     operation->next = NULL;
     operation->work = *work;
-    operation->dependency_count = implied(stream, operation->dependencies);
+    operation->dependency_count = add_implied_dependencies(stream, operation->dependencies);
     pthread_mutex_lock(&stream->mutex);
     const bool closed = stream->closing; /* the worker may have ended */
     const bool runs = !closed && (stream->started || start_worker(stream));
@@ -254,14 +254,14 @@ static CUresult enqueue(struct sim_stream *stream, struct sim_work *work, uint64
     return runs ? CUDA_SUCCESS : closed ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
-bool sim_stream_forbids_legacy(struct sim_context *context, bool spoil)
+bool sim_stream_forbids_legacy(struct sim_context *context, bool invalidate)
 {
     bool forbids = false;
     for (struct sim_stream *stream = context->streams; stream != NULL; stream = stream->next)
         if (stream->recorder != NULL && is_blocking(stream)) {
             forbids = true;
-            if (spoil)
-                atomic_store(&stream->recorder->spoiled, true);
+            if (invalidate)
+                atomic_store(&stream->recorder->invalidated, true);
         }
     return forbids;
 }
@@ -280,7 +280,7 @@ static CUresult submit(struct sim_stream *stream, struct sim_work *work, bool ma
         *number = 0;
         result = stream->recorder->add(stream, work);
     } else {
-        atomic_store(&stream->recorder->spoiled, true);
+        atomic_store(&stream->recorder->invalidated, true);
         sim_work_clear(work);
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
@@ -375,7 +375,7 @@ CUresult sim_stream_resolve(struct sim_context *context, CUstream handle, bool p
     return result == CUDA_SUCCESS ? check_legacy(*stream) : result;
 }
 
-CUresult sim_stream_enter_to_ask(CUstream handle, bool per_thread, struct sim_stream **stream)
+CUresult sim_stream_enter_for_query(CUstream handle, bool per_thread, struct sim_stream **stream)
 {
     struct sim_context *context;
     CUresult result = sim_check_initialized();
@@ -383,13 +383,13 @@ CUresult sim_stream_enter_to_ask(CUstream handle, bool per_thread, struct sim_st
         return result;
     *stream = sim_object_find(handle, SIM_STREAM);
     if (*stream != NULL)
-        return sim_context_usable((*stream)->object.context);
+        return sim_context_check((*stream)->object.context);
     result = sim_enter(&context);
     return result == CUDA_SUCCESS ? resolve(context, handle, per_thread, stream) : result;
 }
 
 CUresult sim_stream_enter(CUstream handle, bool per_thread, struct sim_stream **stream)
 {
-    const CUresult result = sim_stream_enter_to_ask(handle, per_thread, stream);
+    const CUresult result = sim_stream_enter_for_query(handle, per_thread, stream);
     return result == CUDA_SUCCESS ? check_legacy(*stream) : result;
 }

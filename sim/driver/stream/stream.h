@@ -15,7 +15,8 @@ struct sim_stream;
 struct sim_recorder {
     CUresult (*add)(struct sim_stream *stream, struct sim_work *work); /* takes what the work owns */
     void (*leave)(struct sim_stream *stream);                          /* the stream is being closed */
-    atomic_bool spoiled; /* a call on the stream cannot be captured, so the end of the capture will fail */
+    atomic_bool
+        invalidated; /* a call on the stream cannot be captured, so the end of the capture will fail */
 };
 
 /* Values of cuStreamSetAttribute, besides the priority. They have no effect here beyond queries. */
@@ -63,9 +64,9 @@ CUresult sim_stream_resolve(struct sim_context *context, CUstream handle, bool p
 /* Checks of nearly every call on a stream: initialized, a valid handle, its context alive and without a
  * sticky error. A created stream needs no current context. Using the legacy stream while a blocking stream
  * captures fails and invalidates that capture, except in calls that only query captures: these use
- * sim_stream_enter_to_ask. */
+ * sim_stream_enter_for_query. */
 CUresult sim_stream_enter(CUstream handle, bool per_thread, struct sim_stream **stream);
-CUresult sim_stream_enter_to_ask(CUstream handle, bool per_thread, struct sim_stream **stream);
+CUresult sim_stream_enter_for_query(CUstream handle, bool per_thread, struct sim_stream **stream);
 
 /* Queue work, or add it to the capture of the stream. Takes what `work` owns in both cases, also on error.
  * `number`, if not NULL, gets the operation's number, or 0 if captured. */
@@ -76,9 +77,9 @@ CUresult sim_stream_submit(struct sim_stream *stream, struct sim_work *work, uin
 CUresult sim_stream_submit_and_wait(struct sim_stream *stream, struct sim_work *work);
 
 /* Whether a blocking stream of the context captures, so that the legacy stream cannot be used: its work
- * would have to wait for work that is not queued. With `spoil`, invalidates such captures. Called with the
- * context's `order` held. */
-bool sim_stream_forbids_legacy(struct sim_context *context, bool spoil);
+ * would have to wait for work that is not queued. With `invalidate`, invalidates such captures. Called with
+ * the context's `order` held. */
+bool sim_stream_forbids_legacy(struct sim_context *context, bool invalidate);
 
 bool sim_stream_is_capturing(struct sim_stream *stream);
 void sim_stream_wait(struct sim_stream *stream, uint64_t number);

@@ -16,7 +16,7 @@ static uint64_t read_value(uint64_t address, unsigned bytes)
     return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)address, memory_order_acquire);
 }
 
-static bool value_is_there(uint64_t found, uint64_t wanted, unsigned flags, unsigned bytes)
+static bool value_matches(uint64_t found, uint64_t wanted, unsigned flags, unsigned bytes)
 {
     switch (flags & 3u) {
     case CU_STREAM_WAIT_VALUE_GEQ: /* cyclic, as documented */
@@ -36,8 +36,8 @@ static void run_wait(struct sim_context *context, struct sim_stream *stream, uin
 {
     (void)stream, (void)number;
     const struct timespec pause = {.tv_nsec = 20000};
-    while (!value_is_there(read_value(work->value.address, work->value.bytes), work->value.value,
-                           work->value.flags, work->value.bytes) &&
+    while (!value_matches(read_value(work->value.address, work->value.bytes), work->value.value,
+                          work->value.flags, work->value.bytes) &&
            sim_context_error(context) == CUDA_SUCCESS)
         nanosleep(&pause, NULL);
 }
@@ -55,8 +55,10 @@ static void run_write(struct sim_context *context, struct sim_stream *stream, ui
                               memory_order_release);
 }
 
-const struct sim_work_class sim_value_wait_work = {.run = run_wait, .enter_graph = sim_graph_batch_of};
-const struct sim_work_class sim_value_write_work = {.run = run_write, .enter_graph = sim_graph_batch_of};
+const struct sim_work_class sim_value_wait_work = {.run = run_wait,
+                                                   .enter_graph = sim_graph_batch_from_value};
+const struct sim_work_class sim_value_write_work = {.run = run_write,
+                                                    .enter_graph = sim_graph_batch_from_value};
 
 static unsigned width(CUstreamBatchMemOpType type)
 {

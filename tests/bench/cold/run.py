@@ -73,7 +73,7 @@ end:
 
 
 def code_kernel(instructions: int) -> str:
-    """A kernel of straight-line code, each of whose instructions needs the one before it."""
+    """A kernel of straight-line code, in which each instruction depends on the previous one."""
     body = "    fma.rn.f32 %f1, %f1, %f2, %f3;\n" * instructions
     return f"""
 .visible .entry code(.param .u64 from, .param .u64 to, .param .u32 units)
@@ -113,7 +113,7 @@ class Timing:
 
 
 def capture(path: Path, size: int, text: str = READ, name: str = "sum", blocks: int = BLOCKS) -> Path:
-    """One launch that reads `size` bytes of noise; behind them is an allocation for what it never writes."""
+    """Capture one launch that reads `size` random bytes. It never writes to its output allocation."""
     noise = os.urandom(size)
     result = ARENA + -(-size // GRANULE) * GRANULE
     with Builder(path) as builder:
@@ -147,7 +147,7 @@ def measure(
 
 
 def keep_context(driver: str) -> ctypes.CDLL:
-    """Hold the primary context, so that each measurement need not make one."""
+    """Retain the primary context, so that measurements do not create one each."""
     library = ctypes.CDLL(driver)
     context = ctypes.c_void_p()
     library.cuInit(0)
@@ -160,15 +160,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--driver", default="libcuda.so.1")
-    parser.add_argument("--library", default=str(REPLAY), help="of the engine")
+    parser.add_argument("--library", default=str(REPLAY), help="library of the replay engine")
     parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[4, 16, 32, 128], help="megabytes")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[4, 16, 32, 128], help="sizes in MB")
     parser.add_argument("--modes", nargs="*", choices=COLD, default=list(NAMES))
     parser.add_argument(
-        "--code", type=int, nargs="*", default=[], help="instructions of straight-line kernels"
+        "--code", type=int, nargs="*", default=[], help="sizes of straight-line kernels, in instructions"
     )
-    parser.add_argument("--strict", action="store_true", help="strict, with our memory mapped and guarded")
-    parser.add_argument("--scrub", action="store_true", help="with and without")
+    parser.add_argument("--strict", action="store_true", help="use strict replays, with guarded memory")
+    parser.add_argument("--scrub", action="store_true", help="measure with and without scrubbing")
     options = parser.parse_args()
     held = keep_context(options.driver)
     with tempfile.TemporaryDirectory() as folder:
@@ -195,7 +195,7 @@ def data(folder: Path, options: argparse.Namespace) -> None:
 
 
 def strict(path: Path, name: str, cold: int, options: argparse.Namespace) -> None:
-    """What unmapping our memory before each sample does to the time, and takes itself; three times in turn."""
+    """Measure three times, alternately, what unmapping memory before each sample costs and how it changes the time."""
     for guard in (False, True) * 3:
         timing = measure(
             path, options.driver, options.library, options.samples, True, cold=cold, guard=guard, strict=True

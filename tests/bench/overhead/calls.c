@@ -35,7 +35,7 @@ static const char *const cuda_names[FUNCTIONS] = {
     "cuInit",           "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
     "cuModuleLoadData", "cuModuleGetFunction",      "cuCtxGetFlags",
     "cuStreamQuery",    "cuCtxSynchronize",         "cuLaunchKernel"};
-/* HIP's of the same ABI; a device has one context, which is current. */
+/* HIP's functions with the same ABI. A device has one context, which is current. */
 static const char *const hip_names[FUNCTIONS] = {"hipInit",
                                                  NULL,
                                                  NULL,
@@ -82,7 +82,8 @@ static double time_recorded(const struct functions *use)
 
 static CUfunction function;
 
-/* A real driver's launch queue holds about a thousand: more would time the device, not the call. */
+/* A driver's launch queue holds about 1000 launches; longer bursts would time the device instead of the call.
+ */
 static double time_launch(const struct functions *use)
 {
     void *a = NULL, *b = NULL;
@@ -102,7 +103,7 @@ static void measure(const char *kind, double (*time_burst)(const struct function
                     const struct functions *direct, const struct functions *through)
 {
     for (int round = 0; round < ROUNDS; round++) {
-        /* Alternate which comes first, so that neither is always the one with warm caches. */
+        /* Alternate the order, so that neither side always finds warm caches. */
         const double first = time_burst(round % 2 == 0 ? direct : through);
         const double second = time_burst(round % 2 == 0 ? through : direct);
         printf("%s direct %.2f through %.2f\n", kind, round % 2 == 0 ? first : second,

@@ -1,4 +1,4 @@
-/* A driver that does nothing, so that what is timed in front of it is the shim alone. */
+/* A driver that does nothing, so that only the shim is timed. */
 #include <cuda.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ NULL_EXPORT CUresult cuInit(unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-/* Only passed through by the shim. */
+/* Passed through by the shim. */
 NULL_EXPORT CUresult cuCtxGetFlags(unsigned int *flags)
 {
     *flags = 0;
@@ -44,7 +44,7 @@ NULL_EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, 
     return CUDA_SUCCESS;
 }
 
-/* Three parameters, as a saxpy has: two pointers and an int. */
+/* Three parameters, like saxpy: two pointers and an int. */
 NULL_EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
 {
     (void)function;

@@ -1,4 +1,4 @@
-/* null_driver.c with HIP's functions. No header of HIP is needed: what is opaque there is an address here. */
+/* null_driver.c with HIP's functions. It needs no HIP header: opaque types are plain pointers. */
 #define NULL_EXPORT __attribute__((visibility("default")))
 
 NULL_EXPORT int hipInit(unsigned flags)
@@ -7,7 +7,7 @@ NULL_EXPORT int hipInit(unsigned flags)
     return 0;
 }
 
-/* Only passed through by the shim. */
+/* Passed through by the shim. */
 NULL_EXPORT int hipPeekAtLastError(void)
 {
     return 0;

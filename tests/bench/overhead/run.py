@@ -1,9 +1,9 @@
-"""Nanoseconds a driver call costs more under the shim, measured side by side in one run.
+"""Measure the extra nanoseconds per driver call under the shim, side by side in one run.
 
     python tests/bench/overhead/run.py [null|null-hip|sim|auto] [--json FILE]
 
-`null` is a driver that does nothing: what is timed is the shim alone; `null-hip` is HIP's. `sim` and `auto` time
-`cuLaunchKernel` on the CPU driver and on the GPU's. The targets are design.md's, Cost.
+`null` is a driver that does nothing, so that only the shim is timed; `null-hip` is the same for HIP. `sim` and `auto`
+time `cuLaunchKernel` on the CPU driver and on this machine's driver.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TARGETS = {"passed": 1.0, "recorded": 25.0, "launch": 60.0}
 
 @dataclass(frozen=True)
 class Overhead:
-    """One kind of call; nanoseconds a call, medians over bursts."""
+    """Results for one kind of call, in nanoseconds per call; medians over bursts."""
 
     kind: str
     direct_ns: float
@@ -64,7 +64,7 @@ def compile_c(source: str, output: Path, *flags: str) -> Path:
 def measure(driver: str, folder: Path) -> list[Overhead]:
     calls = compile_c("calls.c", folder / "calls")
     if driver in NULL_DRIVERS:
-        # Not named as the vendor does: `calls` opens it directly, past the dlopen hook.
+        # The file name is not the vendor's, so that `calls` opens it directly, past the dlopen hook.
         source, soname = NULL_DRIVERS[driver]
         path = compile_c(source, folder / "null_driver.so", "-shared", "-fPIC", f"-Wl,-soname,{soname}")
     else:

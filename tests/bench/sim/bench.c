@@ -1,6 +1,6 @@
-/* bench KERNELS.PTX WORKERS ROUNDS [NAME]: times each kernel on one worker, on WORKERS, and its loop in C, in
- * turn. Prints "name lane-instructions one-ns all-ns c-ns" a round. A kernel that computes something else
- * than the loop ends the program. */
+/* bench KERNELS.PTX WORKERS ROUNDS [NAME]: times each kernel on one worker and on WORKERS, and its loop in C,
+ * in turn. Prints "name lane-instructions one-ns all-ns c-ns" per round. Exits if a kernel and its loop
+ * compute different results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,9 @@ struct kernel {
     plain *plain;
     uint32_t blocks, count;
     uint32_t per_turn,
-        turns_of_count; /* lane-instructions of a thread: a turn is `turns_of_count` of count */
-    uint32_t results;   /* words of out */
-    unsigned arrays;    /* parameters that are addresses */
+        turns_of_count; /* lane-instructions per thread; a turn is `turns_of_count` of the count */
+    uint32_t results;   /* number of words in out */
+    unsigned arrays;    /* number of parameters that are addresses */
 };
 
 static const struct kernel kernels[] = {
@@ -30,7 +30,7 @@ static const struct kernel kernels[] = {
     {"atomics", plain_atomics, 32, 500, 8, 1, 64, 1},
 };
 
-static uint32_t *memory; /* out, a, b: WORDS each */
+static uint32_t *memory; /* out, a and b, WORDS words each */
 
 static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end, bool *writable)
 {
@@ -41,7 +41,7 @@ static bool find(void *context, uint64_t address, uint64_t *begin, uint64_t *end
     return address >= *begin && address < *end;
 }
 
-/* On one core the processor's time, which others on the machine do not lengthen. */
+/* Processor time, which other processes on the machine do not lengthen. */
 static double now(clockid_t clock)
 {
     struct timespec time;

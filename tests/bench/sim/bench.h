@@ -1,5 +1,4 @@
-/* The same loops in C, one thread after the other: what the kernels must compute, and what that costs here.
- */
+/* The kernels as sequential C loops: reference results and reference time. */
 #ifndef NEUTRINO_BENCH_SIM_H
 #define NEUTRINO_BENCH_SIM_H
 

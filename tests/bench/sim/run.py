@@ -1,12 +1,12 @@
-"""Lane-instructions a second of the PTX engine, and how much slower than the same loop in C it is.
+"""Measure the PTX engine: lane-instructions per second, and the slowdown against the same loop in C.
 
     python tests/bench/sim/run.py [KERNEL] [--rounds N] [--json FILE]
 
 A lane-instruction is one instruction of one thread. The engine is compiled as the CPU driver compiles it. Each round
 runs each kernel on one core, on all cores and as a plain C loop on one core, in turn, and checks that all three
-computed the same. The figures are medians over the rounds, ratios are taken within a round. On one core it is the
-processor's time that counts; on all of them the clock's, so that figure wants a machine with nothing else to do:
-"busy" is how many cores the run was given.
+computed the same. The figures are medians over the rounds, ratios are taken within a round. The figure for one
+core uses processor time. The figure for all cores uses wall-clock time and needs an idle machine: "busy" is the number
+of cores that the run got.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from benchguard.toolchain.compiler import COMPILE_FLAGS
 
 @dataclass(frozen=True)
 class Throughput:
-    """One kernel; millions of lane-instructions a second, and how often slower than C on one core."""
+    """Results for one kernel: millions of lane-instructions per second, and the slowdown against C on one core."""
 
     kernel: str
     one_core: float
@@ -46,7 +46,7 @@ class Throughput:
 def compile_bench(folder: Path, *flags: str) -> Path:
     engine, program = ROOT / "sim" / "ptx", folder / "bench"
     plain = folder / "plain.o"
-    # The engine picks its loops by the processor when it runs; C has to be told which one this is.
+    # The engine selects its loops for this processor at run time; the C loop needs -march=native for the same.
     run_compiler("-march=native", "-c", str(HERE / "plain.c"), "-o", str(plain))
     sources = [str(path) for path in (HERE / "bench.c", *sorted(engine.glob("*.c")))]
     run_compiler(*flags, f"-I{engine.parent}", *sources, str(plain), "-o", str(program), "-lm", "-pthread")
@@ -67,14 +67,14 @@ def measure(program: Path, workers: int, rounds: int, kernel: str | None) -> lis
     ]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise SystemExit("run.py: the measured program failed; its words are above")
+        raise SystemExit("run.py: the measured program failed; its output is above")
     found: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for line in done.stdout.splitlines():
         name, *words = line.split()
         instructions, one, several, plain, busy = map(float, words)
         found[name].append((instructions / one * 1e3, instructions / several * 1e3, busy, one / plain))
     if not found:
-        raise SystemExit(f"run.py: no kernel {kernel}")
+        raise SystemExit(f"run.py: unknown kernel {kernel}")
     return [summarise(name, rows) for name, rows in found.items()]
 
 
@@ -112,7 +112,7 @@ def show(figures: list[Throughput], workers: int) -> None:
             f" {figure.busy_cores:5.1f} {figure.slower_than_c:8.1f}x"
         )
     print(
-        f"millions of lane-instructions a second, medians of {figures[0].rounds} rounds; times slower than C"
+        f"millions of lane-instructions per second, medians of {figures[0].rounds} rounds; slowdown against C"
     )
 
 
@@ -120,7 +120,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("kernel", nargs="?", help="only this one (default: all)")
+    parser.add_argument("kernel", nargs="?", help="run only this kernel (default: all)")
     parser.add_argument("--rounds", type=int, default=11, help="(default: 11)")
     parser.add_argument(
         "--workers", type=int, default=os.cpu_count() or 1, help="host threads for the second figure"

@@ -1,4 +1,4 @@
-"""Every atomic on every type that has it. Sums of whole numbers are exact in any order."""
+"""Every atomic operation on every type. Sums of whole numbers are exact in any order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cases() -> list[Case]:
         _shared(small),
         _old(),
         _exchange(),
-        # Doubling and adding one from k, as often as the cell was met.
+        # Each visit of a cell doubles it and adds one, starting from k.
         Case("atomics_cas_16", [_cells()], **shape),
         Case(
             "atomics_cas_loop",
@@ -65,7 +65,7 @@ def cases() -> list[Case]:
 
 
 def _folded(values: Array) -> list[int]:
-    """What add, min, max, and, or, xor leave of cells that start at 0, 0, 0, -1, 0, 0."""
+    """The results of add, min, max, and, or, xor in cells that start at 0, 0, 0, -1, 0, 0."""
     numbers, bits = values.tolist(), 8 * values.dtype.itemsize
     ones = [v | 0xF0 for v in numbers]
     low = min(0, *numbers)
@@ -104,7 +104,7 @@ def _shared(values: Array) -> Case:
 
 
 def _old() -> Case:
-    """Every number is handed out once; of the exchanged ones all but the last are handed on."""
+    """atomicAdd returns each number once; atomicExch returns all exchanged values but the last."""
     return Case(
         "atomics_old",
         [
@@ -128,7 +128,7 @@ def _exchange() -> Case:
     n = np.arange(N)
     start = np.full(N, 3, np.int32)
     bits = np.uint64(1) << (n % 64).astype(np.uint64)
-    # The old 3 comes back from the first; the second adds what the cell held.
+    # The first exchange returns the initial 3; the second adds the value of the cell.
     out = wrapped([3 + int(bit) for bit in bits], np.int32)
     swapped = np.where(bits == 8, np.uint64(64), bits)
     return Case(
@@ -146,7 +146,7 @@ def _cells() -> Out:
 
 
 def _real() -> Case:
-    """One rounding an addition, 256 of them, each of at most the sum of magnitudes."""
+    """256 additions, each rounded once with an error relative to the sum of magnitudes."""
     r = random("atomics_real")
     x, y = r.normal(size=N).astype(np.float32), r.normal(size=N)
     single = Relative(0, float(np.abs(x).sum(dtype=np.float64)) * N * 2**-24)

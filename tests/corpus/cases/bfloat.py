@@ -57,7 +57,7 @@ def _pairs() -> Case:
 
 
 def _fused() -> Case:
-    """relu makes what is negative zero; the last column crosses the halves of a and b."""
+    """relu turns negative results into zero; the last column swaps the halves of a and b."""
     a, b, c = _sources("bfloat fused", 2 * N)
     crossed = b.reshape(-1, 2)[:, ::-1].ravel()
     plain, other = rounded(BF16, fma, a, b, c), rounded(BF16, fma, a, crossed, c)
@@ -94,7 +94,7 @@ def _pack() -> Case:
 
 
 def _math() -> Case:
-    """Within two units of bfloat16; the functions go through float and are rounded again."""
+    """Within two units of bfloat16: functions are computed in float and rounded again."""
     real = random("bfloat math").uniform(0.01, 9, N)
     x = modes(BF16, [Fraction(v) for v in real])[0]
     v = decoded(x, BF16).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Functions that stay functions: recursion, indirect calls, virtual methods, structures."""
+"""Functions that are not inlined: recursion, indirect calls, virtual methods, structures."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _char(value: int) -> int:
 
 
 def _combined(value: float, i: int) -> list[float]:
-    """Twice: c = combine(a, &b, -1), d = combine(c, &a, 3)."""
+    """Two calls: c = combine(a, &b, -1), d = combine(c, &a, 3)."""
     a, b = [1, 2, 3, 4, 5], [5, 6, 7, 8, _char(i)]
     c = [_char(a[k] + b[4 - k] - 1) for k in range(5)]
     d = [_char(c[k] + a[4 - k] + 3) for k in range(5)]

@@ -1,4 +1,4 @@
-"""Copies that run beside the threads: cp.async, the pipeline primitives, mbarrier, named barriers."""
+"""Asynchronous copies: cp.async, pipeline primitives, mbarrier, named barriers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def cases() -> list[Case]:
     longs = r.integers(-(2**62), 2**62, 32)
     lanes, sixteen = np.arange(64), np.arange(32)
     summed = values.reshape(5, 64)[:, ::-1].sum(0, dtype=np.int32)
-    # The last argument says how many of the 16 bytes are zeros instead.
+    # The last argument is the number of the 16 bytes that are filled with zeros.
     cut = np.where(np.arange(4) < (4 - sixteen % 4)[:, None], wide, 0).astype(np.int32)
     first = values[:64]
     return [

@@ -1,4 +1,4 @@
-"""Lanes that part and meet again."""
+"""Divergence and reconvergence of lanes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _broken(x: int) -> int:
 
 
 def _switched(x: int, i: int) -> int:
-    """Every way computed, the one of x % 16 taken; 10 and 15 are the default."""
+    """Compute all branches and select by x % 16; 10 and 15 take the default branch."""
     loop = i
     for k in range(x % 9):
         loop = loop * 5 + k

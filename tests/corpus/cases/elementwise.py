@@ -1,4 +1,4 @@
-"""One element a thread: arithmetic, vector loads, cache hints, structures by value."""
+"""One element per thread: arithmetic, vector loads, cache hints, structures by value."""
 
 from __future__ import annotations
 

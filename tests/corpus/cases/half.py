@@ -18,7 +18,7 @@ Operation = Callable[..., Fraction]
 
 
 def bits(name: str, form: Format, n: int = N) -> Array:
-    """Bit patterns near one, and of every size; no infinities."""
+    """Bit patterns near one and of every magnitude, without infinities."""
     r = random(name)
     near = (form.bias - 3 << form.fraction) + r.integers(0, 6 << form.fraction, n)
     wide = r.integers(0, form.infinity, n)
@@ -32,13 +32,13 @@ def fractions(words: Array, form: Format) -> list[Fraction]:
 
 
 def rounded(form: Format, operation: Operation, *sources: Array) -> Array:
-    """Exact, then rounded once. Zeros are positive: no source here makes a negative one."""
+    """Computed exactly and rounded once. Zeros are positive: no input here gives a negative zero."""
     rows = zip(*(fractions(each, form) for each in sources), strict=True)
     return np.array([form.rounded(operation(*row)) for row in rows], np.uint16)
 
 
 def product(form: Format, x: Array, y: Array) -> Array:
-    """Its zeros have the sign that the factors make."""
+    """A product; zeros have the sign of the product."""
     signed: Array = rounded(form, operator.mul, x, y) | (x ^ y) & 0x8000
     return signed
 
@@ -50,7 +50,7 @@ def order(x: Array, y: Array, largest: bool) -> Array:
 
 
 def saturated(form: Format, words: Array) -> Array:
-    """Held between 0 and 1."""
+    """Clamp to [0, 1]."""
     one = form.bias << form.fraction
     return np.where(words & 0x8000, 0, np.minimum(words, one)).astype(np.uint16)
 
@@ -64,7 +64,7 @@ def cases() -> list[Case]:
 
 
 def _sources(name: str, form: Format, n: int = N) -> list[Array]:
-    """Three with no zero sums among them: a sum of opposites would need a sign."""
+    """Three arrays without zero sums: the sign of x + -x depends on the rounding mode."""
     a, b, c = (bits(f"{name}{k}", form, n) for k in range(3))
     return [a, b, np.where(c & 0x7FFF, c, 1).astype(np.uint16)]
 
@@ -95,7 +95,7 @@ def _pairs() -> Case:
 
 
 def edges(name: str, form: Format) -> Array:
-    """With equal values, infinities and not-a-numbers among them."""
+    """Pairs that include equal values, infinities and NaNs."""
     words = bits(name, form, 2 * N)
     words[: 2 * N : 3] = 1 + (form.bias << form.fraction)
     words[5::37] = form.infinity
@@ -105,7 +105,7 @@ def edges(name: str, form: Format) -> Array:
 
 
 def compared(form: Format, infinite: bool) -> list[Array]:
-    """Sources, the comparisons of the low halves as bits, of both halves, and the masks of less-than and equal."""
+    """The inputs, the comparisons of low halves as bits and of both halves, and the masks of < and ==."""
     x, y = edges("compare a", form), edges("compare b", form)
     v, w = (decoded(each, form).astype(np.float64) for each in (x, y))
     low, other = v[::2], w[::2]
@@ -166,7 +166,7 @@ def _pack() -> Case:
 
 
 def _math() -> Case:
-    """Within two units of half precision; the functions go through float and are rounded again."""
+    """Within two units of half precision: functions are computed in float and rounded again."""
     x = random("half math").uniform(0.01, 9, N).astype(np.float16)
     v = x.astype(np.float64)
     columns = [np.sqrt(v), 1 / np.sqrt(v), 1 / v, np.exp(v), np.log(v), np.sin(v), np.cos(v), v / 3]

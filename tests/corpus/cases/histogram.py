@@ -1,4 +1,4 @@
-"""Counting with atomics: exact, whatever the order."""
+"""Histograms with atomics: exact in any order."""
 
 from __future__ import annotations
 

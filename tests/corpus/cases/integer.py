@@ -1,4 +1,4 @@
-"""Whole numbers of 8 to 128 bits, and bits: all exact, against Python's integers."""
+"""Integers of 8 to 128 bits and bit operations: exact, compared with Python's integers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def cases() -> list[Case]:
 
 
 def _words(r: np.random.Generator, n: int) -> Array:
-    """All magnitudes, with the ends."""
+    """Integers of all magnitudes, with both ends of the range."""
     values = r.integers(-(2**31), 2**31, n) >> r.integers(0, 32, n)
     values[-8:] = [0, 1, -1, 2**31 - 1, -(2**31), 255, 65536, -2]
     r.shuffle(values)
@@ -120,7 +120,7 @@ def _bits_32(x: int, y: int) -> list[int]:
 
 
 def byte_permutation(x: int, y: int, selector: int) -> int:
-    """__byte_perm looks at three bits of each selector; prmt's fourth, which spreads the sign, is never set."""
+    """__byte_perm uses three bits of each selector; it never sets prmt's fourth bit, which replicates the sign."""
     source = (y << 32 | x).to_bytes(8, "little")
     return sum(source[selector >> 4 * place & 7] << 8 * place for place in range(4))
 
@@ -134,7 +134,7 @@ def _extract(value: int, start: int, length: int, bits: int) -> int:
 
 
 def _extract_signed(value: int, start: int, length: int) -> int:
-    """The sign is the field's topmost bit that exists: PTX clamps it to bit 31."""
+    """The sign bit is the top bit of the field, clamped to bit 31 (PTX ISA, bfe)."""
     if length == 0:
         return 0
     sign = value >> min(start + length - 1, 31) & 1
@@ -182,7 +182,7 @@ def _three_inputs(a: int, b: int, c: int) -> list[int]:
 
 
 def _lookup(a: int, b: int, c: int, function: int) -> int:
-    """lop3: the operands' bits name a bit of the table."""
+    """lop3: the operands' bits select a bit of the table."""
     return sum(
         (function >> ((a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1)) & 1) << bit
         for bit in range(32)

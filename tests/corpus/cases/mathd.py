@@ -53,7 +53,7 @@ def _unary() -> list[Case]:
 
 
 def _case(name: str, function: Function, bound: Bound, *sources: Array) -> Case:
-    # What is rounded exactly must be rounded once: extended precision would make it twice.
+    # Exactly rounded functions must be rounded once: extended precision would round twice.
     precision = np.float64 if bound is EXACT else np.longdouble
     expected = function(*(x.astype(precision) for x in sources)).astype(np.float64)
     return Case(name, [*map(In, sources), Out(expected, bound)], **blocks(N))

@@ -23,7 +23,7 @@ def _all(function: Callable[[float], float]) -> Function:
 
 
 def _values(name: str, low: float, high: float, count: int = N) -> Array:
-    """Even over the range, or over its exponents where it is of one sign and wide."""
+    """Evenly spaced numbers, or evenly spaced exponents for a wide range of one sign."""
     r = random(name)
     if low > 0 and high / low > 1000:
         found = np.exp(r.uniform(np.log(low), np.log(high), count))
@@ -80,7 +80,7 @@ def _fast() -> list[Case]:
     x = _values("fast_exp", -80, 80).astype(np.float64)
     ten = _values("fast_exp10", -30, 30).astype(np.float64)
     base, power = _values("fast_pow a", 0.1, 20), _values("fast_pow b", -3, 3)
-    # 2^(y log2 x): two ulp of log2 (or 2^-22 near one) times y, then ex2's two ulp.
+    # 2^(y log2 x): y times log2's two ulp (2^-22 near one), plus ex2's two ulp.
     spread = np.abs(power) * (np.abs(np.log2(base.astype(np.float64))) * 2**-22 + 2**-22) * math.log(2)
     powers = np.power(base.astype(np.float64), power)
     return [

@@ -1,4 +1,4 @@
-"""Row-wise softmax, layer normalisation and their like."""
+"""Row-wise softmax, layer normalisation and similar kernels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cases() -> list[Case]:
             block=(64,),
             shared=4 * COLUMNS,
         ),
-        # __expf is off by 2 + |1.173 x| ulp, and |x| stays below 32 here; twice.
+        # Two calls of __expf, each with an error of 2 + |1.173 x| ulp and |x| < 32.
         Case("online_softmax", [In(x), _out(soft, 100 * 2**-24, 1e-30), n], grid=(ROWS,)),
         Case(
             "layer_norm",
@@ -43,7 +43,7 @@ def cases() -> list[Case]:
             grid=(ROWS,),
             block=(96,),
         ),
-        # 1 + erf(x) loses what erf was off by (2 ulp of 1) where x is far below zero.
+        # For x far below zero, 1 + erf(x) cancels: erf's error of 2 ulp of 1 remains.
         Case(
             "gelu",
             [In(x), _out(gelu, 8 * 2**-24, 4 * 16 * 2**-24), np.int32(x.size)],

@@ -1,4 +1,4 @@
-"""Bytes and halves within a word: dot products and SIMD in a register."""
+"""Packed bytes and halves: dot products and SIMD within a register."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _sum(values: Array, dtype: type) -> Array:
 
 
 def _spread(values: Array, unit: float) -> float:
-    """What 50 roundings can do: no partial sum is a sum of more than 50 others."""
+    """The error of 50 roundings: no partial sum depends on more than 50 others."""
     return float(np.abs(values).sum(dtype=np.float64)) * unit * 50
 
 

@@ -35,7 +35,7 @@ def cases() -> list[Case]:
 
 
 def reals(r: np.random.Generator, form: Format, dtype: type) -> Array:
-    """Half near one, where results fall between neighbours; half of all sizes, subnormal ones included."""
+    """Half of the values near one, where results need rounding; half of all magnitudes, with subnormals."""
     near = r.normal(size=N // 2)
     bits = r.integers(1, form.infinity, N - N // 2, dtype=np.uint64).astype(f"u{form.bits // 8}")
     values = np.concatenate([near.astype(dtype), bits.view(dtype)])
@@ -46,7 +46,7 @@ def reals(r: np.random.Generator, form: Format, dtype: type) -> Array:
 
 
 def root(value: Fraction) -> Fraction:
-    """Exact where the root is, otherwise strictly between the neighbours that it lies between."""
+    """The exact root if it is representable, else a fraction strictly between its two neighbours."""
     scale = 4 ** (700 if value < 1 else 100)
     whole = math.isqrt(value.numerator * scale // value.denominator)
     exact = Fraction(whole * whole, scale) == value
@@ -66,7 +66,7 @@ def rounded(form: Format, operation: Callable[..., Fraction], *sources: Array) -
 
 
 def _floats(form: Format, columns: list[list[int]]) -> Array:
-    """Bit patterns, a list for each column, as the numbers they are."""
+    """Convert bit patterns, one list per column, to numbers."""
     found: Array = np.array(columns, f"u{form.bits // 8}").T.copy().view(f"f{form.bits // 8}")
     return found
 
@@ -98,7 +98,7 @@ def conversions() -> list[Case]:
 
 
 def _whole(values: Array, dtype: type) -> Array:
-    """Rounded to a whole number, then held to what the type can say."""
+    """Round to a whole number, then clamp to the range of the type."""
     info = np.iinfo(dtype)
     exact = [Fraction(v) for v in values.tolist()]
     columns = [[rounds(v) for v in exact] for rounds in (round, int, math.ceil, math.floor)]

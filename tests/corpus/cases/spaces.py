@@ -1,4 +1,4 @@
-"""State spaces: constant tables, shared memory, local arrays, module variables."""
+"""State spaces: constant tables, shared memory, local arrays, globals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values at the edges: infinities, not-a-numbers, signed zeros, subnormals, and bits seen as numbers."""
+"""Special values: infinities, NaNs, signed zeros, subnormals, and bit casts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def special_cases() -> list[Case]:
 
 
 def _chosen(x: Array, y: Array) -> Array:
-    """minNum and maxNum; of two zeros, CUDA says that the negative is less; saturation makes not-a-number zero."""
+    """minNum and maxNum. In CUDA -0 is less than +0, and saturation turns NaN into zero."""
     least, most = np.fmin(x, y), np.fmax(x, y)
     zeros = (x == 0) & (y == 0)
     least = np.where(zeros, np.where(np.signbit(x) | np.signbit(y), np.float32(-0.0), np.float32(0)), least)
@@ -48,7 +48,7 @@ def _compared(x: Array, y: Array) -> Array:
 
 
 def flush_to_zero() -> Case:
-    """Operands and results below the normal range become zeros of their sign; saturation ends at +0."""
+    """Subnormal operands and results become zeros of their sign; saturation gives +0."""
     r, n = random("flush"), 128
     a = (r.normal(size=n) * 10.0 ** r.integers(-44, -36, n)).astype(np.float32)
     b = (r.normal(size=n) * 10.0 ** r.integers(-3, 2, n)).astype(np.float32)

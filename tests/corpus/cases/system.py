@@ -1,4 +1,4 @@
-"""What reaches beyond arithmetic: printf, assert, clocks, sleep, traps, the heap."""
+"""System functions: printf, assert, clocks, sleep, traps, the heap."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Matrix products by a warp. Small whole numbers make every sum exact, whatever the order and width of the adders;
-one product of real numbers, half by half, says how tensor cores may round."""
+"""Matrix products by a warp. Sums of small whole numbers are exact in any order and width. One product of real numbers,
+computed in halves, bounds how tensor cores may round."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _small(name: str, *shape: int) -> Array:
 
 
 def _as(values: Array, dtype: type) -> Array:
-    """numpy has no bfloat16: whole numbers this small are the upper half of their float."""
+    """numpy has no bfloat16. The bfloat16 of a small whole number is the upper half of its float."""
     if dtype is np.uint16:
         return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
     return np.ascontiguousarray(values.astype(dtype))
@@ -76,7 +76,7 @@ def _mma(kernel: str, dtype: type, depth: int, least: int = 80, start: float = 0
 
 
 def _real() -> Case:
-    """Products are exact; sums keep at least 2^-22 of the largest term, and may be cut instead of rounded."""
+    """Products are exact. Sums keep at least 2^-22 of the largest term and may be truncated."""
     r = random("mma real")
     a, b = r.normal(size=(16, 16)).astype(np.float16), r.normal(size=(16, 8)).astype(np.float16)
     x, y = a.astype(np.float64), b.astype(np.float64)
@@ -93,7 +93,7 @@ def _bytes() -> Case:
 
 
 def _load_matrices() -> Case:
-    """Lane l gets elements 2(l%4) and the next of row l/4 of each 8x8 tile; of the transposed tiles, of the column."""
+    """Lane l gets elements 2(l%4) and 2(l%4)+1 of row l/4 of each 8x8 tile; of column l/4 of transposed tiles."""
     tile = random("ldmatrix").integers(0, 2**16, (16, 16)).astype(np.uint16)
     parts = [tile[:8, :8], tile[8:, :8], tile[:8, 8:], tile[8:, 8:], tile[:8, :8].T, tile[8:, :8].T]
     words = [np.ascontiguousarray(part).view(np.uint32).ravel() for part in parts]

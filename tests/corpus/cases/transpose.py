@@ -1,4 +1,4 @@
-"""Transposition: data only moves."""
+"""Transposition: data is moved, not changed."""
 
 from __future__ import annotations
 

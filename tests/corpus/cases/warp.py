@@ -1,4 +1,4 @@
-"""What the lanes of a warp can tell each other."""
+"""Exchange between the lanes of a warp."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _rows(one: object, values: Array, dtype: type) -> Array:
 
 
 def _from(warp: Sequence[int], lane: int, source: int, width: int = 32, clamped: bool = False) -> int:
-    """The value of a lane of the same segment; its own where that is outside."""
+    """The value of another lane of the segment, or the lane's own value if the source is outside the segment."""
     if clamped and source // width != lane // width:
         return warp[lane]
     return warp[lane - lane % width + source % width]
@@ -65,7 +65,7 @@ def _mask(found: Sequence[bool]) -> int:
 
 
 def remainder(value: int, by: int) -> int:
-    """C's %, which has the sign of the dividend."""
+    """The remainder as in C, with the sign of the dividend."""
     return abs(value) % by * (-1 if value < 0 else 1)
 
 

@@ -1,4 +1,4 @@
-"""Kernels that CuPy compiles with NVRTC: a plain one, and a split-K product whose last block to arrive adds up."""
+"""Kernels that CuPy compiles with NVRTC: a plain one, and a split-K product in which the last block sums up."""
 
 from __future__ import annotations
 

@@ -17,12 +17,12 @@ import benchguard
 
 SAMPLES = 200
 WRITTEN, READ = 256 << 20, 512 << 20
-"""Bytes, both several times the 60 MB of an H200's L2: reading last leaves no dirty line to be written back later."""
+"""Bytes written, then bytes read: several times the 60 MB L2 of an H200. Reading last leaves no dirty lines."""
 
 
 @dataclass
 class Case:
-    """`run` queues the work; `outputs` are what it writes, `state` what it changes in place."""
+    """`run` queues the work; `outputs` are the buffers that it writes, `state` the buffers that it updates in place."""
 
     run: Callable[[], Any]
     outputs: dict[str, Any]
@@ -30,7 +30,7 @@ class Case:
 
 
 class Clock(Protocol):
-    """What a framework offers to time its own work."""
+    """The timing functions of a framework."""
 
     def synchronise(self) -> None: ...
     def poison(self, array: Any) -> None: ...
@@ -108,7 +108,7 @@ class CupyClock:
 
 
 def measure(case: Case, clock: Clock) -> dict[str, float]:
-    """Cold-cache medians of event pairs. The flush runs while the work is being queued, so no launch is waited for."""
+    """Cold-cache medians of event pairs. The flush runs while the work is queued, which hides launch latency."""
     times = []
     for _ in range(SAMPLES):
         clock.flush()

@@ -1,4 +1,4 @@
-"""A Triton matrix product whose shape was chosen by autotuning in the same process."""
+"""A Triton matrix product, autotuned in the same process."""
 
 from __future__ import annotations
 

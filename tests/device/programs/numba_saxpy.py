@@ -11,7 +11,7 @@ COUNT = 1 << 16
 
 
 @cuda.jit
-def numba_saxpy(factor, x, y):  # type: ignore[no-untyped-def]  # numba reads the types from the arguments
+def numba_saxpy(factor, x, y):  # type: ignore[no-untyped-def]  # numba infers the types from the arguments
     i = cuda.grid(1)
     if i < y.size:
         y[i] += factor * x[i]

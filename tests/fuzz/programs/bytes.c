@@ -1,5 +1,4 @@
-/* Changes to bytes: for texts what no tokeniser would write, for binaries sizes, offsets and magic numbers.
- */
+/* Mutate bytes: invalid characters in texts; sizes, offsets and magic numbers in binaries. */
 #include <string.h>
 
 #include "mutate.h"
@@ -9,7 +8,7 @@ static void flip(struct random *random, struct input *input, size_t at)
     input->bytes[at] ^= (unsigned char)(1u << random_below(random, 8));
 }
 
-/* A 16-, 32- or 64-bit field: an edge value, or a little more or less than it was. */
+/* Mutates a 16-, 32- or 64-bit field: an edge value, or a small step up or down. */
 static void change_field(struct random *random, struct input *input, size_t at)
 {
     static const uint64_t edges[] = {0,          1,          7,          0x7f,       0x80,       0xff,

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "replay/capture/decode.h"
 #include "replay/base/error.h"
+#include "replay/capture/decode.h"
 #include "replay/capture/file.h"
 #include "target.h"
 
@@ -150,7 +150,7 @@ static void touch_all(const struct nb_reader *reader)
     touch_operations(reader);
 }
 
-/* The validator's mode: it may not refuse what the whole reader accepts. */
+/* The validator's mode: it must accept every capture that the full reader accepts. */
 static int read_tables(const struct nb_replay_limits *limits, char *error)
 {
     struct nb_reader reader;

@@ -1,12 +1,12 @@
-/* Changes to capture files whose blobs are stored as they are: fields of tables get values that other fields
- * have, and then every hash is made right again, as whoever makes a hostile capture would. */
+/* Mutate capture files with uncompressed blobs: copy values between fields of tables, then correct every
+ * hash, as the author of a hostile capture would. */
 #include <string.h>
 
 #include "core/wire/capture_format.h"
 #include "mutate.h"
 #include "replay/capture/sha256.h"
 
-/* Where the parts of the file lie: what the corpus's file said before anything was changed. */
+/* The offsets of the parts of the unchanged seed file. */
 struct parts {
     const unsigned char *original;
     size_t blob_count, section_count, blob_table, section_table;
@@ -41,7 +41,7 @@ static struct nb_section read_section(const unsigned char *bytes, const struct p
     return section;
 }
 
-/* A table's place in the file; false for one without elements, or not small. */
+/* Finds a table in the file; false for an empty or a large one. */
 static bool find_table(const struct input *input, const struct parts *parts, size_t index,
                        struct nb_section *section, size_t *at)
 {
@@ -64,7 +64,7 @@ static bool any_table(const struct input *input, const struct parts *parts, stru
     return false;
 }
 
-/* A field of any table: 1, 4 or 8 bytes. */
+/* Mutates a field of any table: 1, 4 or 8 bytes. */
 static bool any_field(const struct input *input, const struct parts *parts, struct random *random,
                       size_t *field, size_t *width)
 {
@@ -120,7 +120,7 @@ static void change_element(struct input *input, const struct parts *parts, struc
         change_at(input, parts, random, field, width);
 }
 
-/* Copies an element over another one of its table, or has them change places. */
+/* Copies an element over another one of its table, or swaps the two. */
 static void copy_element(struct input *input, const struct parts *parts, struct random *random)
 {
     struct nb_section section;
@@ -136,7 +136,7 @@ static void copy_element(struct input *input, const struct parts *parts, struct 
         memcpy(other, kept, section.element_bytes);
 }
 
-/* A table with an element more or less, behind everything else. */
+/* Adds or removes an element of a table, which moves to the end of the file. */
 static void resize_table(struct input *input, const struct parts *parts, struct random *random)
 {
     const size_t index = random_below(random, parts->section_count);
@@ -173,16 +173,16 @@ static void change_frame(struct input *input, const struct parts *parts, struct 
     static const uint32_t widths[] = {1, 4, 8};
     const size_t width = widths[random_below(random, 3)];
     switch (random_below(random, 4)) {
-    case 0: /* of the header, but for its hash */
+    case 0: /* the header without its hash */
         change_at(input, parts, random, random_below(random, 48 / width) * width, width);
         break;
-    case 1: /* a section */
+    case 1: /* a section entry */
         change_at(input, parts, random,
                   parts->section_table +
                       random_below(random, parts->section_count * sizeof(struct nb_section) / 4) * 4,
                   random_one_in(random, 4) ? 8 : 4);
         break;
-    default: /* a blob, but for its hash */
+    default: /* a blob entry without its hash */
         change_at(input, parts, random,
                   parts->blob_table + random_below(random, parts->blob_count) * sizeof(struct nb_blob) + 32 +
                       random_below(random, 5) * 4,
@@ -197,7 +197,7 @@ static void change(struct input *input, const struct parts *parts, struct random
     case 0:
         change_frame(input, parts, random);
         break;
-    case 1: /* a byte anywhere */
+    case 1: /* any byte */
         input->bytes[random_below(random, input->size)] = (unsigned char)random_next(random);
         break;
     case 2:
@@ -213,7 +213,7 @@ static void change(struct input *input, const struct parts *parts, struct random
     }
 }
 
-/* The hash of a blob that lies in the file; whatever another one has stays. */
+/* Corrects the hash of a blob that lies within the file; other hashes are kept. */
 static bool hash_blob(const struct input *input, const struct parts *parts, size_t index, uint8_t digest[32])
 {
     const struct nb_blob blob = read_blob(input->bytes, parts, index);

@@ -1,4 +1,4 @@
-/* Wrong on purpose, by the first byte of what it is given: a fuzzer that does not find this finds nothing. */
+/* A target with planted errors, selected by the first byte of the input: a check of the fuzzer itself. */
 #include <stdlib.h>
 
 #include "target.h"

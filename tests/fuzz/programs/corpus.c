@@ -1,4 +1,4 @@
-/* Corpus texts: read from files, cut to items, with what each item needs of the others. */
+/* Read seed texts and split them into items with their dependencies. */
 #include "corpus.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void read_bytes(struct text *text, const char *path)
     fclose(file);
 }
 
-/* The word behind .entry or .func, results skipped; of a variable, the word before its size, value or end. */
+/* The name after .entry or .func and the results; for a variable, the word before its size, value or end. */
 static struct token name_of(const struct tokens *tokens, size_t begin, size_t end, bool *is_function)
 {
     struct token name = {0};

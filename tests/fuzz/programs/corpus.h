@@ -1,4 +1,4 @@
-/* Texts to begin from, cut to tokens and to top-level items: functions, declarations, variables. */
+/* Seed texts, split into tokens and top-level items: functions, declarations, variables. */
 #ifndef NEUTRINO_FUZZ_CORPUS_H
 #define NEUTRINO_FUZZ_CORPUS_H
 
@@ -12,7 +12,7 @@ struct token {
     const char *text;
     uint32_t length;
     uint8_t kind;
-    char before; /* the blank in front of it, or 0 */
+    char before; /* the preceding blank, or 0 */
 };
 
 struct tokens {
@@ -21,8 +21,8 @@ struct tokens {
 };
 
 struct item {
-    size_t begin, end; /* its tokens */
-    struct token name; /* what others call it by; length 0 if it has no name */
+    size_t begin, end; /* range of its tokens */
+    struct token name; /* length 0 if the item has no name */
     bool has_body;
 };
 
@@ -32,7 +32,7 @@ struct text {
     struct tokens tokens;
     struct item *items; /* the first holds .version, .target and .address_size */
     size_t item_count;
-    bool *needs; /* item_count squared: whether one names the other, directly or through others */
+    bool *needs; /* item_count x item_count: whether an item depends on another, directly or indirectly */
 };
 
 struct corpus {
@@ -40,7 +40,7 @@ struct corpus {
     size_t count;
 };
 
-/* Ends the program with a message where a file cannot be read. */
+/* Exits with a message if a file cannot be read. */
 void corpus_read(struct corpus *corpus, char *const *paths, size_t count);
 void corpus_free(struct corpus *corpus);
 

@@ -1,4 +1,4 @@
-/* The reader of fat binaries: PTX text that lies in the image or is owned, or a reason. */
+/* Target: the reader of fat binaries, which returns PTX text or a reason. */
 #include "core/image/fatbin.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ const enum style target_style = STYLE_BINARY;
 const char *const target_outcomes[OUTCOMES] = {"text",    "nothing",    "malformed",
                                                "corrupt", "no library", "no memory"};
 
-/* The libraries that decompress keep what they allocate once: before anybody counts. */
+/* Load the decompression libraries before allocations are counted. */
 __attribute__((constructor)) static void load_libraries(void)
 {
     char byte = 0;
@@ -29,7 +29,7 @@ unsigned target_take(const unsigned char *bytes, size_t size)
         finding("outcome %d %s a text", (int)result, text.text != NULL ? "with" : "without");
     if (result != SIM_FATBIN_TEXT && (reason == NULL || reason[0] == 0 || text.owned != NULL))
         finding("refused without a reason, or with memory");
-    if (text.bytes != 0 && memchr(text.text, 0, text.bytes) != NULL) /* reads all of it */
+    if (text.bytes != 0 && memchr(text.text, 0, text.bytes) != NULL) /* reads the whole text */
         finding("a text that goes on behind its end");
     free(text.owned);
     return (unsigned)result;

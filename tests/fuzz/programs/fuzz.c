@@ -105,7 +105,7 @@ static int take_many(const struct corpus *corpus, uint64_t seed, uint64_t from, 
     return 0;
 }
 
-/* For another reader of the same inputs, to be compared. */
+/* Writes inputs to standard output, for a differential test. */
 static int show_many(const struct corpus *corpus, uint64_t seed, uint64_t from, uint64_t count)
 {
     struct input input = {0};

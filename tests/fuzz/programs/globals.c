@@ -1,13 +1,13 @@
-/* The names of an image's variables: each with an end, inside bounds; or why there may be others. */
+/* Target: the reader of an image's globals. Names are terminated and within bounds. */
 #include "core/image/image_globals.h"
 
-#include "target.h"
 #include "core/image/unpack.h"
+#include "target.h"
 
 const enum style target_style = STYLE_BINARY;
 const char *const target_outcomes[OUTCOMES] = {"nothing", "names", "refused", "refused after names"};
 
-/* The libraries that decompress are opened once: before anybody counts. */
+/* Load the decompression libraries before allocations are counted. */
 __attribute__((constructor)) static void load_libraries(void)
 {
     char byte = 0;

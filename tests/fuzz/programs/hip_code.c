@@ -1,4 +1,4 @@
-/* The CPU driver's reader of HIP's images: a text of its own, or a reason. */
+/* Target: the CPU driver's reader of HIP images, which returns a text or a reason. */
 #include "replay/rebuild/code.h"
 
 #include <stdint.h>
@@ -12,7 +12,7 @@ const enum style target_style = STYLE_BINARY;
 const char *const target_outcomes[OUTCOMES] = {"text",    "unknown",    "nothing",
                                                "corrupt", "no library", "no memory"};
 
-/* The libraries that decompress keep what they allocate once: before anybody counts. */
+/* Load the decompression libraries before allocations are counted. */
 __attribute__((constructor)) static void load_libraries(void)
 {
     char byte = 0;

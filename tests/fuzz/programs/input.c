@@ -1,4 +1,4 @@
-/* From a corpus to an input: some of a text's items, changed as tokens, written out, changed as bytes. */
+/* Generate an input: select items of a seed text, mutate the tokens, write them, mutate the bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void add_item(const struct text *text, const struct item *item, struct to
         tokens_add(tokens, text->tokens.at[i]);
 }
 
-/* All of a small text now and then; else one or two functions with what they need. */
+/* Selects one or two functions with their dependencies, or sometimes a whole small text. */
 void choose_items(const struct corpus *corpus, struct random *random, struct tokens *tokens)
 {
     const struct text *text = &corpus->texts[random_below(random, corpus->count)];

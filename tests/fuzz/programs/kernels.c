@@ -1,16 +1,16 @@
-/* What an image says of its size, and of a kernel's parameters. */
+/* Target: the readers of an image's size and of kernel parameters. */
 #include "core/image/code_object.h"
 #include "core/image/image.h"
 #include "core/image/layout.h"
-#include "target.h"
 #include "core/image/unpack.h"
+#include "target.h"
 
 const enum style target_style = STYLE_BINARY;
 const char *const target_outcomes[OUTCOMES] = {"nothing", "size", "kernel", "size and kernel"};
 
 static const char *const names[] = {"saxpy", "mixed", "sized", "_Z7spilledIfEvPT_i"};
 
-/* The libraries that decompress are opened once: before anybody counts. */
+/* Load the decompression libraries before allocations are counted. */
 __attribute__((constructor)) static void load_libraries(void)
 {
     char byte = 0;

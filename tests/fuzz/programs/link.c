@@ -1,5 +1,5 @@
-/* The linker of PTX texts: an input is linked alone, with itself and with a text of ours that defines and
- * uses what inputs may name. What it makes is a text that the parser takes. */
+/* Target: the PTX linker. An input is linked alone, with itself, and with a text that defines and uses common
+ * names. The parser must accept the product. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static enum ptx_link_status finish(struct ptx_link *link)
         finding("linked to no text");
     if (status == PTX_LINK_SYMBOL && diagnostic.text[0] == 0)
         finding("symbols refused without a reason");
-    /* Together they may hold more variables than one text may. */
+    /* Two texts together may exceed the limit of variables per text. */
     if (status == PTX_LINKED && ptx_module_parse(text, size, &module, &diagnostic) != 0 &&
         strstr(diagnostic.text, "more than") == NULL)
         finding("the product is refused: %s\n%s", diagnostic.text, text);
@@ -64,7 +64,8 @@ unsigned target_take(const unsigned char *bytes, size_t size)
         if (status == PTX_LINKED)
             status = finish(link);
         ptx_link_end(link);
-        worst = way == TWICE || status < worst ? worst : status; /* two of one mostly collide */
+        worst =
+            way == TWICE || status < worst ? worst : status; /* a text linked with itself usually collides */
     }
     return (unsigned)worst;
 }

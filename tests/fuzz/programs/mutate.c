@@ -1,4 +1,4 @@
-/* Changes to tokens: what a compiler wrote, with a few things wrong. */
+/* Mutate tokens: compiler output with a few errors. */
 #include "mutate.h"
 
 #include <stdlib.h>
@@ -8,8 +8,7 @@
 
 enum { TOKENS_MAX = 1 << 18 };
 
-/* Replaces `removed` tokens by `count` others, which are inserted `times` over. They may not be of `tokens`.
- */
+/* Replaces `removed` tokens by `times` copies of `count` others, which must not be part of `tokens`. */
 static void splice(struct tokens *tokens, size_t at, size_t removed, const struct token *inserted,
                    size_t count, size_t times)
 {
@@ -17,7 +16,7 @@ static void splice(struct tokens *tokens, size_t at, size_t removed, const struc
     if (tokens->count - removed + added > TOKENS_MAX)
         return;
     const size_t tail = tokens->count - at - removed;
-    for (size_t i = removed; i < added; i++) /* make room; what lies there is moved next */
+    for (size_t i = removed; i < added; i++) /* make room; the tokens there are moved next */
         tokens_add(tokens, (struct token){0});
     memmove(tokens->at + at + added, tokens->at + at + removed, tail * sizeof *tokens->at);
     for (size_t i = 0; i < added; i++)
@@ -55,7 +54,8 @@ static const struct tokens *any_text(const struct corpus *corpus, struct random 
     return &corpus->texts[random_below(random, corpus->count)].tokens;
 }
 
-/* The statement around a token: from behind a semicolon or brace to the next semicolon, at most `most`. */
+/* Finds the statement around a token: from after a semicolon or brace to the next semicolon, at most `most`
+ * tokens. */
 static void statement_around(const struct tokens *tokens, size_t at, size_t *begin, size_t *end)
 {
     enum { MOST = 60 };
@@ -69,7 +69,7 @@ static void statement_around(const struct tokens *tokens, size_t at, size_t *beg
     (*end)++;
 }
 
-/* A copy, as the tokens it is inserted into may be those it comes from, and move. */
+/* Copies tokens first: inserting may move the array that they come from. */
 static void insert_statement(struct tokens *tokens, const struct tokens *from, struct random *random,
                              size_t times)
 {
@@ -102,7 +102,7 @@ static void mutate_gently(const struct corpus *corpus, struct random *random, st
 {
     size_t at, begin, end;
     switch (random_below(random, 9)) {
-    case 0: /* another register, label or name of the same text */
+    case 0: /* replace by another register, label or name of the text */
         at = any_of_kind(tokens, random, TOKEN_WORD);
         tokens->at[at] = tokens->at[any_of_kind(tokens, random, TOKEN_WORD)];
         break;
@@ -184,7 +184,7 @@ static void mutate_hostilely(const struct corpus *corpus, struct random *random,
                          random_scale(random, random_one_in(random, 50) ? 12 : 6));
         break;
     default:
-        tokens->count = at + 1; /* the text ends early */
+        tokens->count = at + 1; /* truncate the text */
         break;
     }
 }

@@ -1,4 +1,4 @@
-/* Inputs made of a corpus: the same seed and number give the same bytes. */
+/* Generate inputs from a corpus: the same seed and number give the same bytes. */
 #ifndef NEUTRINO_FUZZ_MUTATE_H
 #define NEUTRINO_FUZZ_MUTATE_H
 
@@ -8,9 +8,9 @@
 enum { INPUT_MAX = 4 << 20 };
 
 enum style {
-    STYLE_HOSTILE, /* anything, so that parsers have something to refuse */
-    STYLE_GENTLE,  /* few changes that mostly leave a text valid, so that it runs */
-    STYLE_BINARY,  /* bytes, no tokens */
+    STYLE_HOSTILE, /* arbitrary mutations, for parsers */
+    STYLE_GENTLE,  /* few mutations that usually keep a text valid, so that it runs */
+    STYLE_BINARY,  /* bytes only */
     STYLE_CAPTURE  /* tables of a capture file */
 };
 
@@ -19,18 +19,18 @@ struct input {
     size_t size, room;
 };
 
-/* `input` is reused from call to call; free its bytes at the end. */
+/* `input` is reused between calls; the caller frees its bytes at the end. */
 void make_input(const struct corpus *corpus, enum style style, uint64_t seed, uint64_t number,
                 struct input *input);
 
-/* The parts. */
+/* Parts of an input. */
 void choose_items(const struct corpus *corpus, struct random *random, struct tokens *tokens);
 void mutate_tokens(const struct corpus *corpus, enum style style, struct random *random,
                    struct tokens *tokens);
 void mutate_bytes(const struct corpus *corpus, struct random *random, struct input *input);
 void mutate_capture(const struct text *text, struct random *random, struct input *input);
 
-/* Replaces `removed` bytes at `at`; what would make the input too large is left out. */
+/* Replaces `removed` bytes at `at`; drops bytes beyond the size limit. */
 void input_splice(struct input *input, size_t at, size_t removed, const void *inserted, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* The parser: a text is accepted, or refused with a reason. */
+/* Target: the PTX parser, which accepts a text or refuses it with a reason. */
 #include <string.h>
 
 #include "ptx/ptx.h"
@@ -7,7 +7,7 @@
 const enum style target_style = STYLE_HOSTILE;
 const char *const target_outcomes[OUTCOMES] = {"accepted", "refused"};
 
-/* Whatever a module answers about itself may be asked of every module. */
+/* Calls all queries on a module. */
 static void ask(const struct ptx_module *module)
 {
     struct ptx_kernel_attributes attributes;

@@ -1,4 +1,4 @@
-/* Numbers that a seed determines: splitmix64, of which any state is a good one. */
+/* splitmix64, a random generator for which every seed is valid. */
 #ifndef NEUTRINO_FUZZ_RANDOM_H
 #define NEUTRINO_FUZZ_RANDOM_H
 
@@ -18,7 +18,7 @@ static inline uint64_t random_next(struct random *random)
     return z ^ (z >> 31);
 }
 
-/* Less than `bound`, which may not be 0. */
+/* A number below `bound`, which must not be 0. */
 static inline size_t random_below(struct random *random, size_t bound)
 {
     return (size_t)(random_next(random) % bound);
@@ -29,7 +29,7 @@ static inline bool random_one_in(struct random *random, size_t times)
     return random_below(random, times) == 0;
 }
 
-/* From 0 to `most`, small ones as often as large ones. */
+/* A number from 0 to `most`; each magnitude is equally likely. */
 static inline size_t random_scale(struct random *random, unsigned most_bits)
 {
     return random_below(random, (size_t)1 << random_below(random, most_bits + 1));

@@ -1,5 +1,5 @@
-/* The interpreter: what was accepted runs for 10 ms and touches nothing but what it was given. The memory
- * beside what `find` knows is poisoned, so that touching one byte of it is a finding. */
+/* Target: the engine. An accepted kernel runs for 10 ms and must access only its own memory. Memory around
+ * the known ranges is poisoned, so that an access to one byte is a finding. */
 #include <sanitizer/asan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum {
     WINDOW = 4096,
     VARIABLES_MAX = 64,
     GAP = 64,
-    OURS = 2 /* windows: one to be written, one not */,
+    OURS = 2 /* windows: one writable, one read-only */,
     KERNELS_MAX = 4,
     SHARED_MAX = 232448
 };
@@ -40,11 +40,11 @@ const char *const target_outcomes[OUTCOMES] = {
 };
 
 struct range {
-    uint64_t begin, end; /* alike: released */
+    uint64_t begin, end; /* equal values: released */
     bool writable;
 };
 
-/* Device memory. It lies at the same place in every process, so that an input does the same in each. */
+/* Device memory at a fixed address, so that an input behaves the same in every process. */
 struct memory {
     unsigned char *next;
     struct range ranges[VARIABLES_MAX];
@@ -94,7 +94,7 @@ static void *allocate(size_t bytes, size_t alignment, void *context)
     return arena + at;
 }
 
-/* malloc and free of kernels. */
+/* malloc and free for kernels. */
 static uint64_t allocate_inside(void *context, size_t bytes)
 {
     return bytes != 0 ? (uint64_t)(uintptr_t)allocate(bytes, 16, context) : 0;
@@ -118,7 +118,7 @@ static uint64_t seed_of(const unsigned char *bytes, size_t size)
     return hash;
 }
 
-/* Eight bytes are mostly a window's address, now and then one near its end or anything. */
+/* Fills eight bytes, usually with the address of a window, sometimes near its end or random. */
 static void fill(struct random *random, const struct ptx_kernel *kernel, const struct memory *memory,
                  unsigned char *parameters)
 {
@@ -143,7 +143,7 @@ static unsigned run(const struct ptx_kernel *kernel, struct memory *memory, stru
     struct ptx_kernel_attributes attributes;
     ptx_kernel_attributes(kernel, &attributes);
     if (attributes.shared_bytes > SHARED_MAX || attributes.required[0] != 0)
-        return PTX_OUT_OF_RESOURCES; /* as the driver answers */
+        return PTX_OUT_OF_RESOURCES; /* the driver's error for this case */
     const size_t bytes = ptx_kernel_parameter_bytes(kernel);
     unsigned char *parameters = malloc(bytes != 0 ? bytes : 1);
     if (parameters == NULL)
@@ -183,7 +183,7 @@ static unsigned place_and_run(struct ptx_module *module, struct random *random)
     return outcome;
 }
 
-/* What kernels print is not wanted; the stream's buffer is made before anybody counts what is allocated. */
+/* Discard the output of kernels, and allocate the stream's buffer before allocations are counted. */
 __attribute__((constructor)) static void silence(void)
 {
     static char buffer[BUFSIZ];

@@ -1,4 +1,4 @@
-/* A text cut to words, numbers and marks. It need not agree with the parser about what is one. */
+/* Splits a text into words, numbers and marks. It may split differently from the parser. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

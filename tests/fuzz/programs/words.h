@@ -1,4 +1,4 @@
-/* What compilers do not write, and where parsers trip. */
+/* Words and statements that compilers do not write and that parsers may mishandle. */
 #ifndef NEUTRINO_FUZZ_WORDS_H
 #define NEUTRINO_FUZZ_WORDS_H
 
@@ -77,7 +77,7 @@ static const char *const modifiers[] = {
     ".exch",    ".clamp", ".wrap",    ".left", ".b4e",    ".l",    ".r",        ".volatile", ".relaxed",
     ".acquire", ".gpu",   ".aligned", ".red",  ".arrive", ".popc", ".shiftamt", ".f4e",      ".NaN"};
 
-/* Statements that need no more than the registers most kernels have. */
+/* Statements that use registers which most kernels declare. */
 static const char *const statements[] = {"bar.sync 0;",
                                          "bar.sync %r1, %r2;",
                                          "bar.sync 1, 7;",

@@ -1,8 +1,8 @@
-/* The reader of fat binaries under inputs that no compiler wrote: fatbin COUNT SEED FILE...
+/* Fuzzes the reader of fat binaries: fatbin COUNT SEED FILE...
  *
- * Each input is a file with some bytes changed, cut or doubled, in an allocation of exactly its size, so that
- * AddressSanitizer sees a byte read beyond it. Prints how often each result came: none of them may be missing
- * from a long run, or the mutations no longer reach what they should. */
+ * Each input is a file with some bytes changed, removed or doubled, in an allocation of exactly its size, so
+ * that AddressSanitizer detects a read beyond it. Prints the count of each result: all of them must occur in
+ * a long run, or the mutations no longer reach all branches. */
 #include "driver/code/fatbin.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static size_t below(size_t limit)
     return limit == 0 ? 0 : (size_t)(next() % limit);
 }
 
-/* Values at the borders of what the fields hold. */
+/* Boundary values of the fields. */
 static uint64_t odd_value(size_t size)
 {
     static const uint64_t values[] = {
@@ -45,7 +45,7 @@ static uint64_t odd_value(size_t size)
     return size + below(33) - 16;
 }
 
-/* Where the file's header and those of its entries begin, as far as they are whole. */
+/* Offsets of the complete headers: of the file and of its entries. */
 static size_t find_heads(const struct file *file, size_t *heads)
 {
     size_t count = 0;
@@ -63,7 +63,7 @@ static size_t find_heads(const struct file *file, size_t *heads)
     return count;
 }
 
-/* Set a field of a header: most of them are what the reader goes by. */
+/* Set a field of a header, because the reader uses most of them. */
 static void change_field(unsigned char *bytes, size_t size, const size_t *heads, size_t count)
 {
     static const unsigned char fields[][2] = {{0, 2},  {4, 4},  {8, 8}, {16, 4}, {28, 4},
@@ -73,7 +73,7 @@ static void change_field(unsigned char *bytes, size_t size, const size_t *heads,
     uint64_t value = odd_value(size);
     if (at + fields[field][1] > size)
         return;
-    if (below(2) == 0) { /* near to what is there */
+    if (below(2) == 0) { /* near the old value */
         uint64_t old = 0;
         memcpy(&old, bytes + at, fields[field][1]);
         value = old + below(9) - 4;
@@ -122,7 +122,7 @@ static void run_once(const struct file *file, unsigned long *results)
     results[result]++;
     if ((result == SIM_FATBIN_TEXT) != (text.text != NULL) || (text.owned != NULL && text.text == NULL))
         exit(4);
-    if (text.bytes != 0 && memchr(text.text, 0, text.bytes) != NULL) /* reads all of it */
+    if (text.bytes != 0 && memchr(text.text, 0, text.bytes) != NULL) /* read every byte */
         exit(5);
     free(text.owned);
     free(exact);

@@ -1,4 +1,4 @@
-"""Another process: imports memory by a descriptor, checks it and writes to it.
+"""Import memory by a descriptor, check it and write to it. Runs as another process.
 
 importer.py DRIVER allocation|pool DESCRIPTOR [HEX]
 """

@@ -1,4 +1,4 @@
-/* What becomes of the driver when the process forks or ends: life MODE. Prints what it saw. */
+/* Tests the driver across fork and exit: life MODE. Prints its observations. */
 #include <cuda.h>
 
 #include <pthread.h>
@@ -152,7 +152,7 @@ static void nothing(void *data)
     (void)data;
 }
 
-/* Results do not matter here: captures of other threads may refuse any of these calls. */
+/* Ignores results: captures of other threads may refuse any of these calls. */
 static void *capture_and_disturb(void *context)
 {
     CUstream main;

@@ -1,8 +1,8 @@
-/* The linker under texts that no compiler wrote: link COUNT SEED FILE...
+/* Fuzzes the linker: link COUNT SEED FILE...
  *
- * Each round links two or three of the files with lines exchanged, cut, doubled or renamed; the texts lie in
- * allocations of exactly their size. A product must be a text that the engine reads, or be refused by it with
- * a reason. Prints how often each status came. */
+ * Each round links two or three of the files with lines swapped, removed, doubled or renamed, in allocations
+ * of exactly their size. The engine must read each product, or refuse it with a reason. Prints the count of
+ * each status. */
 #include "ptx/ptx.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* What the reader says of a fat binary where no library can be opened: no_library FILE. */
+/* Prints the message for a fat binary when no decompression library can be opened: no_library FILE. */
 #include "driver/code/decompress.h"
 #include "driver/code/fatbin.h"
 
 #include <stdio.h>
 
-/* In place of the C library's: the program's own definition comes first. */
+/* Replaces the C library's function: the program's definition takes precedence. */
 void *dlopen(const char *name, int mode)
 {
     (void)name;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from benchguard.capture import Capture
@@ -14,6 +15,7 @@ from benchguard.capture.overview import overview
 from .strategies import PAGES, Bulk, Elements, captures, write
 
 
+@pytest.mark.full
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )

@@ -57,7 +57,8 @@ def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["hooks.c", "real.h", "special.h", "surface.S", "surface.c", "surface.h", "shim.map"]
+    "name",
+    ["hooks.c", "operations.c", "real.h", "special.h", "surface.S", "surface.c", "surface.h", "shim.map"],
 )
 def test_output_says_how_to_make_it(generated: dict[str, bytes], name: str) -> None:
     """First line: generated, by what; second: the command."""

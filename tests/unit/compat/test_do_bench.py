@@ -21,6 +21,9 @@ PROGRAM = """
 import ctypes, json, sys, time
 import benchguard
 
+if len(sys.argv) > 4:
+    from benchguard.compat import timing
+    timing.HOLD_NANOSECONDS = int(sys.argv[4])
 driver = ctypes.CDLL("libcuda.so.1")
 memory, calls = ctypes.c_uint64(), 0
 
@@ -65,7 +68,7 @@ def run(native: Path, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_its_call_is_tritons() -> None:
+def test_signature_equals_tritons() -> None:
     parameters = inspect.signature(benchguard.do_bench).parameters
     assert {name: each.default for name, each in parameters.items()} == {
         "fn": inspect.Parameter.empty, "warmup": 25, "rep": 100, "grad_to_none": None, "quantiles": None,
@@ -73,32 +76,26 @@ def test_its_call_is_tritons() -> None:
     }  # fmt: skip
 
 
-def test_times_of_calls(native: Path) -> None:
+def test_calls_have_positive_times_and_sorted_quantiles(native: Path) -> None:
     times, quantiles, calls, gradient = run(native, "1", "queues", "0")
     assert len(times) >= 1 and all(time > 0 for time in times)
     assert quantiles == sorted(quantiles) and len(quantiles) == 3
     assert calls > len(times) and gradient is None
 
 
-def test_more_work_takes_longer(native: Path) -> None:
-    little, _, _, _ = run(native, "1", "queues", "0")
-    much, _, _, _ = run(native, "64", "queues", "0")
-    assert min(much) > 2 * min(little)
+def test_time_excludes_host_work_of_the_call(native: Path) -> None:
+    """The device starts when the call is queued: otherwise 200 ms of host work would be in the time."""
+    times, _, _, _ = run(native, "1", "queues", "0.2", str(10**12))
+    assert min(times) < 180
 
 
-def test_the_device_does_not_wait_for_the_host(native: Path) -> None:
-    """A call that takes the host 3 ms: an event pair around it alone would say so."""
-    times, _, _, _ = run(native, "1", "queues", "0.003")
-    assert min(times) < 3
-
-
-def test_a_call_that_waits_for_the_device_ends(native: Path) -> None:
-    """The stream is held: not for ever."""
+def test_call_that_waits_for_the_device_ends(native: Path) -> None:
+    """The stream is held for a limited time."""
     times, _, _, _ = run(native, "1", "waits", "0")
     assert all(time > 0 for time in times)
 
 
-def test_what_is_returned() -> None:
+def test_return_modes_and_quantiles_summarise_times() -> None:
     times = [4.0, 1.0, 3.0, 2.0]
     modes: tuple[Any, ...] = ("min", "max", "mean", "median", "all")
     assert [summary(times, None, mode) for mode in modes] == [1.0, 4.0, 2.5, 2.5, times]
@@ -107,7 +104,7 @@ def test_what_is_returned() -> None:
     assert quantile([7.0], 0.9) == 7.0
 
 
-def test_what_cannot_be_asked() -> None:
+def test_invalid_mode_or_quantile_is_usage_error() -> None:
     with pytest.raises(UsageError, match="return_mode"):
         do_bench(lambda: None, return_mode="mode")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="quantiles"):

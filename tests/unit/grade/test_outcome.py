@@ -89,7 +89,7 @@ def test_one_late_wake_up_of_the_host_is_none() -> None:
 def test_work_before_the_start_event_is_a_violation() -> None:
     rows = [dataclasses.replace(row, host_us=row.device_us + 400.0) for row in ROWS]
     verdict, reason = outcome(rows)
-    assert (verdict, "outside of the events" in reason) == ("violation", True)
+    assert (verdict, "outside the events" in reason) == ("violation", True)
 
 
 def test_what_a_host_sees_of_the_cpu_driver_says_nothing() -> None:

@@ -30,13 +30,13 @@ def test_an_honest_recording_is_taken(tmp_path: Path) -> None:
             (INPUT, dataclasses.replace(OUTPUT, bytes=SIZE - 4)), "1020 bytes", id="a smaller output"
         ),
         pytest.param((dataclasses.replace(INPUT, bytes=4), OUTPUT), "4 bytes", id="a smaller input"),
-        pytest.param((INPUT,), "no buffer 'y'", id="no output"),
+        pytest.param((INPUT,), "lacks buffer 'y'", id="no output"),
         pytest.param(
             (INPUT, OUTPUT, dataclasses.replace(INPUT, address=SPARE)), "2 places", id="an input twice"
         ),
         pytest.param((*RANGES, Range(Y, 4, Role.STATE, "mine")), "does not have", id="memory of its own"),
         pytest.param(
-            (dataclasses.replace(INPUT, role=Role.STATE), OUTPUT), "as state", id="an input called constant"
+            (dataclasses.replace(INPUT, role=Role.STATE), OUTPUT), "is state", id="an input called constant"
         ),
     ],
 )

@@ -57,9 +57,9 @@ def test_work_that_depends_on_the_inputs_is_named(tmp_path: Path, other: Operati
 
 def test_a_launch_that_only_one_has_is_named(tmp_path: Path) -> None:
     text = difference(tmp_path, [launch(), launch()], [launch()])
-    assert text == "the first recording has 2 operations, the other 1"
+    assert text == "the first capture has 2 operations, the other 1"
     text = difference(tmp_path, [launch()], [launch(), launch()])
-    assert text == "the second recording has 2 operations, the other 1"
+    assert text == "the second capture has 2 operations, the other 1"
 
 
 def test_bytes_that_the_host_brings_must_be_the_same(tmp_path: Path) -> None:

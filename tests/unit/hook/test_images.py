@@ -80,6 +80,7 @@ def test_truncated_images_are_refused(measure: Path, path: Path) -> None:
         assert int(line[1]) == 0
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_images_never_read_outside(measure: Path, data: st.DataObject) -> None:

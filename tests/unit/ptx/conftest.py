@@ -7,5 +7,5 @@ from tests.unit.ptx.engine import Engine, build
 
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """The engine as the CPU driver compiles it."""
+    """The engine, compiled like the CPU driver."""
     return Engine(build(tmp_path_factory.mktemp("engine")))

@@ -1,4 +1,4 @@
-"""The PTX engine from Python: numpy arrays in, numpy arrays out."""
+"""The PTX engine through ctypes, with numpy arrays as memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATUS = [
 
 
 class PtxError(Exception):
-    """The module was refused; the message is the engine's."""
+    """A refused module; the message is the engine's diagnostic."""
 
 
 def build(folder: Path, *flags: str) -> Path:
@@ -38,7 +38,7 @@ def build(folder: Path, *flags: str) -> Path:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a launch ended, in words, and what the engine said of it."""
+    """The status of a launch by name, and the engine's diagnostic."""
 
     status: str
     why: str
@@ -60,7 +60,7 @@ class Engine:
         return Module(self, handle)
 
     def parses(self, data: bytes) -> int:
-        """0: accepted, 1: refused with a reason; anything else is a fault of the parser."""
+        """Parse a text. 0: accepted, 1: refused with a reason; anything else is a bug in the parser."""
         return int(self.library.engine_parse(data, ctypes.c_size_t(len(data))))
 
 
@@ -69,7 +69,7 @@ class Module:
         self._library, self._handle = engine.library, ctypes.c_void_p(handle)
 
     def layout(self, name: str) -> list[tuple[int, int]]:
-        """Offset and size of every parameter."""
+        """Offset and size of each parameter."""
         found: list[tuple[int, int]] = []
         while True:
             offset = ctypes.c_size_t()
@@ -90,7 +90,8 @@ class Module:
         timeout: float = 0,
         workers: int = 0,
     ) -> Outcome:
-        """Arrays are passed by address and may be touched; numpy scalars and bytes by value."""
+        """Launch a kernel. Arrays are passed by address and are accessible; numpy scalars and bytes are passed by
+        value."""
         layout = self.layout(name)
         assert len(layout) == len(arguments), (layout, arguments)
         size = self._library.engine_parameter_bytes(self._handle, name.encode())

@@ -1,4 +1,4 @@
-"""One PTX instruction (or a few) over arrays, and an oracle that rounds exact fractions."""
+"""Run a few PTX instructions over arrays; an oracle rounds exact fractions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 
 def program(body: str, loads: list[str], result: str) -> str:
-    """A kernel: %a, %b ... are this thread's elements, `body` sets %d, which is stored."""
+    """A kernel in which %a, %b ... are the thread's elements; it stores %d, which `body` sets."""
     names = "abcefg"[: len(loads)]
     lines = [f".param .u64 p{i}" for i in range(len(loads) + 1)]
     text = HEAD + f".visible .entry k({', '.join(lines)})\n{{\n"
@@ -29,17 +29,17 @@ def program(body: str, loads: list[str], result: str) -> str:
 
 
 def size(load: str) -> int:
-    """Bytes of a type such as b32."""
+    """Size in bytes of a type such as b32."""
     return int(load[1:]) // 8
 
 
 def width(load: str) -> int:
-    """Bits of the register that holds it."""
+    """Size in bits of the register for a type."""
     return max(int(load[1:]), 16)
 
 
 def apply(engine: Engine, body: str, result: str, *sources: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Run `body` with one thread an element, at most 1024; the result as unsigned bit patterns."""
+    """Run `body` with one thread per element, at most 1024. Returns unsigned bit patterns."""
     bits = [np.ascontiguousarray(source).view(f"u{source.dtype.itemsize}") for source in sources]
     module = engine.load(program(body, [f"b{8 * each.dtype.itemsize}" for each in bits], result))
     out = np.zeros(len(bits[0]), f"u{size(result)}")
@@ -50,7 +50,7 @@ def apply(engine: Engine, body: str, result: str, *sources: npt.NDArray[Any]) ->
 
 @dataclass(frozen=True)
 class Format:
-    """A binary floating-point format: bits of its fraction, of its exponent."""
+    """A binary floating-point format: fraction bits and exponent bits."""
 
     fraction: int
     exponent: int
@@ -68,14 +68,14 @@ class Format:
         return (2**self.exponent - 1) << self.fraction
 
     def value(self, bits: int) -> Fraction:
-        """Of a finite number."""
+        """The exact value of a finite bit pattern."""
         exponent, fraction = bits >> self.fraction & (2**self.exponent - 1), bits & (2**self.fraction - 1)
         whole = fraction + (2**self.fraction if exponent else 0)
         size = Fraction(whole) * Fraction(2) ** (max(exponent, 1) - self.bias - self.fraction)
         return -size if bits >> (self.bits - 1) else size
 
     def rounded(self, value: Fraction, mode: str = "rn", negative_zero: bool = False) -> int:
-        """The bit pattern nearest to an exact value, in PTX's rounding modes."""
+        """Round an exact value to a bit pattern in a PTX rounding mode."""
         sign = 1 << (self.bits - 1) if value < 0 or (value == 0 and negative_zero) else 0
         size = abs(value)
         if size == 0:

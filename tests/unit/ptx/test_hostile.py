@@ -1,4 +1,4 @@
-"""Texts that no compiler wrote are refused with a reason; tests/fuzz makes them by the million."""
+"""Invalid texts are refused with a reason; tests/fuzz generates millions of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.unit.ptx.engine import Engine, PtxError
         ("selp.b32 %r1, %r1, %r2, %r1;", "%r1"),
     ],
 )
-def test_what_is_not_executed_is_refused_with_its_line(engine: Engine, instruction: str, named: str) -> None:
+def test_unsupported_text_is_refused_with_line(engine: Engine, instruction: str, named: str) -> None:
     head = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n"
     with pytest.raises(PtxError, match="line 7") as caught:
         engine.load(f"{head}{instruction}\nret;\n}}\n")

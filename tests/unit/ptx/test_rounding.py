@@ -1,4 +1,4 @@
-"""Every rounded operation against exact fractions: bit for bit."""
+"""Compare each rounded operation with exact fractions, bit for bit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNT = 1000
 
 
 def finite(form: Format, seed: int) -> npt.NDArray[np.unsignedinteger[npt.NBitBase]]:
-    """Bit patterns over the whole range, with zeros, subnormals and both ends, and many near each other."""
+    """Bit patterns over the whole range, with zeros, subnormals and both ends, many of them close together."""
     random = np.random.default_rng(seed)
     dtype = f"u{form.bits // 8}"
     bits = random.integers(0, form.infinity, COUNT, dtype=np.uint64)
@@ -46,7 +46,7 @@ def differing(
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_sums_products_and_fused(engine: Engine, name: str, mode: str) -> None:
+def test_arithmetic_is_correctly_rounded(engine: Engine, name: str, mode: str) -> None:
     if name in ("f16", "bf16") and mode != "rn":
         pytest.skip("PTX has no such instruction")
     form = FORMATS[name]
@@ -70,11 +70,11 @@ def test_sums_products_and_fused(engine: Engine, name: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16"])
-def test_fused_halves_are_rounded_once(engine: Engine, name: str) -> None:
-    """A product half way between two results, and an addend too small for a double beside it."""
+def test_fused_half_operation_is_rounded_once(engine: Engine, name: str) -> None:
+    """A product half way between two results plus an addend that is too small for a double."""
     form = FORMATS[name]
     one = form.bias << form.fraction
-    # 1.5 times one and a unit ends in exactly half a unit.
+    # 1.5 times (1 + ulp) is exactly half way between two results.
     a = np.array([one | 1 << (form.fraction - 1)] * 2, f"u{form.bits // 8}")
     b = np.array([one | 1] * 2, a.dtype)
     tiny = np.array([1, 1 | 1 << (form.bits - 1)], a.dtype)
@@ -86,8 +86,8 @@ def test_fused_halves_are_rounded_once(engine: Engine, name: str) -> None:
     assert got.tolist() == expected
 
 
-def test_bfloats_far_apart(engine: Engine) -> None:
-    """A tie, and 2^-100 that breaks it: more bits than a double has."""
+def test_bfloat_sum_of_distant_values_is_correctly_rounded(engine: Engine) -> None:
+    """A tie that 2^-100 breaks: the exact sum has more bits than a double."""
     one = np.full(2, BF16.rounded(Fraction(1)), np.uint16)
     half_unit = np.full(2, BF16.rounded(Fraction(1, 256)), np.uint16)
     expected = apply(engine, "add.rn.bf16 %d, %a, %b;", "b16", one, half_unit)
@@ -95,7 +95,7 @@ def test_bfloats_far_apart(engine: Engine) -> None:
     odd = one | np.uint16(1)
     tails = [Fraction(1, 2**100), -Fraction(1, 2**100)]
     tail = np.array([BF16.rounded(each) for each in tails], np.uint16)
-    # (1 + 2^-7) * (1 + 2^-1) lies half way between two bfloats.
+    # (1 + 2^-7) * (1 + 2^-1) is half way between two bfloats.
     factor = np.full(2, BF16.rounded(Fraction(3, 2)), np.uint16)
     got = apply(engine, "fma.rn.bf16 %d, %a, %b, %c;", "b16", odd, factor, tail)
     assert got.tolist() == [BF16.rounded((1 + Fraction(1, 128)) * Fraction(3, 2) + each) for each in tails]
@@ -103,7 +103,7 @@ def test_bfloats_far_apart(engine: Engine) -> None:
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("name", ["f32", "f64"])
-def test_quotients_and_roots(engine: Engine, name: str, mode: str) -> None:
+def test_quotient_and_root_are_correctly_rounded(engine: Engine, name: str, mode: str) -> None:
     form = FORMATS[name]
     bits = [finite(form, seed) for seed in (4, 5)]
     bits[1] |= np.array(1, bits[1].dtype)  # no zeros
@@ -123,7 +123,9 @@ def test_quotients_and_roots(engine: Engine, name: str, mode: str) -> None:
 @pytest.mark.parametrize(
     ("source", "target"), [("f64", "f32"), ("f32", "f16"), ("f32", "bf16"), ("f64", "f16")]
 )
-def test_narrowing(engine: Engine, source: str, target: str, mode: str) -> None:
+def test_narrowing_conversion_is_correctly_rounded(
+    engine: Engine, source: str, target: str, mode: str
+) -> None:
     if target == "bf16" and mode in ("rm", "rp"):
         pytest.skip("PTX has no such instruction")
     wide, narrow = FORMATS[source], FORMATS[target]
@@ -140,7 +142,7 @@ def test_narrowing(engine: Engine, source: str, target: str, mode: str) -> None:
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("target", ["f16", "bf16", "f32", "f64"])
 @pytest.mark.parametrize("source", ["s32", "u32", "s64", "u64"])
-def test_integers_to_floats(engine: Engine, source: str, target: str, mode: str) -> None:
+def test_integer_conversion_is_correctly_rounded(engine: Engine, source: str, target: str, mode: str) -> None:
     form, count = FORMATS[target], int(source[1:])
     random = np.random.default_rng(8)
     bits = (
@@ -157,8 +159,8 @@ def test_integers_to_floats(engine: Engine, source: str, target: str, mode: str)
     assert not differing(got, [form.rounded(x, mode) for x in a], a)
 
 
-def test_the_nan_that_arithmetic_makes(engine: Engine) -> None:
-    """The hardware's f32 NaN is 0x7fffffff, whichever operation made it."""
+def test_arithmetic_nan_is_canonical(engine: Engine) -> None:
+    """Each f32 operation of the hardware gives the NaN 0x7fffffff."""
     infinity = np.full(40, np.inf, np.float32)
     bodies = [
         "neg.f32 %b, %a; add.f32 %d, %a, %b;",

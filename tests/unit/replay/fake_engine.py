@@ -58,6 +58,7 @@ class FakeEngine:
     refusals: Sequence[str] = ()
     notes: Sequence[str] = ()
     differences: Sequence[Difference] = ()
+    in_place: int | None = None
     fails: dict[str, EngineError] = field(default_factory=dict)
     now: float = START
     taken: int = 0
@@ -87,6 +88,10 @@ class FakeEngine:
 
     def output(self, address: int, size: int) -> None:
         self._call(f"output {address} {size}")
+
+    def find_in_place(self) -> int | None:
+        self._call("find_in_place")
+        return self.in_place
 
     def once(self, number: int) -> None:
         self._call(f"once {number}")

@@ -70,7 +70,9 @@ def test_differences_are_as_many_as_there_is_room_for(engine: NativeEngine, room
 def test_memory_goes_in_and_out(engine: NativeEngine) -> None:
     engine.output(8, 9)
     engine.once(NO_SET)
+    assert engine.find_in_place() is None
     engine.input(7, 1, memoryview(b"abc"))
+    assert engine.find_in_place() == 2
     into = bytearray(5)
     engine.read(0, memoryview(into))
     assert into == b"\0abc\0"

@@ -217,6 +217,7 @@ def test_what_a_kernel_was_compiled_with_is_not_set(
     assert results[0]["status"] == status if status else results[1] == [0, []]
 
 
+@pytest.mark.full
 @sim_only
 @pytest.mark.parametrize(("cold", "sets"), [("none", 1), ("remap", 2)])
 def test_too_little_device_memory(tmp_path: Path, cold: str, sets: int) -> None:
@@ -228,6 +229,7 @@ def test_too_little_device_memory(tmp_path: Path, cold: str, sets: int) -> None:
     assert ("--cold flush" in refused["text"]) == (sets > 1)
 
 
+@pytest.mark.full
 @sim_only
 def test_memory_that_runs_out_unforeseen(tmp_path: Path) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=12 << 20)

@@ -11,7 +11,7 @@ struct memory {
 struct table {
     const struct memory *ranges;
     size_t count;
-    struct memory own[64]; /* module variables */
+    struct memory own[64]; /* globals */
     size_t own_count;
 };
 
@@ -55,7 +55,7 @@ struct ptx_module *engine_load(const char *text, size_t bytes, char *why, size_t
     return module;
 }
 
-/* Only the parser, for hostile texts. */
+/* Runs the parser only, for hostile texts. */
 int engine_parse(const char *text, size_t bytes)
 {
     struct ptx_module *module = NULL;

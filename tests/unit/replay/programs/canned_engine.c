@@ -76,6 +76,13 @@ NB_REPLAY_EXPORT int nb_replay_output(struct nb_replay *replay, uint64_t address
     return address == 8 && bytes == 9 ? NB_REPLAY_OK : refuse(error, "output");
 }
 
+NB_REPLAY_EXPORT int nb_replay_find_in_place(struct nb_replay *replay, uint32_t *output, char *error)
+{
+    (void)error;
+    *output = replay->memory[1] == 0 ? 0xffffffff : 2;
+    return NB_REPLAY_OK;
+}
+
 NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error)
 {
     (void)replay;
