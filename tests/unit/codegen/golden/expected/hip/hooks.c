@@ -47,8 +47,8 @@ hipError_t hipMallocHost(void **ptr, size_t size)
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMallocHost);
     const hipError_t nb_result =
         nb_capture_enabled() ? nb_hip_answer(nb_through_module_load(&nb_call,
-                                                                  NB_SAME(cuModuleLoadData, NB_REAL(hipMallocHost)),
-                                                                  (CUmodule *)ptr, NULL))
+                                                                    NB_SAME(cuModuleLoadData, NB_REAL(hipMallocHost)),
+                                                                    (CUmodule *)ptr, NULL))
                            : NB_REAL(hipMallocHost)(ptr, size);
     const uint64_t nb_arguments[] = {nb_word_pointer(ptr), (uint64_t)size};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
@@ -61,7 +61,7 @@ hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, void *src, size_t sizeBytes)
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyHtoD);
     const hipError_t nb_result =
         nb_capture_enabled() ? nb_through_hip_copy_to_device(&nb_call, NB_REAL(hipMemcpyHtoD), dst, src,
-                                                           sizeBytes)
+                                                             sizeBytes)
                            : NB_REAL(hipMemcpyHtoD)(dst, src, sizeBytes);
     const uint64_t nb_arguments[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes};
     nb_call_end(&nb_call, nb_result, nb_arguments, 3);
@@ -73,8 +73,8 @@ hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcp
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyAsync);
     const hipError_t nb_result =
-        nb_capture_enabled() ? nb_through_hip_copy_async(&nb_call, NB_REAL(hipMemcpyAsync), dst, src, sizeBytes,
-                                                       kind, stream)
+        nb_capture_enabled() ? nb_through_hip_copy_async(&nb_call, NB_REAL(hipMemcpyAsync), dst, src,
+                                                         sizeBytes, kind, stream)
                            : NB_REAL(hipMemcpyAsync)(dst, src, sizeBytes, kind, stream);
     const uint64_t nb_arguments[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes,
                                      (uint64_t)kind, nb_word_pointer(stream)};
