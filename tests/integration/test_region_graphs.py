@@ -17,7 +17,7 @@ COOPERATIVE, DISABLED, NODE_PRIORITIES = 1, 2, 4
 ATTRIBUTE_COOPERATIVE, ATTRIBUTE_PRIORITY = 2, 8
 Record = Callable[[str], tuple[list[Recording], dict[str, int]]]
 CHANGED = (
-    "launches a graph in which a node was changed that the shim cannot tell from the others "
+    "launches a graph with a changed node that the shim cannot identify "
     "(after cuGraphExecUpdate or cuGraphExecChildGraphNodeSetParams)"
 )
 

@@ -140,8 +140,8 @@ def test_operation_outside_captured_memory_is_refused(record: Record) -> None:
         (2, "cuMemcpyDtoD_v2", "copies from managed memory, which a capture cannot contain"),
         (2, "cuMemsetD32_v2", "sets managed memory, which a capture cannot contain"),
         (2, "cuMemcpyAsync", "copies host memory in stream order, which is not recorded"),
-        (2, "cuMemcpyDtoA_v2", "works on an array, which a capture cannot contain"),
-        (2, "cuMemcpy2D_v2", "works on an array, which a capture cannot contain"),
+        (2, "cuMemcpyDtoA_v2", "uses an array, which a capture cannot contain"),
+        (2, "cuMemcpy2D_v2", "uses an array, which a capture cannot contain"),
     ]
     assert recorded.region.steps == [("set", 0), ("join", 0)]
 

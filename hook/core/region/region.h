@@ -1,15 +1,15 @@
-/* Which part of a program is recorded: from where to where, and how far it has come.
+/* The region of a program that is captured: its choice and its state.
  *
- * The environment says how a region is chosen (docs/architecture.md):
- *     NEUTRINO_CAPTURE=FOLDER            recordings go there; without it nothing here ever happens
- *     NEUTRINO_REGION=program            neutrino_region_begin and _end, which the program calls itself
- *                     launches=A:B       launches A to B - 1, counted from 0, and what is between them
+ * The environment selects the region (docs/architecture.md):
+ *     NEUTRINO_CAPTURE=FOLDER            folder for raw captures; without it no region is captured
+ *     NEUTRINO_REGION=program            the program calls neutrino_region_begin and _end
+ *                     launches=A:B       launches A to B - 1, counted from 0, and the operations between
  *                     kernel=N:PATTERN   the Nth launch, from 1, of a kernel whose name matches (fnmatch)
  *                     window=N           the Nth pair of timing event records on one stream with work
- *                                        between them; no record is part of two pairs
+ *                                        between them; each record belongs to one pair at most
  *
- * A region begins and ends outside the driver, between two operations. One that never ends leaves a recording
- * without NB_CAPTURE_END. */
+ * A region begins and ends outside the driver, between two operations. A region that never ends leaves a raw
+ * capture without NB_CAPTURE_END. */
 #ifndef NEUTRINO_REGION_H
 #define NEUTRINO_REGION_H
 

@@ -1,11 +1,11 @@
-/* What a capture is made of: the elements of a recording (.nrec) and of a capture file (.ncap).
+/* The elements of a raw capture (.nrec) and of a capture file (.ncap).
  *
- * docs/formats.md is the document; this file is its C form, and a test checks the Python reader against the
- * numbers here. The shim appends a recording, an element at a time; the supervisor packs it into a capture,
- * where the elements of one kind are one table. Both are hostile input to whoever reads them. Numbers are
- * append-only: a kind or a field is never given another meaning. All integers are little-endian.
+ * docs/formats.md documents the format; this file defines it in C. The shim appends elements to a raw
+ * capture, and the supervisor packs it into a capture file, where the elements of each kind form one table.
+ * Readers must treat both as hostile input. Numbers are append-only: a kind or a field never changes its
+ * meaning. All integers are little-endian.
  *
- *     recording    struct nb_recording, then elements: struct nb_element, the kind's struct, its data
+ *     raw capture  struct nb_recording, then elements: struct nb_element, the kind's struct, its data
  *     capture      struct nb_capture, blobs, the blob table, the section table
  */
 #ifndef NEUTRINO_CAPTURE_FORMAT_H

@@ -1,16 +1,14 @@
-/* The wire format between a measured process and its supervisor.
+/* The wire format between a traced process and its supervisor.
  *
- * docs/formats.md is the document; this file is its C form, and tests/unit/test_layout.py checks the
- * Python reader against the numbers here. One shared memory file (a memfd that the supervisor made)
- * holds
+ * docs/formats.md documents the format; this file defines it in C. One shared memory file (a memfd of the
+ * supervisor) contains
  *
  *     session header   one page
  *     rings            session.ring_count x (ring header, one page; session.ring_bytes of records)
  *     image store      session.image_bytes, filled from the front
  *
- * The measured process only appends. Everything here is hostile input to the reader. Numbers are
- * append-only: a kind or a field is never given another meaning.
- */
+ * The traced process only appends. The supervisor must treat everything here as hostile input. Numbers are
+ * append-only: a kind or a field never changes its meaning. */
 #ifndef NEUTRINO_RECORD_H
 #define NEUTRINO_RECORD_H
 

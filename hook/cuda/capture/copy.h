@@ -21,7 +21,7 @@ struct nb_copy {
     uint64_t width;         /* bytes of a row */
     uint64_t height, depth; /* rows of a slice, slices */
     CUstream stream;
-    uint32_t graph;  /* graph of which the copy is a node, else 0 */
+    uint32_t graph;  /* the graph that contains the copy as a node, else 0 */
     bool host_waits; /* the call returns after the host memory was read or written */
 };
 

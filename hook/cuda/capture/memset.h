@@ -15,7 +15,7 @@ struct nb_set {
     uint32_t value;
     uint32_t element_bytes;
     CUstream stream;
-    uint32_t graph; /* graph of which the memset is a node, else 0 */
+    uint32_t graph; /* the graph that contains the memset as a node, else 0 */
 };
 
 /* Append a memset that nb_capture_begin_operation accepted and the driver made, or a graph's memset node.

@@ -26,7 +26,7 @@ struct graph {
     struct nb_graph_description *description;
     const char *problem; /* why it cannot be written, else NULL */
     bool has_priorities;
-    bool has_lost_node; /* a node was enabled or disabled that is no longer known */
+    bool has_lost_node; /* an unidentified node was enabled or disabled */
     uint32_t number;    /* number of its last version in a capture */
     uint32_t recording; /* capture with that version; 0 if the graph has changed since */
     uint64_t source;    /* hash of the host memory that its copies read then */

@@ -1,5 +1,5 @@
-/* The arena's functions, which are hidden in the shim, for ctypes; and a way to begin again. */
-#include "core/arena/arena.c" /* its state is its own */
+/* Exports the arena's functions for ctypes, with a function that resets its state. */
+#include "core/arena/arena.c" /* with its static state */
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,5 +1,5 @@
-/* Threads take and give space of every kind; each claims its pieces in a table that all can see. Prints how
- * many were claimed twice, and how many granules are missing when all is given back. */
+/* Threads take and release space of every kind, and each marks its pieces in a shared table. Prints how
+ * many pieces were claimed twice, and how many granules are missing at the end. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

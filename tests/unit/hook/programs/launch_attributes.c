@@ -1,4 +1,5 @@
-/* launch_attributes ID...: which of these attributes a capture keeps, and why not the others. */
+/* launch_attributes ID...: prints the attributes that a capture keeps, and the reasons for refusing the
+ * others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
