@@ -39,7 +39,7 @@ Generate C from a driver's headers: cuda.h and cudaTypedefs.h, or with --api hip
   shim     the sources of a shim driver: one tail jump or typed wrapper for every export
   sim      the CPU driver's stubs and its cuGetProcAddress table; with --api hip those of its HIP face, too
   table    what the shim does with each function of the header
-  exports  a driver's exports as text, for what is built where the driver is not
+  exports  a driver's exports as text, to build from on a machine without the driver
   layouts  the Python modules of the wire formats, from the C headers in hook/core/wire
 
 CUDA's headers are those of the toolkit, else of the wheel nvidia-cuda-runtime; sim and
@@ -65,7 +65,7 @@ def _headers(options: argparse.Namespace) -> Headers:
 
 
 def _cuda_headers(options: argparse.Namespace) -> Headers:
-    """What stands for every driver at once is made from the newest header there is."""
+    """The newest headers for output that must fit every driver."""
     every = options.command == "sim" or getattr(options, "all_header_functions", False)
     return newest_headers() if every else find_headers()
 
@@ -150,33 +150,35 @@ def _parser() -> argparse.ArgumentParser:
     )
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
-        "--api", choices=(CUDA.name, HIP.name), default=CUDA.name, help="whose driver (default: cuda)"
+        "--api", choices=(CUDA.name, HIP.name), default=CUDA.name, help="the driver's API (default: cuda)"
     )
-    common.add_argument("--include", type=Path, metavar="FOLDER", help="take that driver's headers from here")
+    common.add_argument("--include", type=Path, metavar="FOLDER", help="folder with the API's headers")
     meaning = argparse.ArgumentParser(add_help=False)
     meaning.add_argument(
         "--semantics",
         type=Path,
         metavar="FILE",
-        help="what is recorded (default: semantics/cuda.toml or hip.toml)",
+        help="table of recorded functions (default: semantics/cuda.toml or hip.toml)",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="|".join(_COMMANDS))
-    shim = commands.add_parser("shim", parents=[common, meaning], help="the sources of a shim driver")
+    shim = commands.add_parser("shim", parents=[common, meaning], help="write the sources of a shim driver")
     surface = shim.add_mutually_exclusive_group(required=True)
     surface.add_argument(
-        "--driver", type=Path, metavar="PATH", help="export what this driver library exports"
+        "--driver", type=Path, metavar="PATH", help="export the functions of this driver library"
     )
     surface.add_argument(
-        "--all-header-functions", action="store_true", help="export what the header declares"
+        "--all-header-functions", action="store_true", help="export the functions of the header"
     )
     shim.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the files")
-    sim = commands.add_parser("sim", parents=[common], help="the generated part of the CPU driver")
+    sim = commands.add_parser("sim", parents=[common], help="write the generated part of the CPU driver")
     sim.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where to write the files")
-    commands.add_parser("table", parents=[common, meaning], help="functions, kinds, groups and hooks")
-    exports = commands.add_parser("exports", help="a driver's exports, with their versions")
+    commands.add_parser(
+        "table", parents=[common, meaning], help="list functions with their kinds, groups and hooks"
+    )
+    exports = commands.add_parser("exports", help="write a driver's exports and their versions")
     exports.add_argument("--driver", type=Path, metavar="PATH", required=True, help="the driver library")
     exports.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
-    layouts = commands.add_parser("layouts", help="the Python modules of the wire formats")
+    layouts = commands.add_parser("layouts", help="write the Python modules of the wire formats")
     layouts.add_argument(
         "--out",
         type=Path,

@@ -1,4 +1,4 @@
-"""What a driver library exports, read from the file itself without loading it."""
+"""The exports of a driver library, read from its file without loading it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DriverExports:
 
 
 def read_exports(path: Path) -> DriverExports:
-    """The functions that an x86-64 shared library exports. Raises CodegenError if it is none."""
+    """The functions that an x86-64 shared library exports. Raises CodegenError for other files."""
     try:
         with path.open("rb") as stream:
             return _read(ELFFile(stream), path)
@@ -50,7 +50,7 @@ def read_exports(path: Path) -> DriverExports:
     except Exception as error:  # pyelftools raises whatever its parser trips over on a damaged file
         what = str(error) if isinstance(error, ELFError) else type(error).__name__
         raise CodegenError(
-            f"{path}: is no readable ELF library ({what}); name the driver's library file"
+            f"{path}: is not a readable ELF library ({what}); name the driver's library file"
         ) from error
 
 

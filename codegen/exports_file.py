@@ -14,7 +14,7 @@ from .errors import CodegenError
 from .exports import DriverExports, Version
 
 _HEAD = """\
-# What {soname} exports, in the order of its versions and then of the names.
+# The exports of {soname}, by version and then by name.
 # Made by: python -m benchguard.codegen exports --driver {soname} --out FILE
 """
 
@@ -31,7 +31,7 @@ def exports_text(driver: DriverExports) -> str:
 
 
 def load_exports(path: Path) -> DriverExports:
-    """What exports_text wrote. Raises CodegenError with the first line that cannot be."""
+    """Read the output of exports_text. Raises CodegenError with the first invalid line."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:

@@ -45,13 +45,13 @@ def find_headers(environment: Mapping[str, str] | None = None, minimum: int = 0)
 def newest_headers(environment: Mapping[str, str] | None = None) -> Headers:
     """The newest headers on this machine: for what is built once, to run on any driver.
 
-    Raises CodegenError if there are none.
+    Raises CodegenError if no headers are found.
     """
     return max(_all_headers(environment), key=lambda headers: headers.version)
 
 
 def headers_in(folder: Path, origin: str | None = None) -> Headers:
-    """The headers in a folder. Raises CodegenError if cuda.h is not there or gives no version."""
+    """The headers in a folder. Raises CodegenError if cuda.h is missing or has no version."""
     path = folder / "cuda.h"
     try:
         match = _VERSION.search(path.read_text(encoding="utf-8", errors="replace"))

@@ -19,15 +19,15 @@ _HOW = "install libamdhip64-dev (Debian) or ROCm, and point ROCM_PATH at it"
 
 @dataclass(frozen=True)
 class HipHeaders(Headers):
-    """A folder that holds hip/hip_runtime_api.h, the HIP_VERSION it gives itself, and whose it is."""
+    """A folder that holds hip/hip_runtime_api.h, its HIP_VERSION, and its origin."""
 
     vendor: Vendor = HIP
 
 
 def find_hip_headers(environment: Mapping[str, str] | None = None) -> HipHeaders:
-    """The headers of ROCm if it is installed, else of the system, else those that build.py test fetched.
+    """The headers of ROCm if it is installed, else of the system, else the headers that build.py test fetched.
 
-    Raises CodegenError if there are none.
+    Raises CodegenError if no headers are found.
     """
     for folder, origin in _candidates(os.environ if environment is None else environment):
         if (folder / HIP.header).is_file():
@@ -36,7 +36,7 @@ def find_hip_headers(environment: Mapping[str, str] | None = None) -> HipHeaders
 
 
 def hip_headers_in(folder: Path, origin: str | None = None) -> HipHeaders:
-    """The headers in a folder. Raises CodegenError if they are not there or give no version."""
+    """The headers in a folder. Raises CodegenError if they are missing or have no version."""
     path = folder / "hip" / "hip_version.h"
     try:
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""semantics/layouts.toml: what the Python modules of the wire formats hold, and their names there."""
+"""semantics/layouts.toml: the contents of the Python modules of the wire formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class EnumRow(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     prefix: str
     """Left out of the members' names."""
     none: str | None = None
-    """Set for flags: the constant that stands for none of them, or ""."""
+    """Set for flags: the constant without any flag, or ""."""
 
 
 class TraceLayout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -39,7 +39,7 @@ class CaptureLayout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     unused: dict[str, list[str]]
     """Members of it that an operation of a kind leaves 0."""
     holds: dict[str, str]
-    """What a number or a span means. A span that is not here is text."""
+    """The meaning of a number or a span. Spans that are not listed are text."""
     called: dict[str, str]
     reserved: list[str]
 

@@ -1,4 +1,4 @@
-"""What a C header declares, as plain values."""
+"""The declarations of a C header, as plain values."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class Function:
 
     @property
     def has_status(self) -> bool:
-        """Whether it says if it succeeded; 0 is success for both vendors."""
+        """Whether it returns a status; 0 is success for both vendors."""
         return self.returns.shape in (Shape.ENUM, Shape.INTEGER)
 
     @cached_property
     def base(self) -> str:
-        """The name without `_v2`, `R0600`, `_ptsz` and `_spt`: what the documentation calls it."""
+        """The documented name, without `_v2`, `R0600`, `_ptsz` and `_spt`."""
         return split_variant(self.name)[0]
 
     @property
@@ -87,7 +87,7 @@ class Function:
 
 @dataclass(frozen=True)
 class EntryPoint:
-    """A row of what cuGetProcAddress answers: the symbol for a base name from a version on."""
+    """A row of cuGetProcAddress: the symbol for a base name from a version on."""
 
     base: str
     version: int
@@ -103,7 +103,7 @@ class Api:
     version: int
     functions: tuple[Function, ...]
     source_names: Mapping[str, str]
-    """What a call written in C without special macros links to: cuMemAlloc -> cuMemAlloc_v2."""
+    """The symbol that a call in plain C links to: cuMemAlloc -> cuMemAlloc_v2."""
     entry_points: tuple[EntryPoint, ...]
 
     @property

@@ -22,7 +22,7 @@ __all__ = ["INTERNAL", "compiler_command", "preprocess"]
 
 
 def compiler_command() -> list[str]:
-    """The C compiler of this machine: $CC, cc, gcc or clang. Raises CodegenError if there is none."""
+    """The C compiler of this machine: $CC, cc, gcc or clang. Raises CodegenError if none is found."""
     named = os.environ.get("CC", "")
     if named.strip():
         words = shlex.split(named)

@@ -1,4 +1,4 @@
-"""What a semantics file says: which functions are recorded, and how each parameter is read."""
+"""The meaning of a semantics file: the recorded functions, and how each parameter is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ARGUMENTS_MAX = 16
 
 OUT = "out:"
 RETURNED = "returned"
-"""The name of the last word of a function that returns a pointer and no status: what it returned."""
+"""The name of the last word of a function that returns a pointer and no status: the pointer."""
 _BY_SHAPE = {
     Shape.INTEGER: "int",
     Shape.ENUM: "enum",
@@ -53,7 +53,7 @@ class Recording:
 
     function: Function
     group: str | None
-    """None: its calls leave no record, and `through` is all there is."""
+    """None: its calls leave no record, and `through` is its only hook."""
     words: tuple[Word, ...]
     after: str | None = None
     replace: str | None = None
@@ -87,12 +87,12 @@ def load_semantics(path: Path, api: Api) -> dict[str, Recording]:
 def load_translated(path: Path, api: Api) -> tuple[Function, ...]:
     """The functions of CUDA's `api` that the file says are implemented over its vendor's, in header order.
 
-    Raises CodegenError if the header has one of them not.
+    Raises CodegenError if the header lacks one.
     """
     file = decode(path, SemanticsFile)
     if file.translated is None:
         raise CodegenError(f"{path.name}: has no [translated]; list CUDA's functions that hook/ implements")
-    file.header = None  # it says nothing of CUDA's
+    file.header = None  # the release is HIP's
     names = _Reader(path, file, api).present("translated", file.translated.functions, api.by_name)
     return tuple(function for function in api.functions if function.name in set(names))
 
@@ -275,7 +275,7 @@ class _Reader:
         for section in (self._file.types, self._file.names, self._file.parameters):
             for where, role in section.items():
                 if role.removeprefix(OUT) not in self._roles:
-                    raise self._error(f"{where}: {role} is no role; {ROLES.name} lists them")
+                    raise self._error(f"{where}: {role} is not a role; {ROLES.name} lists the roles")
 
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless the header is too old for the function."""

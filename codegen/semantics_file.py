@@ -1,4 +1,4 @@
-"""The TOML of codegen/semantics: what may be in such a file. What it means is semantics.py's."""
+"""The structure of the TOML files in codegen/semantics. semantics.py has their meaning."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SemanticsFile(msgspec.Struct, forbid_unknown_fields=True):
     """The C call that records an operation, and the hooks in `through` that are generated to make it."""
     roles: dict[str, str] = {}
     header: _Header | None = None
-    """Whose names these are; None: every release's. Headers of another release may lack some."""
+    """The release that has all names. None: every release. Other releases may lack names."""
     translated: _Translated | None = None
 
 

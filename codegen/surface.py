@@ -1,4 +1,4 @@
-"""A surface: the exports of one driver, each with what the header and the semantics know of it."""
+"""A surface: the exports of one driver, each with its declaration and its recording."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Surface:
     api: Api
     driver: DriverExports
     origin: str
-    """Whose headers these are, in words."""
+    """The origin of the headers, for people."""
     recordings: Mapping[str, Recording]
     translation: Translation | None = None
 

@@ -1,4 +1,4 @@
-"""What differs between the two headers that are read: CUDA's driver API and HIP's."""
+"""The differences between the two vendors' headers: CUDA's driver API and HIP."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ INTERNAL = "__CUDA_API_VERSION_INTERNAL"
 @dataclass(frozen=True)
 class Vendor:
     name: str
-    """As a capture and surface.json call it."""
+    """Its name in captures and surface.json."""
     title: str
     header: str
     """The file that declares the functions."""
     includes: tuple[str, ...]
-    """What is read: the header first."""
+    """Headers to read, `header` first."""
     optional: tuple[str, ...]
-    """Also read where it is there."""
+    """Headers to read if they exist."""
     extra: Path | None
     """Prototypes of exports that no header of the vendor's declares."""
     defines: tuple[str, ...]
-    """For whoever includes the headers."""
+    """Macros to define before including the headers."""
     every_form: tuple[str, ...]
-    """Also defined where every function is wanted under its own name."""
+    """Further macros that keep every function under its own name."""
     function: re.Pattern[str]
     convention: str
     """Stands between return type and name."""
     soname: str
     semantics: Path
     release_units: tuple[int, int]
-    """What a major and a minor release count in the header's version number."""
+    """The value of a major and of a minor release in the header's version number."""
 
     def include_lines(self) -> list[str]:
         """The lines of a C file that declare the vendor's functions; what `extra` has is not among them."""

@@ -42,7 +42,7 @@ class Wire:
     structures: Mapping[str, tuple[Member, ...]]
     """By name without "nb_". A union has its longest alternative's members as one."""
     alternatives: Mapping[str, Mapping[str, tuple[Member, ...]]]
-    """Of a structure with a union as its last member: the union's structures by their names."""
+    """For a structure that ends in a union: the union's structures by their names."""
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
@@ -121,4 +121,4 @@ def _number(node: Any) -> int:
         return int(node.value.rstrip("uUlL"), 0)
     if isinstance(node, c_ast.BinaryOp) and node.op == "-":
         return _number(node.left) - _number(node.right)
-    raise CodegenError(f"{node.coord}: no number")
+    raise CodegenError(f"{node.coord}: not a number")

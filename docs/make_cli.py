@@ -27,7 +27,7 @@ statuses, which `benchguard/exit_status.py` defines.
 | --- | --- |
 | 0 | success: verdict `pass` |
 | 1 | verdict `wrong`; the hash chain of a log is broken; a check of `doctor` failed |
-| 2 | usage: an argument, an option or a problem file is invalid. Nothing has run |
+| 2 | usage: an argument, an option or a problem file is invalid; no code of a submission has run |
 | 3 | verdict `violation` |
 | 4 | verdict `unreplayable` |
 | 5 | verdict `unconverged` |

@@ -77,7 +77,7 @@ RING_IDENTITY_AT = 128
 RING_IDENTITY = Struct("<III4xQQQQ")
 RING_BYTES = 192
 
-# What follows a record's header, by the kind of the record.
+# Bodies of records, after the record header.
 RECORD = Struct("<IHHQQiI")  # size, kind, slot, begin, end, result, count
 # process, parent, first_tsc, first_ns, last_tsc, last_ns, executable_bytes, driver_bytes
 PROCESS = Struct("<IIQQQQII")

@@ -17,6 +17,7 @@ from types import FrameType
 
 import msgspec
 
+from .. import exit_status
 from ..errors import BenchguardError
 from ..ipc.processes import adopt_orphans, kill_all, living_descendants
 from ..shim.interposer import Interposer
@@ -30,10 +31,6 @@ from .selection import Selection
 from .session import Session
 from .unobserved import UnobservedWatch
 
-STATUS_OURS = 70
-STATUS_TIMEOUT = 124
-STATUS_NOT_EXECUTABLE = 126
-STATUS_NOT_FOUND = 127
 # How long processes that outlive the command are waited for.
 GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.01
@@ -89,6 +86,8 @@ class Run:
     images_error: BenchguardError | None
     unobserved: tuple[str, ...] = ()
     """Child processes that ran without the shim's environment: process number and command."""
+    timed_out: bool = False
+    """Whether the timeout killed the command."""
 
     @property
     def complete(self) -> bool:
@@ -176,16 +175,20 @@ def _start(
             start_new_session=options.own_session,
         )
     except FileNotFoundError as error:
-        status, why = STATUS_NOT_FOUND, "there is no such command; check its spelling and PATH"
+        status, why = exit_status.NOT_FOUND, "there is no such command; check its spelling and PATH"
         cause: OSError = error
     except PermissionError as error:
         status, why, cause = (
-            STATUS_NOT_EXECUTABLE,
+            exit_status.NOT_EXECUTABLE,
             "it may not be executed; chmod +x it, or name its interpreter",
             error,
         )
     except OSError as error:
-        status, why, cause = STATUS_NOT_EXECUTABLE, f"{error.strerror}; check that it is a program", error
+        status, why, cause = (
+            exit_status.NOT_EXECUTABLE,
+            f"{error.strerror}; check that it is a program",
+            error,
+        )
     failure = BenchguardError(f"cannot run {command[0]}: {why}")
     failure.status = status
     raise failure from cause
@@ -255,7 +258,8 @@ def supervise(
     drain = Drain(session)
     interpreter = Interpreter(session, interposer.surface, started_ns, keep_images)
     pump = _Pump(drain, interpreter, log)
-    status = STATUS_OURS
+    status = exit_status.INTERNAL
+    timed_out = False
     outlived: tuple[int, ...] = ()
     watch = UnobservedWatch(interposer.shim, session.nonce.hex(), lambda: interpreter.helper)
     drain.start()
@@ -271,7 +275,7 @@ def supervise(
                 status, outlived = options.attend(child)
             else:
                 with watch:
-                    status = _wait(child, timeout, interpreter)
+                    status, timed_out = _wait(child, timeout, interpreter)
                     outlived = _wait_for_others(interpreter)
     except BenchguardError as error:
         status = error.status
@@ -283,7 +287,7 @@ def supervise(
         log.write(_end_line(run, time.monotonic_ns() - started_ns))
         log.close()
         session.close()
-    return replace(run, log_error=log.error)
+    return replace(run, log_error=log.error, timed_out=timed_out)
 
 
 def _session_line(command: Sequence[str], interposer: Interposer, version: str, started_ns: int) -> bytes:
@@ -309,14 +313,17 @@ def _text(word: str) -> str:
     return word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _wait(child: subprocess.Popen[bytes], timeout: float | None, interpreter: Interpreter) -> int:
+def _wait(
+    child: subprocess.Popen[bytes], timeout: float | None, interpreter: Interpreter
+) -> tuple[int, bool]:
+    """Wait for the command; return its status and whether the timeout killed it."""
     try:
         status = child.wait(timeout)
     except subprocess.TimeoutExpired:
         kill_all(living_descendants([interpreter.helper]))
         child.wait()
-        return STATUS_TIMEOUT
-    return 128 - status if status < 0 else status
+        return exit_status.TIMEOUT, True
+    return (128 - status if status < 0 else status), False
 
 
 def _wait_for_others(interpreter: Interpreter) -> tuple[int, ...]:

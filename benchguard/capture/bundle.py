@@ -19,7 +19,9 @@ _METHODS = {0: Method.ZLIB, 1: Method.ZSTD}
 
 
 def codes_of(image: bytes) -> list[tuple[str, bytes]]:
-    """The device code in an image, with the ids of a bundle's entries. An image that is no bundle is its own code."""
+    """Device code in an image, with the ids of a bundle's entries. An image that is not a bundle is its own code, with
+    the id "".
+    """
     bundle = _unpacked(image) if image.startswith(COMPRESSED_MAGIC) else image
     if not bundle.startswith(MAGIC):
         if bundle is not image:

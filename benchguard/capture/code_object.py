@@ -79,7 +79,9 @@ class CodeObject:
 
 
 def code_objects(image: bytes) -> tuple[CodeObject, ...]:
-    """All of an image: a code object, a bundle or a compressed bundle. Raises CodeError if a bundle is none."""
+    """All code objects of an image: a code object, a bundle or a compressed bundle. Raises CodeError for a damaged
+    bundle.
+    """
     return tuple(_read_or_say(code, target) for target, code in codes_of(image))
 
 
@@ -108,14 +110,14 @@ def _read(code: bytes, target: str) -> CodeObject:
     try:
         elf = ELFFile(io.BytesIO(code))
         if elf["e_machine"] != "EM_AMDGPU" or elf.elfclass != 64 or not elf.little_endian:
-            raise CodeError("it is no code object for an AMD GPU")
+            raise CodeError("it is not a code object for an AMD GPU")
         metadata = _metadata(elf, code)
         kernels = tuple(map(_view, metadata.kernels))
         return CodeObject(target or metadata.target, kernels, tuple(_variables(elf, code)))
     except CodeError:
         raise
     except Exception as error:  # pyelftools raises whatever its parser trips over on a damaged file
-        raise CodeError(f"it is no whole code object: {str(error) or type(error).__name__}") from error
+        raise CodeError(f"the code object is damaged: {str(error) or type(error).__name__}") from error
 
 
 def _segments(elf: ELFFile) -> Iterator[Any]:

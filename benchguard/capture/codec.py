@@ -37,7 +37,7 @@ class MalformedError(CaptureError):
 
 
 class Data(Protocol):
-    """What spans refer to."""
+    """The bytes that spans refer to."""
 
     def span(self, offset: int, size: int) -> bytes: ...
 
@@ -59,7 +59,7 @@ def encode(kind: Kind, element: Any, intern: Callable[[bytes], tuple[int, int]])
 
 
 def operation_layout(raw: bytes | memoryview, at: int = 0) -> Layout:
-    """Of the operation that begins at `at`. Raises MalformedError."""
+    """The layout of the operation that begins at `at`. Raises MalformedError."""
     return OPERATIONS[chosen(OperationKind, int.from_bytes(raw[at : at + 4], "little"), "kind")]
 
 
@@ -73,7 +73,7 @@ def chosen(choice: type[enum.IntEnum] | type[enum.IntFlag], value: int, name: st
 
 @cache
 def _members(choice: type[enum.IntEnum] | type[enum.IntFlag]) -> dict[int, Any]:
-    """By number. Of flags, every sum."""
+    """Members by number; for flags, every combination."""
     if not issubclass(choice, enum.IntFlag):
         return {int(member): member for member in choice}
     sums = {0: choice(0)}

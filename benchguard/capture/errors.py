@@ -1,4 +1,4 @@
-"""What goes wrong with captures."""
+"""The exception for bad captures."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from ..errors import BenchguardError
 
 
 class CaptureError(BenchguardError):
-    """A recording or a capture that is not what was written: cut short, corrupt, hostile, or too large."""
+    """A raw capture or a capture that is truncated, damaged, hostile or too large."""

@@ -13,7 +13,7 @@ from struct import Struct
 
 
 class Holds(enum.Enum):
-    """What the bytes of a span are, where they are no structs."""
+    """Contents of a span other than structs."""
 
     TEXT = 1
     BYTES = 2
@@ -63,7 +63,7 @@ class Layout:
 
     @cached_property
     def offsets(self) -> dict[str, int]:
-        """Of every field, by its path in C."""
+        """Offset of every field, by its path in C."""
         offsets, at = {}, 0
         for field in self.fields:
             offsets[field.name] = at

@@ -1,7 +1,7 @@
-"""What a capture holds, as people speak of it. hook/core/wire/capture_format.h says what each field means.
+"""The elements of a capture. hook/core/wire/capture_format.h documents each field.
 
-Small data (names, parameters) is here; bulk data (memory, images) is a Content, which Capture.content reads.
-Indexes are positions in the capture's tables.
+Small data (names, parameters) is here; bulk data (memory, images) is a Content, which Capture.content reads. Indexes
+are positions in the capture's tables.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Dim3: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Content:
-    """Bulk data: so many bytes in the capture's blobs from `first` on."""
+    """Bulk data: `bytes` bytes in the capture's blobs, beginning with blob `first`."""
 
     first: int
     bytes: int

@@ -1,4 +1,4 @@
-"""A capture in numbers and names: what `neutrino-bench inspect` says of it."""
+"""A summary of a capture, for `neutrino-bench inspect`."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _image(capture: Capture, index: int) -> ImageView:
 
 
 class _Tally:
-    """What is counted of operations, in one pass and one look at the graphs."""
+    """Counts over all operations, made in one pass."""
 
     def __init__(self, capture: Capture) -> None:
         self.kinds: Counter[str] = Counter()

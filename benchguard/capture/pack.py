@@ -87,7 +87,7 @@ def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:
     before = _snapshot(gathered, Kind.BEFORE)
     kept = pack_before(writer, before)
     if _end(gathered).status:
-        return kept, 0  # what the device holds after a fault is nobody's to say
+        return kept, 0  # memory after a fault is undefined
     living = [
         (values["address"] // PAGE * PAGE, -(-(values["address"] + values["bytes"]) // PAGE) * PAGE)
         for values in map(gathered.values, gathered.elements[Kind.ALLOCATION])
@@ -116,7 +116,7 @@ def _end(gathered: Gathered) -> End:
 
 
 def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
-    """What only the one who packs knows."""
+    """Write the elements that only the packer knows."""
 
     end, operations = _end(gathered), len(gathered.elements[Kind.OPERATION])
     if end.operations != operations:

@@ -18,7 +18,7 @@ from .model import NO_CONTENT, Content
 from .recording import Element, Place, Recording
 from .writer import CaptureWriter
 
-# What neither changes memory nor runs anything.
+# Operations that neither change memory nor run a kernel.
 ORDERING = (OperationKind.EVENT_RECORD, OperationKind.EVENT_WAIT, OperationKind.JOIN)
 # Kinds whose elements are the same in a capture, but for where their spans lie.
 PLAIN = (Kind.DEVICE, Kind.LIMIT, Kind.KERNEL, Kind.STREAM, Kind.EDGE, Kind.RANGE, Kind.META)
@@ -121,7 +121,7 @@ class ElementPacker:
             self._move(element, before=self._content(before), after=changed)
 
     def _pack_allocations(self) -> None:
-        """One that lived when the region began and lives when it ends may have been written at both times."""
+        """Merge allocations that live at the beginning and at the end: the recorder may have written them twice."""
         flags: dict[tuple[int, int], int] = defaultdict(int)
         calls: dict[tuple[int, int], bytes] = defaultdict(bytes)
         for element in self._gathered.elements[Kind.ALLOCATION]:

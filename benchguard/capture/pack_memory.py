@@ -21,7 +21,7 @@ END = 1 << 64
 
 @dataclass(frozen=True)
 class Stretch:
-    """Memory from `address` on, whose bytes are in the recording. Of any length."""
+    """Memory from `address` on, whose bytes are in the raw capture."""
 
     address: int
     place: Place
@@ -129,7 +129,7 @@ def _windows(begin: int, end: int) -> Iterator[tuple[int, int]]:
 def _intersection(
     some: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """What both have, of sorted disjoint ranges."""
+    """The intersection of sorted, disjoint ranges."""
     left, right = iter(some), iter(others)
     one, other = next(left, None), next(right, None)
     while one and other:

@@ -16,12 +16,12 @@ ERROR_BYTES = 512
 """NB_REPLAY_TEXT of replay.h."""
 
 _OK, _BAD_CAPTURE = 0, 1
-"""Of enum nb_replay_status."""
+"""Values of enum nb_replay_status."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on what reading a capture may cost. The file's size is no bound: zeros compress well.
+    """Limits on the cost of reading a capture. The file's size does not bound it, because zeros compress well.
 
     Attributes:
         table_bytes: decoded bytes of all tables together.

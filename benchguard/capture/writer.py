@@ -215,8 +215,11 @@ def _prepare(raw: bytes | memoryview, known: dict[bytes, tuple[int, int, int]]) 
 
 
 def _compressed(raw: bytes | memoryview, compressor: zstandard.ZstdCompressor) -> bytes | None:
-    """None if that would save less than an eighth: random numbers, of which a device's memory is full, save 7 %
-    and take longer to decompress than to read. Three samples tell before the whole is tried."""
+    """The compressed bytes, or None if they are more than seven eighths of the raw ones.
+
+    Device memory is full of random numbers, which save 7 % and take longer to decompress than to read. Three samples
+    are compressed before the whole is.
+    """
     size = len(raw)
     if size > 8 * SAMPLE:
         places = (0, (size - SAMPLE) // 2, size - SAMPLE)

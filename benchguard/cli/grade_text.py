@@ -48,10 +48,8 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
                 f"{case.name}: {case.checks.samples} outputs checked in full, {case.checks.wrong} wrong; "
                 f"{case.inputs.sets} secret input sets ({kinds}), {case.inputs.one_use} of them for one sample each"
             )
-    features = result.sandbox.features
-    missing = ", ".join(f"{name} ({why})" for name, why in features.items() if why != "on")
-    partial = f"partial, without {missing}" if missing else "not started"
-    yield f"sandbox: {'full' if result.sandbox.full else partial}"
+    if result.sandbox.full or not result.sandbox.features:  # otherwise a note names the missing protections
+        yield f"sandbox: {'full' if result.sandbox.full else 'not started'}"
     if result.audit is not None:
         path = result.audit.path or "deleted (keep it with --keep FOLDER)"
         yield f"audit log {path}, {result.audit.records} records, head {result.audit.head}"

@@ -92,6 +92,8 @@ def observe(
         timeout=timeout,
         keep_images=keep_images,
     )
+    if run.timed_out:
+        click.echo(f"neutrino-bench: the command was killed after {timeout:g} s; raise --timeout", err=True)
     _report(run, log, quiet, summary_path)
     if run.log_error is not None:
         raise BenchguardError(run.log_error)

@@ -27,7 +27,7 @@ def render(summary: Summary, log: Path, output: TextIO) -> None:
 
 
 def closing_lines(summary: Summary, log: Path) -> list[str]:
-    """What is said below the tables."""
+    """The lines below the tables."""
     by_graphs = f" and {summary.graph_launches} by graphs" if summary.graph_launches else ""
     lines = [
         f"{summary.launches} launches{by_graphs} of {len(summary.kernels)} kernels from {len(summary.images)} images; "

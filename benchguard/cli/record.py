@@ -57,7 +57,7 @@ def record(command: tuple[str, ...], output: Path, quiet: bool, **values: Any) -
     the region's memory, code, launches, copies and graphs; `neutrino-bench replay` repeats them without the program.
     """
     options = RecordOptions(**values)
-    from ..record.record import check_absent, record_with
+    from ..record.record import check_absent, record_with, timeout_text
     from .interpose import announced_interposer
 
     check_absent(output, options.force)
@@ -70,6 +70,8 @@ def record(command: tuple[str, ...], output: Path, quiet: bool, **values: Any) -
         on_capture=lambda summary: None if quiet else _report(summary),
         on_kept=lambda folder: click.echo(f"{MARK}raw captures are in {folder}", err=True),
     )
+    if result.timed_out:
+        click.echo(f"{MARK}{timeout_text(options.timeout)}", err=True)
     return result.status
 
 

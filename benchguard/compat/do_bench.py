@@ -44,7 +44,7 @@ def do_bench(
 
     Raises:
         UsageError: `return_mode` or a quantile is invalid.
-        CudaError: there is no CUDA driver, or a driver call failed.
+        CudaError: the CUDA driver is missing, or a driver call failed.
     """
     if return_mode not in _SUMMARIES:
         raise UsageError(f"return_mode cannot be {return_mode!r}; give {', '.join(_SUMMARIES)}")

@@ -29,7 +29,9 @@ class Timer:
         self._stream = Handle(stream)
         self._closing = ExitStack()
         try:
-            module, (self._hold, self._read) = cuda.functions(ENGINE / "sample" / "kernels.ptx", "nb_hold", "nb_read")
+            module, (self._hold, self._read) = cuda.functions(
+                ENGINE / "sample" / "kernels.ptx", "nb_hold", "nb_read"
+            )
             self._closing.callback(cuda.call, "cuModuleUnload", module)
             self._bytes = max(SCRATCH_FACTOR * cuda.attribute(ATTRIBUTE_L2_BYTES), 1 << 20) & ~0xFFFF
             self._scratch = cuda.allocate(2 * self._bytes)

@@ -64,9 +64,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
     pair = work.found.captures[work.index]
-    chosen = pair[
-        system_random.randbelow(2)
-    ]  # at random, so that a submission cannot prepare the one that is replayed
+    chosen = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
     try:
         with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
             finding, suspicion = _findings(first, second, work.spec)

@@ -53,7 +53,7 @@ def grade(
     Raises:
         UsageError: an option is invalid, or a path does not exist.
         ProblemError: the problem's code failed or declares an invalid case.
-        ShimError: there is no driver, or its shim cannot be built.
+        ShimError: the driver is missing, or its shim cannot be built.
         BenchguardError: this machine failed, or the judge process did.
         TypeError: `changes` names no field of GradeOptions.
     """
@@ -70,7 +70,7 @@ def check_inputs(
     """Raises UsageError for paths that do not exist or cannot be written, before any of their code runs."""
     path = Path(problem)
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
-        raise UsageError(f"there is no problem {path}; give PATH or PATH:NAME")
+        raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:

@@ -41,7 +41,7 @@ class GradeOptions:
         convention: how the entry is called (docs/grading.md). None: the problem's.
         warm_up: untimed calls per case before two calls are captured.
         cases: names of the test cases to grade. Empty: all.
-        driver: "auto" (this machine's CUDA driver, or the CPU driver if there is none), "sim" (the CPU driver), or the
+        driver: "auto" (this machine's CUDA driver, else the CPU driver), "sim" (the CPU driver), or the
             path of a driver library.
         device: ordinal of the device, from 0.
         cold: how data caches are made cold before each sample (see ReplayOptions).

@@ -1,4 +1,4 @@
-"""What the quarantine is asked when it is to time inline. It crosses processes, as a part of the Order."""
+"""The order for inline timing. It crosses processes as a part of the quarantine's Order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What inline timing has to say. Its trust is `inline`: it was measured where the submission's own code runs."""
+"""Results of inline timing. Their trust is `inline`: the submission's own code runs in the measuring process."""
 
 from __future__ import annotations
 
@@ -32,22 +32,25 @@ GUARDS = {
     8: "code can be remapped: no mseal",
     16: "/proc/self/mem can be opened",
 }
-"""By enum nb_guard: why one that is missing matters."""
+"""For each bit of enum nb_guard, the consequence of a missing protection."""
 
 GAP_FACTOR, GAP_US = 1.5, 2.0
-"""A sample's stamps may be apart by so many gaps of an empty one, and so many us, more than its events."""
+"""Limit on the time between a sample's stamps beyond its events: GAP_FACTOR times the gap of an empty sample, plus
+GAP_US microseconds.
+"""
 
 
 @dataclass(frozen=True)
 class InlineResult:
-    """Of one case. `times_us` in the order of the samples; `errors` says how many elements were wrong in each, the
-    probe first. `full`: all samples that were wanted were taken. `event_overhead_us` is the median of 100 empty pairs,
-    and is in the times. `arena` is "on", or what of its protection is missing. `attempts` are system calls that were
-    refused because they would have opened it. `altered` says what was seen of tampering, "" for nothing. `unprimed`
-    samples were queued while they ran, so the host's own time is in them; `joins_all`: their end waits for all
-    streams. `corrected` samples took longer by the clock of the kernels around them than by their events, whose handles
-    a submission may have found: their times are by that clock. `stopped` says why there are no more
-    samples, "" if nothing did.
+    """The result of one case.
+
+    `times_us` are in the order of the samples; `errors` are the counts of wrong elements in each, the probe first.
+    `full`: every wanted sample was taken. `event_overhead_us` is the median of 100 empty pairs, and is part of the
+    times. `arena` is "on", or lists missing protections. `attempts` are refused system calls that would have opened the
+    arena. `altered` describes observed tampering, "" without any. `unprimed` samples were queued while they ran, so
+    that the host's own time is in them; `joins_all`: the end event waits for all streams. `corrected` samples took
+    longer by the clock of the kernels around them than by their events, whose handles a submission may have found:
+    their times are by that clock. `stopped` is the reason for missing samples, "" if none is missing.
     """
 
     times_us: tuple[float, ...]

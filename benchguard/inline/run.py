@@ -31,7 +31,7 @@ Outputs = Callable[[object], Mapping[str, int]]
 
 
 class Session:
-    """What was prepared; `sets` taken by case. One a process."""
+    """The prepared engine; `sets` are the accepted input sets by case. One per process."""
 
     def __init__(self, engine: Engine, cases: Sequence[CaseSpec]) -> None:
         self._engine, self._cases = engine, cases

@@ -65,8 +65,10 @@ def new_keys(cases: int) -> bytes:
 
 
 def open_sealed(keys: bytes, case: int, message: bytes) -> SealedResult:
-    """What was sealed for `case`. Raises SealError for everything else. A key opens one message: the caller forgets it
-    then, whatever came."""
+    """Open the message sealed for `case`. Raises SealError for any other message.
+
+    A key opens one message: the caller forgets the key afterwards in any case.
+    """
     if len(message) != SEALED_BYTES:
         raise SealError(f"a sealed result has {SEALED_BYTES} bytes, {len(message)} came; grade again")
     magic, number, data, code = _SEALED.unpack(message)
@@ -82,7 +84,7 @@ def open_sealed(keys: bytes, case: int, message: bytes) -> SealedResult:
 
 
 def seal(keys: bytes, case: int, result: bytes) -> bytes:
-    """What the loop in C does: for tests."""
+    """Seal like the loop in C, for tests."""
     point, mask, pad = _KEY.unpack(keys[case * KEY_BYTES : (case + 1) * KEY_BYTES])
     data = _xor(result, pad)
     return _SEALED.pack(SEALED_MAGIC, case, data, code_of(point, mask, case, data))

@@ -26,7 +26,7 @@ POLL_MS = 50
 
 
 class Inline:
-    """Of one quarantine. Until `results`, a thread reads what comes."""
+    """Inline timing of one quarantine. A thread reads messages until `results` is called."""
 
     def __init__(self, cases: Sequence[InlineCase], samples: int, *, device: int = 0) -> None:
         self._keys = bytearray(new_keys(len(cases)))
@@ -58,11 +58,11 @@ class Inline:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """What the quarantined process inherits, by these numbers."""
+        """Descriptors that the quarantined process inherits under the same numbers."""
         return self.order.descriptors
 
     def results(self) -> tuple[InlineResult | str, ...]:
-        """Of each case: the result, or why there is none. Call it once the quarantine has ended.
+        """Each case's result, or the reason why it has none. Call it after the quarantine has ended.
 
         A message counts only if the case's key opens it, and it is the only one for its case.
         """

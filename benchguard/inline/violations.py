@@ -53,7 +53,7 @@ class Violations(threading.Thread):
         return tuple(self.attempts)
 
     def _answer(self) -> bool:
-        """False if there is nobody to be answered any more."""
+        """False if the process that made the call has ended."""
         data = bytearray(_NOTIFICATION.size)
         try:
             fcntl.ioctl(self._descriptor, _RECEIVE, data)

@@ -30,8 +30,11 @@ THROWAWAY_SETS = 2
 
 @dataclass(frozen=True)
 class Tools:
-    """`problem` is held while code of the problem runs: it need not work in two threads at once. `maker` makes sets,
-    `workers` look at samples, `parts` at parts of one."""
+    """Resources of all cases.
+
+    `problem` is a lock, held while the problem's code runs, which need not be thread-safe. `maker` makes input sets,
+    `workers` check samples, and `parts` check parts of one sample.
+    """
 
     problem: AbstractContextManager[object]
     maker: Maker
@@ -42,18 +45,18 @@ class Tools:
 
 @dataclass(frozen=True)
 class _Made:
-    """Secret sets with all that belongs to them."""
+    """Secret input sets, their distributions and references."""
 
     plan: SlotPlan
     distributions: tuple[str, ...]
     pool: SharedMemory
     expected: list[dict[str, Array]]
     memory: Bytes
-    """The pool's."""
+    """A view of the pool."""
 
 
 class CaseJudge:
-    """Its methods are called by one thread, in the order of the questions."""
+    """Judges one case. One thread calls the methods, in the order of the supervisor's questions."""
 
     def __init__(self, index: int, case: TestCase, ask: Ask, pool_bytes: int, tools: Tools) -> None:
         self._case = case
@@ -74,8 +77,10 @@ class CaseJudge:
         return THROWAWAY_SETS * self.read.stride
 
     def throwaway(self, shared: SharedMemory, start: int) -> tuple[Source, list[Order]]:
-        """One set from the problem's own distribution, one from another: a submission whose launches depend on what
-        it is given is to show it."""
+        """Throw-away sets: one of the problem's own distribution, one of another.
+
+        They differ so that launches that depend on input values show up as a difference between the two captures.
+        """
         chance = chance_for(self._ask.seed, f"throwaway {self._index}")
         source = Source(self._tools.maker, self._seen, chance, shared)
         names = self._case.distributions
@@ -86,9 +91,9 @@ class CaseJudge:
         ]
 
     def secrets(self) -> tuple[Secrets, list[int]]:
-        """Makes everything and begins to read the output slots. The descriptors are the caller's."""
+        """Make secret sets and references, and start to read the output slots. The caller owns the descriptors."""
         if self._samples is not None or self._made is not None:
-            raise UsageError("the secrets of this case were asked for before")
+            raise UsageError("the secret inputs of this case were requested twice")
         self._made = made = self._make()
         outputs = SharedMemory("neutrino-outputs", made.plan.slots * self._checked.stride)
         outputs.seal(FIXED)
@@ -115,9 +120,9 @@ class CaseJudge:
         return answer, [os.dup(made.pool.descriptor), outputs.descriptor, announce, released]
 
     def expected(self) -> tuple[Expected, list[int]]:
-        """What is right for each secret set, as an output has it."""
+        """The expected outputs of each secret set, in the outputs' dtypes and layout."""
         if self._made is None:
-            raise UsageError("what is expected is known once the secrets of this case were asked for")
+            raise UsageError("expected outputs of this case were requested before its secret inputs")
         shared = SharedMemory("neutrino-expected", len(self._made.expected) * self._checked.stride)
         for number, values in enumerate(self._made.expected):
             memory = {}
@@ -130,15 +135,15 @@ class CaseJudge:
         return Expected(self._checked), [shared.descriptor]
 
     def checked(self) -> Checked:
-        """Finish, say what was found, and give all memory back."""
+        """Stop, return the results, and free all memory."""
         if self._slots is None or self._samples is None or self._made is None:
-            raise UsageError("there are no samples of a case whose secrets were not asked for")
+            raise UsageError("results of this case were requested before its secret inputs")
         reader, samples = self._slots, self._samples
         self._slots = None
         reader.finish()
         try:
             if isinstance(reader.trouble, SlotError):
-                raise FaultError(f"the replay announces {reader.trouble}; its process is not to be believed")
+                raise FaultError(f"the replay announces {reader.trouble}; its results cannot be trusted")
             if reader.trouble is not None:
                 raise reader.trouble
             return self._summary(samples, reader.announcements.by_set)
@@ -146,7 +151,7 @@ class CaseJudge:
             self.close()
 
     def close(self) -> None:
-        """Give back what is left."""
+        """Free all memory."""
         if self._slots is not None:
             self._slots.finish()
         if self._made is not None:
@@ -154,7 +159,7 @@ class CaseJudge:
         self._slots = self._samples = self._made = None
 
     def _make(self) -> _Made:
-        """Twice at most: first with references that may be kept in float32, where memory is short."""
+        """Make the sets. If memory is short, try references in float32 first, then fewer sets."""
         plans = [self._plan(spill=False)]
         if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.one_use:
             plans.insert(0, self._plan(spill=True))
@@ -192,7 +197,7 @@ class CaseJudge:
         return _Made(chosen, distributions, pool, expected, pool.view())
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
-        """The problem's own test of one set's outputs; its arrays are numpy's, on the host, and not to be altered."""
+        """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
         assert self._made is not None
         inputs = self._arrays_of(of_set)
         expected, actual = {}, {}
@@ -206,7 +211,7 @@ class CaseJudge:
             return self._case.verify(inputs, expected, actual)
 
     def _arrays_of(self, of_set: int) -> dict[str, Array]:
-        """Inputs of a set as they were given, whatever the reference did to its own."""
+        """The inputs of a set as the replay gets them. The reference may have changed its own copy."""
         assert self._made is not None
         found = {}
         for buffer in self._spec.read:
@@ -236,7 +241,7 @@ class CaseJudge:
         )
 
     def _precision(self, samples: Samples) -> str:
-        """Of the problem's own distribution alone: others are there to be difficult."""
+        """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
         assert self._made is not None
         own = self._case.distributions[0]
         chosen = [
@@ -264,7 +269,7 @@ class CaseJudge:
         return ""
 
     def _baseline(self, of_set: int) -> dict[str, Array]:
-        """What an honest submission gives for a set, if the suite says; flat, as stored."""
+        """Outputs of an honest baseline for a set, if the suite has one; flat, as stored."""
         baseline = getattr(self._case, "baseline", None)
         if not callable(baseline):
             return {}

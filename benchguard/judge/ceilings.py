@@ -1,21 +1,21 @@
-"""Rates of a kernel, beside what its device was measured to do, and times that no device permits. Pure functions."""
+"""Compare a kernel's rates with those of its device, and recognise impossible times. Pure functions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MARGIN = 1.2
-"""A time is false only where it beats the floor by more than this: the floor is of measured rates."""
+"""A time is impossible only if it is below this share of the floor, because the floor comes from measured rates."""
 
 
 @dataclass(frozen=True)
 class Ceilings:
-    """Of a device whose name contains `name`, in bytes and operations a second; read on `date`.
+    """Rates of devices whose name contains `name`, in bytes and operations per second; read on `date`.
 
-    `copy` and `tensor` were measured (bytes read and written by a large copy; bf16 matrix products by cuBLAS, the
-    best of several readings). `fastest` is what the data sheet gives for any arithmetic on dense operands: a kernel
-    may do a problem's operations in another dtype than we think. `cache` is what a time may hide: bytes written but
-    still in the L2 at the end, read but there from before.
+    `copy` and `tensor` were measured: bytes read and written by a large copy, and bf16 matrix products by cuBLAS, the
+    best of several readings. `fastest` is the data sheet's highest rate for dense operands, because a kernel may
+    compute in another dtype than the problem counts. `cache` is the size of the L2, which hides bytes: those written
+    but not yet in memory at the end, and those read that were cached before.
     """
 
     name: str
@@ -34,9 +34,10 @@ MEASURED = (
 
 @dataclass(frozen=True)
 class Rates:
-    """None where it is not known: no time, no count, a device that nobody measured. Shares are of 1.
+    """Rates of a call; None if unknown: without a time, without a count, or for an unmeasured device.
 
-    `floor_us` is the least time that bytes and operations permit; `impossible` is empty, or why a time is false.
+    Shares are from 0 to 1. `floor_us` is the least time for the bytes and operations. `impossible` says why the time
+    cannot be right; it is empty otherwise.
     """
 
     gflops: float | None = None
@@ -52,7 +53,7 @@ def ceilings_of(device: str) -> Ceilings | None:
 
 
 def rates_of(median_us: float | None, flops: int | None, moved_bytes: int | None, device: str) -> Rates:
-    """Of one call that takes `median_us`, does `flops` operations and moves `moved_bytes` bytes at least."""
+    """The rates of a call that takes `median_us`, does `flops` operations and moves at least `moved_bytes` bytes."""
     ceilings = ceilings_of(device)
     floor = floor_us(flops, moved_bytes, ceilings)
     if median_us is None or median_us <= 0:
@@ -62,7 +63,7 @@ def rates_of(median_us: float | None, flops: int | None, moved_bytes: int | None
     if floor is not None and median_us * MARGIN < floor:
         impossible = (
             f"{median_us:.4g} us is less than the {floor:.4g} us that {_work(flops, moved_bytes)} need on {device}: "
-            "the time is false, or the problem counts more than has to be done"
+            "the time is wrong, or the problem counts more work than is needed"
         )
     rate = None if flops is None else flops * a_second
     traffic = None if moved_bytes is None else moved_bytes * a_second
@@ -77,7 +78,7 @@ def rates_of(median_us: float | None, flops: int | None, moved_bytes: int | None
 
 
 def floor_us(flops: int | None, moved_bytes: int | None, ceilings: Ceilings | None) -> float | None:
-    """The longer of what the operations need and what the bytes that no cache can hide need."""
+    """The longer of the operations' time and the time of the bytes that no cache can hide."""
     if ceilings is None or (flops is None and moved_bytes is None):
         return None
     compute = (flops or 0) / ceilings.fastest

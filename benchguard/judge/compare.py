@@ -1,26 +1,26 @@
-"""Whether an output is right, element by element. Pure functions; this is the one place where it is decided.
+"""Decide whether an output is right, element by element. Pure functions; no other code decides this.
 
 An element is right if, in float64,
 
     |actual - expected| <= absolute + relative * |expected|
 
-and these come first, in this order:
+These rules come first, in this order:
 
-    expected NaN          NaN alone is right, whatever its payload
-    expected +Inf, -Inf   the same Inf alone is right
-    actual NaN or Inf     wrong, where a finite number is expected that the dtype can hold
-    expected overflows    when rounded to the output's dtype: Inf of its sign is right, and the largest number of
-                          its sign (saturating conversions give that), and what the formula allows. float8_e4m3
-                          has no Inf: there NaN takes its place, and an expected Inf is an overflow like any other
-    correctly rounded     what the expected value becomes when rounded to nearest in the output's dtype is right,
-                          however tight the tolerance: no output could be nearer
+    expected NaN          only NaN is right, with any payload
+    expected +Inf, -Inf   only the same Inf is right
+    actual NaN or Inf     wrong if the expected value is finite in the output's dtype
+    expected overflows    (when rounded to the output's dtype) right are Inf of the same sign, the largest number of
+                          that sign, which saturating conversions give, and values that the formula allows.
+                          float8_e4m3 has no Inf: NaN takes its place, and an expected Inf counts as an overflow
+    correctly rounded     the expected value rounded to nearest in the output's dtype is right for any tolerance,
+                          because no output can be nearer
     zeros                 -0.0 and 0.0 are equal
-    integers              with a tolerance of 0, which is what they have unless their problem says otherwise, equal;
-                          else by the formula, the difference taken in whole numbers
-    bool                  bytes 0 and 1, equal; any other byte is wrong, and no tolerance counts
+    integers              equal, if the tolerance is 0 (the default); otherwise by the formula, with the difference
+                          computed in integers
+    bool                  bytes 0 and 1, equal; other bytes are wrong; tolerances do not apply
 
-A bound that overflows is the largest float64; a difference that overflows is wrong. Only elements are compared: what
-is between them in an output with gaps is the padding of its rows, which a kernel may fill or leave as it likes.
+A bound that overflows is the largest float64. A difference that overflows is wrong. Only elements are compared: the
+gaps of an output with strides may hold any bytes.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from ..problem.spec import DType, Tolerance
 from .formats import FLOATS, Array, Doubles, FloatFormat, decode, decoded, is_float, rounded
 
 CHUNK = 1 << 16
-"""Elements at a time: what is computed from them stays in a core's cache."""
+"""Elements per chunk, so that intermediate results stay in a core's cache."""
 
 PART_MIN = 1 << 20
-"""Elements below which another thread costs more than it gives."""
+"""Below this many elements, another thread costs more than it saves."""
 
 LARGEST = FLOATS["float64"].largest
 Number: TypeAlias = float | int
@@ -51,8 +51,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Comparison:
-    """`first` is the first wrong element: index in row-major order, expected, actual. The errors are the largest
-    among pairs of finite numbers; the relative one where |expected| is over the absolute tolerance, and normal."""
+    """`first` is the first wrong element: its index in row-major order, expected value, actual value.
+
+    The errors are the largest among pairs of finite numbers. The relative error ignores elements whose |expected| is
+    below the absolute tolerance or subnormal.
+    """
 
     elements: int
     wrong: int = 0
@@ -61,7 +64,7 @@ class Comparison:
     max_relative: float = 0.0
 
     def __add__(self, later: Comparison) -> Comparison:
-        """Of two parts of an output, this one before the other."""
+        """Combine the results of two parts of an output. `self` is the earlier part."""
         first = self.first
         if first is None and later.first is not None:
             index, *values = later.first
@@ -84,8 +87,11 @@ def compare(
     pool: Executor | None = None,
     threads: int = 1,
 ) -> Comparison:
-    """One output, both row-major and of one dimension: `actual` as stored (formats.stored_dtype), `expected` in
-    float64 or float32 for a float dtype, else stored too. `pool` may run as many as `threads` parts of it."""
+    """Compare one output. Both arrays are flat and row-major.
+
+    `actual` is as stored (formats.stored_dtype). `expected` is float64 or float32 for a float dtype, otherwise as
+    stored. `pool` runs up to `threads` parts at once.
+    """
     assert actual.shape == expected.shape and actual.ndim == 1
     work: Callable[[Array, Array], Comparison]
     if is_float(dtype):
@@ -101,8 +107,8 @@ def compare(
 
 
 def _floats(actual: Array, expected: Array, *, dtype: DType, tolerance: Tolerance) -> Comparison:
-    """Chunk by chunk. An element within its bound is right by any of the rules: bounds are finite, so neither Inf
-    nor NaN is within one. The others are looked at again."""
+    """Compare chunk by chunk. An element within its bound is right by all rules, because bounds are finite and so
+    exclude Inf and NaN. The other elements are checked again by all rules."""
     size = min(CHUNK, max(1, len(actual)))
     numbers, wanted, bounds = np.empty(size), np.empty(size), np.empty(size)
     within = np.empty(size, np.bool_)
@@ -131,7 +137,7 @@ def _floats(actual: Array, expected: Array, *, dtype: DType, tolerance: Toleranc
 def _errors(
     differences: Doubles, sizes: Doubles, scratch: Doubles, mask: Mask, dtype: DType, tolerance: Tolerance
 ) -> tuple[float, float]:
-    """The largest absolute and relative one; `scratch` and `mask` are overwritten."""
+    """The largest absolute and relative error. Overwrites `scratch` and `mask`."""
     absolute = float(differences.max())
     if absolute == 0.0:
         return 0.0, 0.0
@@ -142,7 +148,7 @@ def _errors(
 
 
 def _again(stored: Array, given: Array, within: Mask, dtype: DType, tolerance: Tolerance) -> Comparison:
-    """A chunk with elements that are not within their bounds."""
+    """Check a chunk that has elements outside their bounds."""
     numbers, wanted = decoded(dtype, stored), given.astype(np.float64)
     at = np.flatnonzero(~within)
     wrong = at[~_right_beyond_bounds(numbers[at], wanted[at], FLOATS[dtype])]
@@ -159,10 +165,10 @@ def _again(stored: Array, given: Array, within: Mask, dtype: DType, tolerance: T
 
 
 def _right_beyond_bounds(numbers: Doubles, wanted: Doubles, form: FloatFormat) -> Mask:
-    """Of elements that the formula does not allow, those that the other rules do."""
+    """Which elements are right by the other rules, among those that the formula rejects."""
     nearest = rounded(wanted, form)
     over = np.abs(nearest) > form.largest
-    right = numbers == nearest  # an Inf is its own nearest, too
+    right = numbers == nearest  # true for an expected Inf, too
     right |= np.isnan(wanted) & np.isnan(numbers)
     right |= over & np.isfinite(wanted) & (numbers == np.copysign(np.inf, wanted))
     saturates = over & (np.isfinite(wanted) | (not form.infinities))
@@ -182,7 +188,7 @@ def _integers(actual: Array, expected: Array, *, tolerance: Tolerance) -> Compar
         if not bad.any():
             total += Comparison(len(a))
             continue
-        # Between two numbers of n bits lies one of n bits without a sign, and wrapping around leaves it right.
+        # The difference of two n-bit numbers fits in n unsigned bits, and wrap-around keeps it exact.
         apart = np.maximum(a, e).view(unsigned) - np.minimum(a, e).view(unsigned)
         differences, sizes = apart.astype(np.float64), np.abs(e.astype(np.float64))
         if not exact:
@@ -196,7 +202,7 @@ def _integers(actual: Array, expected: Array, *, tolerance: Tolerance) -> Compar
 
 
 def check_tolerance(tolerance: Tolerance) -> str:
-    """Empty, or why it is none."""
+    """Why the tolerance is invalid; empty if it is valid."""
     for name, value in (("atol", tolerance.atol), ("rtol", tolerance.rtol)):
         if not (math.isfinite(value) and value >= 0):
             return f"its {name} tolerance is {value}; give a finite number of at least 0"

@@ -1,4 +1,4 @@
-"""What the supervisor and the judge's process say to each other, and what a verdict is made of.
+"""Messages between the supervisor and the judge's process.
 
 Over a socket pair: a JSON line a message, memfds beside it (socket.send_fds). Both sides are ours; what a replay
 left in the output slots is not, but that is only compared.
@@ -14,7 +14,7 @@ from ..problem.spec import CaseSpec, Layout, Tolerance
 
 
 class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
-    """First. `problem` is PATH[:NAME]; `adapter` says what kind of path it is ("problem", "gpumode", …)."""
+    """Open a problem; the first question. `problem` is PATH[:NAME]; `adapter` its format ("problem", "gpumode", …)."""
 
     problem: str
     adapter: str
@@ -22,35 +22,38 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     """Names; empty: all."""
     sets_max: int = 8
     one_use: int = 8
-    """Of the sets, so many beside are used for one sample each."""
+    """The number of one-use input sets, besides `sets_max` repeated ones."""
     pool_bytes: int = 1 << 30
-    """For input sets, expected outputs and output slots, each."""
+    """Limit for each of: input sets, expected outputs, output slots."""
     seed: int | None = None
-    """For tests; None: the OS's."""
+    """For tests; None: random."""
     device: str = "auto"
     """Where references are computed: auto, cpu, cuda."""
     adapter_options: dict[str, str] = {}
 
 
 class AskThrowaway(msgspec.Struct, frozen=True, tag_field="ask", tag="throwaway"):
-    """Two sets for each case, as a quarantine's Order has them. Answered with one memfd."""
+    """Make two throw-away sets for each case. Answered with one memfd, for the quarantine's Cases."""
 
 
 class AskSecrets(msgspec.Struct, frozen=True, tag_field="ask", tag="secrets"):
-    """Input sets and references of a case. Answered with: pool memfd, output slots memfd, the announcing end, the
-    releasing end."""
+    """Make a case's secret input sets and references.
+
+    Answered with the input pool's memfd, the output slots' memfd, and the replay's ends of the announcing and the
+    releasing pipe.
+    """
 
     case: int
 
 
 class AskExpected(msgspec.Struct, frozen=True, tag_field="ask", tag="expected"):
-    """For --inline alone: what is right, as a memfd of the checked buffers' layout, a set after the other."""
+    """Give the expected outputs, for --inline only. Answered with a memfd: all sets, in the checked buffers' layout."""
 
     case: int
 
 
 class AskChecked(msgspec.Struct, frozen=True, tag_field="ask", tag="checked"):
-    """No sample of this case comes any more."""
+    """Give the results of a case, whose replay has ended."""
 
     case: int
 
@@ -93,37 +96,37 @@ class Expected(msgspec.Struct, frozen=True, tag_field="answer", tag="expected"):
 
 
 class Mismatch(msgspec.Struct, frozen=True):
-    """The first wrong element of a sample. `text` is for people: index, expected, actual."""
+    """The first wrong element of a sample. `text` names index, expected and actual value."""
 
     sample: int
     set: int
     distribution: str
     buffer: str
     count: int
-    """Of the buffer's elements, wrong ones."""
+    """The number of wrong elements."""
     elements: int
     text: str
 
 
 class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
-    """Of one case. `samples` were looked at, every element of them; `wrong` of them differ too much."""
+    """Results of one case: all elements of `samples` samples were compared, and `wrong` samples exceed a tolerance."""
 
     samples: int
     wrong: int
     first: Mismatch | None
     max_absolute_error: float
     max_relative_error: float
-    """Of elements that are not 0 and not tiny."""
+    """Over elements that are neither 0 nor tiny."""
     nondeterministic: int
-    """Sets for which two samples differ in their bits, both being right or not."""
+    """The number of sets with two samples that differ bit by bit."""
     precision: str = ""
-    """Empty, or what the distribution of errors looks like: "float32 output has the errors of float16"."""
+    """A note if errors look like those of a lower precision: "float32 output has the errors of float16"."""
     counts: tuple[tuple[int, int], ...] = ()
-    """(set, how many samples), to be compared with what the replay says."""
+    """(set, number of samples), to be compared with the replay's own counts."""
 
 
 class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):
-    """The problem's own code failed, or cannot be asked so. `text` is one line: what, where, what to do."""
+    """The problem's code failed, or the question was invalid. `text` is one line: what, where, what to do."""
 
     text: str
     usage: bool = False

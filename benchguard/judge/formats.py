@@ -1,7 +1,7 @@
-"""How numbers of each dtype are stored, decoded exactly, and rounded to.
+"""Store, decode and round numbers of each dtype.
 
-Every value of a float of at most 64 bits is a float64, so decoding loses nothing. bfloat16 is the upper half of a
-float32; float8 is what Micikevicius et al. define (https://arxiv.org/abs/2209.05433), through ml_dtypes.
+Decoding to float64 is exact, because all dtypes have at most 64 bits. bfloat16 is the upper half of a float32. float8
+is defined by Micikevicius et al. (https://arxiv.org/abs/2209.05433) and implemented by ml_dtypes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FloatFormat:
-    """`digits` of the significand, the hidden one included; 2**`lowest` is the smallest normal number."""
+    """`digits` is the significand's size in bits with the hidden bit; 2**`lowest` is the smallest normal number."""
 
     digits: int
     lowest: int
@@ -47,12 +47,12 @@ _NOT_NUMPY_S: frozenset[DType] = frozenset({"bfloat16", "float8_e4m3", "float8_e
 
 
 def numpy_dtype(dtype: DType) -> np.dtype[Any]:
-    """What a problem's arrays have."""
+    """numpy's dtype for a problem's arrays."""
     return NUMPY_DTYPES[dtype]
 
 
 def stored_dtype(dtype: DType) -> np.dtype[Any]:
-    """Of what numpy cannot compute with, and of bool, whose bytes may hold anything: the bits."""
+    """The dtype of stored elements: bits for dtypes that numpy lacks, and for bool, whose bytes may be invalid."""
     if dtype in _NOT_NUMPY_S or dtype == "bool":
         return np.dtype(f"u{ELEMENT_BYTES[dtype]}")
     return numpy_dtype(dtype)
@@ -63,7 +63,7 @@ def is_float(dtype: DType) -> bool:
 
 
 def decode(dtype: DType, stored: Array, out: Doubles) -> None:
-    """The numbers of a float dtype, from its stored bits. A step of ml_dtypes' own would keep Python's lock."""
+    """Decode the stored bits of a float dtype. ml_dtypes' own conversion would hold the GIL."""
     if dtype == "bfloat16":
         wide = np.left_shift(stored, 16, dtype=np.uint32)
         np.copyto(out, wide.view(np.float32))
@@ -81,9 +81,9 @@ def decoded(dtype: DType, stored: Array) -> Doubles:
 
 
 def rounded(values: Doubles, form: FloatFormat) -> Doubles:
-    """To nearest, ties to even, without an upper end: what is over `form.largest` has overflowed.
+    """Round to nearest, ties to even, with an unlimited exponent: results over `form.largest` have overflowed.
 
-    Scaled so that a unit in the last place is 1, which is exact, a number is rounded as rint does.
+    Numbers are scaled so that a unit in the last place is 1, which is exact, and rounded with rint.
     """
     if form.digits >= 53:
         return values

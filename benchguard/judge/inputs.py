@@ -1,8 +1,8 @@
-"""Input sets that no submission has seen: drawn, checked, and written where a replay can read them.
+"""Draw secret input sets, check that they differ, and write them to memory that the replay reads.
 
-Within a case no two sets, throw-away ones included, may be the same in any buffer of more than BYTES_FEW bytes that
-is not a constant: who has seen one would know an answer. What comes out the same is drawn again with another seed.
-Constants are the problem's word that a buffer never changes, so they must not.
+All sets of a case, with the throw-away ones, must differ in each buffer of more than BYTES_FEW bytes: a submission
+that knows one set must not know another set's answer. Equal sets are drawn again with another seed. Constants must be
+equal in all sets.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from .arrays import memory_of
 from .troubles import FaultError
 
 BYTES_FEW = 64
-"""Buffers of up to so many bytes (flags, lengths) may be the same twice by chance."""
+"""Buffers of up to this many bytes (flags, lengths) may be equal by chance."""
 
 TRIES = 16
 SEED_BITS = 63
 
 
 def chance_for(seed: int | None, purpose: str) -> random.Random:
-    """What seeds and orders are drawn from: the OS, or for a test what follows from `seed`."""
+    """The source of seeds and orders: the operating system's, or for tests one seeded with `seed`."""
     return random.SystemRandom() if seed is None else random.Random(f"{seed} {purpose}")
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """`arrays` are the problem's own, `memory` what is in a set, `digests` that memory's."""
+    """`arrays` are the problem's, `memory` the bytes of the set, `digests` those of the memory."""
 
     arrays: Mapping[str, Any]
     memory: Mapping[str, Bytes]
@@ -41,7 +41,7 @@ class Drawn:
 
 
 def drawn(case: TestCase, seed: int, distribution: str) -> Drawn:
-    """Raises FaultError for arrays that are not what the specification says."""
+    """Raises FaultError for arrays that differ from the specification."""
     arrays = case.inputs(seed, distribution)
     wanted = [buffer.name for buffer in case.spec.read]
     if set(arrays) != set(wanted):
@@ -52,15 +52,17 @@ def drawn(case: TestCase, seed: int, distribution: str) -> Drawn:
 
 
 class Seen:
-    """What was drawn of one case so far, by digest."""
+    """Digests of the sets that were drawn for one case."""
 
     def __init__(self, spec: CaseSpec) -> None:
         self._read = spec.read
         self._seen: dict[str, set[bytes]] = {buffer.name: set() for buffer in self._read}
 
     def add(self, digests: Mapping[str, bytes]) -> str:
-        """Empty if the set is unlike all others, else what is the same, and it is not added. Raises FaultError for
-        constants that change."""
+        """Add a set that differs from all others and return ""; otherwise return the name of an equal buffer.
+
+        Raises FaultError for constants that change.
+        """
         for buffer in self._read:
             if self._is_known(buffer, digests[buffer.name]):
                 return buffer.name
@@ -72,7 +74,7 @@ class Seen:
         seen = self._seen[buffer.name]
         if buffer.role == "constant":
             if seen and digest not in seen:
-                raise FaultError(f"{buffer.name} is a constant, and yet it differs between two seeds")
+                raise FaultError(f"{buffer.name} is a constant but differs between two seeds")
             return False
         return buffer.bytes > BYTES_FEW and digest in seen
 
@@ -80,7 +82,7 @@ class Seen:
 def write_set(
     shared: SharedMemory, layout: Layout, number: int, memory: Mapping[str, Bytes], start: int = 0
 ) -> None:
-    """Set `number` of those that begin at `start`."""
+    """Write set `number`. Set 0 begins at `start`."""
     for name, data in memory.items():
         shared.write(data, start + layout.place(name, number)[0])
 

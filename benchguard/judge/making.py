@@ -1,7 +1,7 @@
-"""Making a set: its inputs are drawn and written to memory that a replay reads, and what is right for them is kept.
+"""Make an input set: draw the inputs, write them to the pool, and compute the expected outputs.
 
-It is the most of a judge's work, and no set needs another, so workers.py has several made at once. What has to do
-with all sets of a case, that no two are the same, is asked afterwards and in their order.
+This is most of the judge's work. Sets are independent, so workers.py makes several at once. The check that all sets of
+a case differ runs afterwards, in their order.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from .troubles import FaultError
 
 
 class Order(msgspec.Struct, frozen=True):
-    """A set of the session's case `case`, in the pool from `start` on. `answers`: what is right is wanted, too;
-    `spill`: in float32."""
+    """Make a set of the session's case `case`, at `start` of the pool.
+
+    `answers`: compute the expected outputs too. `spill`: keep them in float32.
+    """
 
     case: int
     distribution: str
@@ -38,7 +40,7 @@ class Order(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Made:
-    """`answers` are empty where they were not wanted."""
+    """`answers` are empty if the order did not ask for them."""
 
     digests: Mapping[str, bytes]
     answers: dict[str, Array]
@@ -51,25 +53,29 @@ class Failed:
 
 class Maker(Protocol):
     def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
-        """In the orders' order, up to the first that failed, and that one."""
+        """Make sets in order. Stop after the first failure, which is the last result."""
 
 
 def inputs_of(case: TestCase, order: Order, pool: SharedMemory) -> tuple[Mapping[str, bytes], Expected]:
-    """The digests of what is in the pool then, and what is right for it. Raises what the problem's code raises, and
-    FaultError."""
+    """Write a set's inputs to the pool; return their digests and the expected outputs.
+
+    Raises FaultError, and the exceptions of the problem's code.
+    """
     found = drawn(case, order.seed, order.distribution)
     write_set(pool, layout_of(case.spec.read), 0, found.memory, order.start)
     return found.digests, expected_of(case, found.arrays) if order.answers else {}
 
 
 def kept(case: TestCase, order: Order, expected: Expected) -> dict[str, Array]:
-    """Raises SpillError."""
+    """The expected outputs in the form in which they are kept. Raises SpillError."""
     return spilled(case, expected) if order.spill and order.answers else dict(expected)
 
 
 class Here:
-    """Makes sets in this process, one after the other: `problem` is held for each. A set is narrowed by `workers`
-    while the next one is drawn."""
+    """Makes sets in this process, one after the other, and holds the lock `problem` for each.
+
+    `workers` convert a set's expected outputs while the next set is drawn.
+    """
 
     def __init__(
         self, cases: Sequence[TestCase], problem: AbstractContextManager[object], workers: Executor
@@ -98,7 +104,7 @@ class Here:
 
 
 class Source:
-    """Sets of one case that are unlike each other, from seeds that `chance` draws."""
+    """Makes sets of one case that all differ, with seeds that `chance` draws."""
 
     def __init__(self, maker: Maker, seen: Seen, chance: random.Random, pool: SharedMemory) -> None:
         self._maker, self._seen, self._chance, self._pool = maker, seen, chance, pool
@@ -107,8 +113,10 @@ class Source:
         return self._chance.getrandbits(SEED_BITS)
 
     def settled(self, order: Order, made: Made | Failed) -> Made:
-        """Made again, with other seeds, while it is like another. Raises FaultError if it stays so, and what making
-        it raised."""
+        """Make a set again, with other seeds, until it differs from all others.
+
+        Raises FaultError if it stays equal, and the exception of a set that failed.
+        """
         for tries in range(1, TRIES + 1):
             if isinstance(made, Failed):
                 raise made.error
@@ -118,9 +126,9 @@ class Source:
             if tries < TRIES:
                 [made] = self._maker.make([msgspec.structs.replace(order, seed=self.seed())], self._pool)
         raise FaultError(
-            f"{same} is the same for {TRIES} seeds; let inputs() depend on its seed, or call {same} a constant"
+            f"{same} is equal for {TRIES} seeds; let inputs() depend on its seed, or declare {same} a constant"
         )
 
     def all_settled(self, orders: Sequence[Order], made: Iterator[Made | Failed]) -> list[Made]:
-        """Takes as many of `made` as there are orders."""
+        """Take one result of `made` per order, and settle each."""
         return [self.settled(each, next(made)) for each in orders]

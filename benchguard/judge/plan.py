@@ -1,7 +1,7 @@
-"""How many sets there are, what they are drawn from, and how much memory may be used for them. Pure but for memory.
+"""Plan the number of input sets, their distributions, and their memory. Pure, except for available_bytes().
 
-A case has K repeated sets and some that are for one sample each (carried.py says why). All are drawn the same way:
-the problem's own distribution makes at least half of either kind, the others share the rest.
+A case has repeated and one-use input sets (carried.py says why). Both kinds are drawn alike: at least half of each
+comes from the problem's own distribution, and the other distributions share the rest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .troubles import FaultError
 
 REPEATED_MIN = 2
 ONE_USE_WISHED = 4
-"""As many as the test of first use can work with."""
+"""The fewest one-use sets with which the test for caching works (carried.py)."""
 
 SLOTS_MIN = 2
 
@@ -32,8 +32,7 @@ class Sizes:
 
 
 def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int) -> SlotPlan:
-    """At least REPEATED_MIN repeated sets, whatever `pool_bytes` says; then ONE_USE_WISHED for one use; then more of
-    both."""
+    """Plan REPEATED_MIN repeated sets, even beyond `pool_bytes`; then ONE_USE_WISHED one-use sets; then both."""
     room = min(pool_bytes // max(1, sizes.inputs), pool_bytes // max(1, sizes.kept))
     total = min(max(sets_max, REPEATED_MIN) + one_use, max(room, REPEATED_MIN))
     once = min(one_use, total - REPEATED_MIN, max(ONE_USE_WISHED, total // 2))
@@ -42,8 +41,10 @@ def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int) -> SlotPlan
 
 
 def spread(names: Sequence[str], counts: Sequence[int], chance: random.Random) -> list[str]:
-    """Distributions for so many sets of each kind, each kind in random order: the first name, the problem's own, for
-    at least half of them, the others in turn for the rest."""
+    """Distributions for `counts` sets of each kind, in random order within a kind.
+
+    At least half get the first name, the problem's own distribution; the others take turns for the rest.
+    """
     others = list(names[1:])
     chance.shuffle(others)
     turn = itertools.cycle(others)
@@ -57,7 +58,7 @@ def spread(names: Sequence[str], counts: Sequence[int], chance: random.Random) -
 
 
 def check_room(sizes: Sizes, available: int) -> None:
-    """Raises FaultError where not even the fewest sets fit."""
+    """Raises FaultError if even the fewest sets do not fit."""
     need = REPEATED_MIN * (sizes.inputs + sizes.kept) + SLOTS_MIN * sizes.outputs
     if need > available:
         raise FaultError(
@@ -67,7 +68,7 @@ def check_room(sizes: Sizes, available: int) -> None:
 
 
 def available_bytes() -> int:
-    """Memory that may still be had: of the machine, or of our control group if that allows less."""
+    """Available memory of the machine, or of this process's cgroup if that is less."""
     found = [1 << 62]
     for line in _text("/proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):

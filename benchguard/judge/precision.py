@@ -1,18 +1,17 @@
-"""Whether errors look like those of a lower precision than the output's dtype promises. A note, never a verdict.
+"""Detect errors that look like those of a lower precision than the output's dtype. The result is a note, not a verdict.
 
-Two signs, each from a sample of elements whose expected value is neither 0 nor tiny.
+Two signs are used, each from a sample of elements whose expected value is neither 0 nor tiny.
 
-Grid: all, or nearly all, outputs are numbers that a lower precision has too, though the expected values are not.
-They were computed, or stored on the way, in that precision, and converted.
+Grid: nearly all outputs are exactly representable in a lower precision, although the expected values are not. The
+outputs were computed or stored in that precision, and converted.
 
-Size: the median of |error| / |expected|. Operands rounded to p bits leave in a product, or in a sum of products
-with random signs, a relative error whose median is about 2**-(p + 1); FLOOR_BITS is that, with a margin. Honest
-float32 stays far below: a sum of n terms, one after the other, has about 2**-24 * sqrt(n) / 3, which is 2**-15.6 for
-n = 2**20, and a tree of sums less; tf32's is about 2**-12. A median hides what happens to a few elements (an outlier,
-a cancellation), and that is meant: an ill-conditioned element says nothing of precision. It also hides rounded
-operands whose errors cancel, as in a long sum of numbers of one sign. An algorithm that loses digits honestly, or an
-approximation (tanh.approx.f32 has 2**-11), has the errors of a lower precision too: hence "looks like". Given the
-errors of an honest baseline of the problem, whoever is at most BASELINE_BITS worse than that is not noted.
+Size: the median of |error| / |expected|. Operands rounded to p bits give a product, or a sum of products with random
+signs, a relative error with a median of about 2**-(p + 1); FLOOR_BITS is that with a margin. Real float32 stays far
+below: a sequential sum of n terms has about 2**-24 * sqrt(n) / 3, which is 2**-15.6 for n = 2**20, and a tree of sums
+has less; tf32 has about 2**-12. A median ignores single elements (outliers, cancellation) on purpose, because
+ill-conditioned elements say nothing about precision. It also misses rounded operands whose errors cancel, as in a long
+sum of numbers of one sign. Algorithms that lose digits, and approximations (tanh.approx.f32 has 2**-11), look like a
+lower precision too. If the problem has a baseline, outputs at most BASELINE_BITS worse than it get no note.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from .formats import FLOATS, Array, Doubles, FloatFormat, decoded, rounded
 
 SAMPLE = 1 << 16
 ELEMENTS_MIN = 32
-"""Below, a few lucky elements would say it all."""
+"""With fewer elements, chance would decide."""
 
 SHARE = 0.99
 BASELINE_BITS = 2.0
 FLOOR_BITS = 2.5
-"""A median error of at least 2**-(digits + this) is one of so many digits."""
+"""A median error of at least 2**-(digits + FLOOR_BITS) counts as that of a format with `digits` digits."""
 
 LOWER: tuple[tuple[str, FloatFormat], ...] = (
     ("float32", FLOATS["float32"]),
@@ -41,14 +40,17 @@ LOWER: tuple[tuple[str, FloatFormat], ...] = (
     ("bfloat16", FLOATS["bfloat16"]),
     ("float8", FloatFormat(4, -126, FLOATS["float32"].largest)),
 )
-"""From high to low; the range of exponents is float32's, because values are scaled to fit in float8. By size of
-errors alone e4m3 and e5m2 cannot be told apart."""
+"""From high to low precision. The exponents are float32's, because kernels scale values to fit in float8. The size of
+errors alone does not distinguish e4m3 from e5m2."""
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Of a sample of elements. `median` is of the relative errors; `grids` are the shares of elements that lie on the
-    grid of each of LOWER, and of expected values, rounded to the output's dtype, that do."""
+    """Errors of a sample of elements.
+
+    `median` is of the relative errors. `grids` has, for each format in LOWER, the share of outputs on its grid, and
+    the share of expected values, rounded to the output's dtype, on its grid.
+    """
 
     count: int = 0
     median: float = 0.0
@@ -56,7 +58,7 @@ class Errors:
 
 
 def errors_of(pairs: Sequence[tuple[Array, Array]], dtype: DType, tolerance: Tolerance) -> Errors:
-    """Of (actual as stored, expected), each flat; at least one pair."""
+    """The errors of pairs (actual as stored, expected), all flat; at least one pair."""
     step = max(1, sum(len(actual) for actual, _ in pairs) // SAMPLE)
     numbers = decoded(dtype, np.concatenate([actual[::step] for actual, _ in pairs]))
     wanted = np.concatenate([expected[::step].astype(np.float64) for _, expected in pairs])
@@ -72,7 +74,7 @@ def errors_of(pairs: Sequence[tuple[Array, Array]], dtype: DType, tolerance: Tol
 
 
 def note(buffer: str, dtype: DType, errors: Errors, baseline: Errors | None = None) -> str:
-    """Empty, or what the errors look like."""
+    """The note; empty if the errors suit the dtype."""
     if errors.count < ELEMENTS_MIN:
         return ""
     digits = FLOATS[dtype].digits
@@ -81,7 +83,7 @@ def note(buffer: str, dtype: DType, errors: Errors, baseline: Errors | None = No
         ours, theirs = errors.grids[i]
         honest = baseline is not None and baseline.count >= ELEMENTS_MIN and baseline.grids[i][0] >= SHARE
         if ours >= SHARE and theirs < SHARE / 2 and not honest:
-            return f"{buffer}: {ours:.0%} of the {dtype} outputs are numbers of {name}"
+            return f"{buffer}: {ours:.0%} of the {dtype} outputs are exact {name} values"
     if baseline is not None and errors.median <= baseline.median * 2.0**BASELINE_BITS:
         return ""
     for _, name, form in reversed(lower):
@@ -94,5 +96,5 @@ def note(buffer: str, dtype: DType, errors: Errors, baseline: Errors | None = No
 
 
 def _on_grid(values: Doubles, form: FloatFormat) -> float:
-    """The share of values that rounding leaves as they are."""
+    """The share of values that rounding does not change."""
     return float((rounded(values, form) == values).mean())

@@ -1,7 +1,7 @@
-"""The judge's process, as the supervisor has it: asked over a socket pair, ended with all that it started.
+"""The supervisor's handle on the judge's process: ask questions over a socket pair, and kill its group at the end.
 
-It runs the problem's code, which may print, raise, exit, crash or hang: each ends in one line that says so. No
-signal is taken and nothing is global, so that this works in any thread of a notebook.
+The judge runs the problem's code, which may print, raise, exit, crash or hang; each becomes a one-line message. This
+module installs no signal handler and keeps no global state, so that it works in any thread of a notebook.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .contract import Answer, Question, Trouble, decode_answer, encode
 
 STDERR_BYTES = 1 << 15
 GRACE_SECONDS = 1.0
-"""For the judge to end by itself when there are no more questions."""
+"""Time for the judge to end by itself after the last question."""
 
 _FOLDER = Path(__file__).resolve().parents[2]
 _START = (
@@ -47,16 +47,18 @@ _AnswerT = TypeVar("_AnswerT", bound=Answer)
 
 
 def command() -> list[str]:
-    """What starts a judge; a socket's descriptor and the number of its parent are to be added.
+    """The command that starts a judge. Append a socket's descriptor and the parent's number.
 
-    The current folder, where the submission may be, is no place to import from: a torch.py in it would be trusted.
+    The working directory is not on sys.path: it may contain the submission, whose torch.py would be trusted.
     """
     return [sys.executable, "-c", _START, str(_FOLDER)]
 
 
 def judge_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """No shim, nothing preloaded, and no TF32 in a reference whatever its author or the caller's shell set; no
-    cache of compiled PTX, which is in a folder that others may write to. PYTHONPATH is the caller's wish."""
+    """The judge's environment: no shim, no preloaded libraries, no TF32 in references.
+
+    The cache of compiled PTX is off, because other processes may write to its folder. PYTHONPATH is kept.
+    """
     kept = {
         name: value
         for name, value in base.items()
@@ -66,7 +68,7 @@ def judge_environment(base: Mapping[str, str]) -> dict[str, str]:
 
 
 class JudgeProcess:
-    """A context manager. Questions may be asked ahead; answers come in their order.
+    """A context manager. Several questions may be asked at once; answers come in the same order.
 
     `timeout` is how long an answer is waited for, in seconds.
     """
@@ -100,7 +102,7 @@ class JudgeProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end.close()  # it ends at the end of its questions
+        self._end.close()  # the judge ends when its socket closes
         if kind is None and self._failure is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._child.wait(GRACE_SECONDS)
@@ -112,7 +114,7 @@ class JudgeProcess:
         return self._child.pid
 
     def ask(self, question: Question) -> None:
-        """Without waiting. Raises BenchguardError if the judge is gone."""
+        """Ask without waiting for the answer. Raises BenchguardError if the judge has ended."""
         if self._failure is not None:
             raise self._failure
         try:
@@ -121,7 +123,7 @@ class JudgeProcess:
             raise self._died() from None
 
     def answer(self, kind: type[_AnswerT], timeout: float | None = None) -> tuple[_AnswerT, list[int]]:
-        """The answer to the oldest question that has none, and its descriptors, which are the caller's.
+        """Wait for the answer to the oldest open question. The caller owns the descriptors.
 
         Raises UsageError or ProblemError for Trouble, after which others are answered still; BenchguardError if
         the judge died or is not done in time, after which nothing is.
@@ -136,18 +138,18 @@ class JudgeProcess:
         except TimeoutError:
             raise self._hangs(seconds, kind.__name__) from None
         except MessageError as error:
-            raise self._fail(f"the judge's process said what is no message: {error}") from error
+            raise self._fail(f"the judge sent a malformed message: {error}") from error
         try:
             found = decode_answer(data)
         except msgspec.MsgspecError as error:
             _close(descriptors)
-            raise self._fail(f"the judge's process said what is no answer: {error}") from error
+            raise self._fail(f"the judge sent a malformed answer: {error}") from error
         if isinstance(found, kind):
             return found, list(descriptors)
         _close(descriptors)
         if isinstance(found, Trouble):
             raise UsageError(found.text) if found.usage else ProblemError(found.text)
-        raise self._fail(f"the judge answered with {type(found).__name__} where {kind.__name__} is due")
+        raise self._fail(f"the judge answered with {type(found).__name__}, expected {kind.__name__}")
 
     def _died(self) -> BenchguardError:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -158,25 +160,25 @@ class JudgeProcess:
 
     def _hangs(self, seconds: float, awaited: str) -> BenchguardError:
         with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-            os.kill(self._child.pid, signal.SIGABRT)  # faulthandler then says where it was
+            os.kill(self._child.pid, signal.SIGABRT)  # faulthandler then prints a traceback
             self._child.wait(GRACE_SECONDS)
         kill_group(self._child)
         place = place_of_crash(self._errors.text())
-        where = f"; it was at {place}" if place else ""
+        where = f", at {place}" if place else ""
         return self._fail(
             f"the judge did not answer within {seconds:g} s (waiting for {awaited}){where}; "
-            "give it longer, or make the problem's sizes smaller"
+            "raise --timeout, or make the problem smaller"
         )
 
     def _fail(self, text: str) -> BenchguardError:
-        """From now on every call fails so."""
+        """Kill the judge; all later calls raise the same error."""
         self._failure = BenchguardError(text)
         kill_group(self._child)
         return self._failure
 
 
 class _Tail:
-    """The last of what a pipe says, read so that who writes to it never waits."""
+    """Keeps the end of a pipe's output. A thread reads it, so that writers never block."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
@@ -185,7 +187,7 @@ class _Tail:
         self._thread.start()
 
     def text(self) -> str:
-        """Of a process that has ended. A process that it left behind may hold the pipe open."""
+        """The output of a process that has ended. Waits briefly, because an orphan may hold the pipe open."""
         self._thread.join(0.5)
         return self._kept.decode("utf-8", "replace")
 
@@ -200,7 +202,7 @@ class _Tail:
 
 
 def last_words(stderr: str) -> str:
-    """Its last line; of a crash, what it was and where."""
+    """The last line of standard error; for a crash, its kind and place."""
     lines = [text for text in map(str.strip, stderr.splitlines()) if text]
     fatal = next((each for each in reversed(lines) if each.startswith("Fatal Python error")), None)
     if fatal is not None:
@@ -210,7 +212,7 @@ def last_words(stderr: str) -> str:
 
 
 def place_of_crash(stderr: str) -> str:
-    """Where faulthandler saw the problem's code: the innermost line that is not ours and no library's."""
+    """The innermost line of the problem's code in faulthandler's traceback."""
     dump = stderr[max(stderr.rfind("Fatal Python error"), 0) :]
     for path, number in _PLACE.findall(dump):
         if not is_library(path):
@@ -219,7 +221,7 @@ def place_of_crash(stderr: str) -> str:
 
 
 def is_library(path: str) -> bool:
-    """Neither a problem's file nor a user's."""
+    """Whether a file belongs to benchguard, to Python, or to an installed package."""
     return (
         path.startswith("<")
         or Path(path).is_relative_to(Path(__file__).parents[1])

@@ -1,7 +1,7 @@
-"""What is right: expected outputs, in the judge's own memory and nowhere else.
+"""Expected outputs, which exist only in the judge's memory.
 
-Floats are kept in float64. Where memory is short they are kept in float32, if each value's rounding is less than
-2**-SPILL_BITS of its own tolerance; else there are fewer sets.
+Floats are kept in float64. If memory is short, they are kept in float32, provided that rounding changes no value by
+more than 2**-SPILL_BITS of its tolerance; otherwise there are fewer sets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PART = 1 << 16
 
 
 class SpillError(Exception):
-    """float32 is too coarse for these."""
+    """float32 is too coarse for these values."""
 
 
 Expected = Mapping[str, Array]
@@ -31,12 +31,14 @@ Expected = Mapping[str, Array]
 
 
 def expected_of(case: TestCase, arrays: Mapping[str, Any]) -> dict[str, Array]:
-    """Raises FaultError for what is not as the case says."""
+    """Raises FaultError for outputs that differ from the case's specification."""
     given = case.expected(arrays)
     buffers = case.spec.checked
     if set(given) != {buffer.name for buffer in buffers}:
         wanted = ", ".join(buffer.name for buffer in buffers)
-        raise FaultError(f"expected() gives {', '.join(sorted(given)) or 'nothing'}; the case has {wanted}")
+        raise FaultError(
+            f"expected() returned {', '.join(sorted(given)) or 'nothing'}; the case has {wanted}"
+        )
     found = {}
     for buffer in buffers:
         array = to_numpy(given[buffer.name])
@@ -47,7 +49,7 @@ def expected_of(case: TestCase, arrays: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def spilled(case: TestCase, expected: Expected) -> dict[str, Array]:
-    """The same, floats in float32. Raises SpillError."""
+    """Convert floats to float32. Raises SpillError."""
     return {
         buffer.name: _narrow(expected[buffer.name], case.tolerances[buffer.name])
         if is_float(buffer.dtype)
@@ -57,7 +59,7 @@ def spilled(case: TestCase, expected: Expected) -> dict[str, Array]:
 
 
 def kept_bytes(spec: CaseSpec, spill: bool) -> int:
-    """Of one set: expected outputs, and the copy of actual ones that later samples are compared with."""
+    """Bytes per set: expected outputs, and the copy of the first sample's outputs."""
     total = 0
     for buffer in spec.checked:
         item = stored_dtype(buffer.dtype).itemsize
@@ -66,17 +68,17 @@ def kept_bytes(spec: CaseSpec, spill: bool) -> int:
 
 
 def check_answers(spec: CaseSpec, sets: Sequence[Expected]) -> None:
-    """Raises FaultError if every set has the same answer: it could be given without looking at the inputs."""
+    """Raises FaultError if all sets have the same expected outputs: a kernel need not read its inputs."""
     first, *others = sets
     names = [buffer.name for buffer in spec.checked]
     if others and all(same_bits(each[name], first[name]) for each in others for name in names):
         raise FaultError(
-            f"expected() gives the same for all {len(sets)} input sets; it does not use its inputs"
+            f"expected() returned the same result for all {len(sets)} input sets; compute it from the inputs"
         )
 
 
 def as_output(buffer: Buffer, expected: Array) -> Array:
-    """Expected elements in the output's own dtype, rounded to nearest."""
+    """Expected elements rounded to nearest in the output's dtype."""
     stored = stored_dtype(buffer.dtype)
     if not is_float(buffer.dtype):
         return expected
@@ -90,21 +92,21 @@ def _count(buffer: Buffer) -> int:
 
 
 def _floats(buffer: Buffer, flat: Array) -> Array:
-    """In float32 if they came in a dtype that it holds, else in float64."""
+    """Floats in float32 if that holds their dtype, otherwise in float64."""
     if flat.dtype.kind not in "fViub":  # V: ml_dtypes'
-        raise FaultError(f"expected() gives {flat.dtype} for {buffer.name}; give real numbers")
+        raise FaultError(f"expected() returned {flat.dtype} for {buffer.name}; return real numbers")
     narrow = flat.dtype.itemsize <= 4 and flat.dtype.kind not in "iu"
     values = flat.astype(np.float32 if narrow else np.float64)
     if len(values) and not np.isfinite(values).any():
         raise FaultError(
-            f"expected() gives no finite number for {buffer.name}, so NaN everywhere would be right; "
-            "mend it, or leave out the distribution"
+            f"expected() returned no finite number for {buffer.name}, so all-NaN outputs would pass; "
+            "fix the reference, or exclude the distribution"
         )
     return values
 
 
 def _whole(buffer: Buffer, flat: Array) -> Array:
-    """Integers and bool: exactly representable, or it is no expected value."""
+    """Integers and bools. Raises FaultError for values that the dtype cannot represent exactly."""
     target = np.dtype(buffer.dtype)
     with np.errstate(all="ignore"):
         converted = flat.astype(target)
@@ -113,7 +115,9 @@ def _whole(buffer: Buffer, flat: Array) -> Array:
         info = np.iinfo(target)
         exact = bool((flat >= float(info.min)).all() and (flat < float(info.max) + 1).all())
     if not exact:
-        raise FaultError(f"expected() gives values for {buffer.name} that {buffer.dtype} cannot hold exactly")
+        raise FaultError(
+            f"expected() returned values for {buffer.name} that {buffer.dtype} cannot hold exactly"
+        )
     return np.asarray(converted.view(stored_dtype(buffer.dtype)))
 
 

@@ -1,8 +1,8 @@
-"""What is known of a case's samples so far: of each input set the first outputs in full, of later ones what differs.
+"""Check the outputs of a case's samples.
 
-A set's first outputs are copied into memory that nobody else has, then compared with what is right. Most kernels
-give the same bits each time, so a later sample is compared with that copy, bit by bit, which is fast; it is as right
-or as wrong as the copy is. Only one that differs is compared with what is right itself.
+The first outputs of each input set are copied to private memory, then compared with the expected outputs. Most kernels
+are deterministic, so later outputs are compared with that copy bit by bit, which is fast. Only outputs that differ from
+the copy are compared with the expected outputs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""
 
 Second = Callable[[int, Copy], str | None]
-"""The problem's own verdict of a set's outputs: None, or why they are wrong."""
+"""The problem's own verdict on a set's outputs: None, or why they are wrong."""
 
 
 @dataclass
 class SetState:
-    """`copied` is set when `copy` is there; `same` samples have its bits, itself included."""
+    """`copied` is set when `copy` exists. `same` counts samples with equal bits, the copied sample included."""
 
     copied: threading.Event = field(default_factory=threading.Event)
     copy: Copy = field(default_factory=dict)
@@ -42,7 +42,7 @@ class SetState:
 
 
 class Samples:
-    """Of one case. Its methods may run in several threads; `first` once for each set, before its `later` end."""
+    """The samples of one case. Methods are thread-safe; call `first` once per set, before its calls of `later` end."""
 
     def __init__(
         self,
@@ -71,19 +71,19 @@ class Samples:
         self.max_relative = 0.0
 
     def first(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
-        """The first sample of a set. `release` is called as soon as `slot` is not needed."""
+        """Check the first sample of a set. Calls `release` as soon as `slot` is no longer needed."""
         state = self.sets[of_set]
         try:
             state.copy, state.sample = self._copy(slot), number
             with self._lock:
                 state.same += 1
         finally:
-            state.copied.set()  # also without memory for it: who waits is to fail, not to hang
+            state.copied.set()  # even if copying failed, so that waiting threads fail instead of hanging
         release()
         state.mismatch = self._judge(number, of_set, state.copy)
 
     def later(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
-        """Another sample of a set, of which the first has been, or is being, looked at."""
+        """Check another sample of a set. Waits until the first one is copied."""
         state = self.sets[of_set]
         state.copied.wait()
         if self._same(slot, state.copy):
@@ -104,12 +104,12 @@ class Samples:
                 self.wrong_later.append(mismatch)
 
     def mismatch(self, number: int, of_set: int, reason: str) -> Mismatch:
-        """By the problem's own verdict."""
+        """A mismatch according to the problem's own verdict."""
         buffer = self._buffers[0]
         return Mismatch(number, of_set, self._distributions[of_set], buffer.name, 0, _count(buffer), reason)
 
     def _judge(self, number: int, of_set: int, copy: Copy) -> Mismatch | None:
-        """By the tolerances; with an own verdict they only say how large the errors are."""
+        """Compare by the tolerances. If the problem has its own verdict, only measure the errors."""
         found = None
         for buffer in self._buffers:
             comparison = compare(
@@ -144,7 +144,7 @@ class Samples:
 
 
 def _views(buffers: Sequence[Buffer], layout: Layout, slot: Bytes) -> list[tuple[str, Array]]:
-    """Each output's elements in a slot."""
+    """A view of each output's elements in a slot."""
     found = []
     for buffer in buffers:
         offset, size = layout.places[buffer.name]
@@ -153,7 +153,7 @@ def _views(buffers: Sequence[Buffer], layout: Layout, slot: Bytes) -> list[tuple
 
 
 def mismatch_text(buffer: Buffer, comparison: Comparison) -> str:
-    """For people: which element, what it should be, what it is, and how many are wrong."""
+    """Message: index, expected and actual value of the first wrong element, and the number of wrong elements."""
     assert comparison.first is not None
     index, expected, actual = comparison.first
     place = (

@@ -1,4 +1,4 @@
-"""A problem, opened, and the answers to what is asked about it."""
+"""Open a problem and answer the supervisor's questions about it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from .troubles import FaultError, trouble_of
 from .workers import Workers, can_fork
 
 Load = Callable[[str, str, Mapping[str, str]], Suite]
-"""From PATH[:NAME], adapter, options."""
+"""Opens a suite from PATH[:NAME], adapter and options."""
 
 SHARE_OF_MEMORY = 6
-"""Input sets, references and output slots of all cases together leave half of what is available."""
+"""Input sets, references and output slots of all cases together use at most half of the available memory."""
 
 PAGE = 4096
 
 
 class Session:
-    """Answers questions in their order, in one thread. What fails is answered with Trouble."""
+    """Answers questions in order, in one thread. Failures are answered with Trouble."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -48,7 +48,7 @@ class Session:
         self._suite: Suite | None = None
 
     def answer(self, question: Question) -> tuple[Answer, list[int]]:
-        """The answer and its descriptors, which are the caller's to close."""
+        """The answer and its descriptors, which the caller closes."""
         doing = "opening the problem" if isinstance(question, Ask) else ""
         try:
             if isinstance(question, Ask):
@@ -58,7 +58,7 @@ class Session:
             if isinstance(question, AskThrowaway):
                 return self._throwaway()
             if not 0 <= question.case < len(self._cases):
-                raise UsageError(f"there is no case {question.case}; there are {len(self._cases)}")
+                raise UsageError(f"no case {question.case}; the problem has {len(self._cases)} cases")
             what = {AskSecrets: "its secret inputs and references", AskExpected: "its expected outputs"}
             doing = f"case {self._names[question.case]}: {what.get(type(question), 'its samples')}"
             case = self._cases[question.case]
@@ -118,7 +118,7 @@ class Session:
 
 
 def _tools(cases: Sequence[TestCase]) -> Tools:
-    """Forks before any other thread of ours begins."""
+    """Fork the workers, before this process starts other threads."""
     count = threads()
     problem = threading.Lock()
     samples = ThreadPoolExecutor(count, "samples")
@@ -129,9 +129,9 @@ def _tools(cases: Sequence[TestCase]) -> Tools:
 def _chosen(suite: Suite, names: tuple[str, ...]) -> list[TestCase]:
     there = {case.spec.name: case for case in suite.cases}
     if len(there) < len(suite.cases):
-        raise FaultError("two of its cases have the same name; give each its own")
+        raise FaultError("two cases of the problem have the same name; rename one")
     if not there:
-        raise FaultError("it has no cases; give it one")
+        raise FaultError("the problem has no cases; add one")
     unknown = [name for name in names if name not in there]
     if unknown:
         known = ", ".join(list(there)[:20])
@@ -140,7 +140,7 @@ def _chosen(suite: Suite, names: tuple[str, ...]) -> list[TestCase]:
 
 
 def _check_case(case: TestCase) -> None:
-    """What a problem must say before anything of it is made. Raises FaultError."""
+    """Validate a case's specification. Raises FaultError."""
     spec: CaseSpec = case.spec
     names = [argument.name for argument in spec.arguments]
     fault = ""
@@ -149,7 +149,7 @@ def _check_case(case: TestCase) -> None:
     elif not any(buffer.bytes for buffer in spec.checked):
         fault = "it has no output with an element"
     elif not case.distributions or len(set(case.distributions)) < len(case.distributions):
-        fault = "its distributions are none, or not all different"
+        fault = "its distributions are missing or not all different"
     for buffer in spec.buffers:
         fault = fault or _buffer_fault(buffer)
     for buffer in spec.checked:
@@ -160,11 +160,11 @@ def _check_case(case: TestCase) -> None:
             text = check_tolerance(tolerance)
             fault = fault or (f"of its output {buffer.name}, {text}" if text else "")
     if fault:
-        raise FaultError(f"case {spec.name}: {fault}; mend the problem")
+        raise FaultError(f"case {spec.name}: {fault}; fix the problem")
 
 
 def _buffer_fault(buffer: Buffer) -> str:
-    """Strides must be as many as extents; those of an output must not put two elements in one place."""
+    """Why strides are invalid: their number differs from the shape's, or two elements of an output share memory."""
     if buffer.strides is None:
         return ""
     if len(buffer.strides) != len(buffer.shape):
@@ -175,6 +175,6 @@ def _buffer_fault(buffer: Buffer) -> str:
     for step, extent in sorted(zip(buffer.strides, buffer.shape, strict=True)):
         if extent > 1:
             if step <= reach:
-                return f"two elements of its output {buffer.name} may be in one place"
+                return f"two elements of its output {buffer.name} may share memory"
             reach += step * (extent - 1)
     return ""

@@ -1,4 +1,4 @@
-"""What goes wrong in a problem's code, as one line that says where."""
+"""Describe failures of a problem's code in one line with their place."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from .process import is_library
 
 
 class FaultError(BenchguardError):
-    """A problem that does not do what its own specification says."""
+    """The problem contradicts its own specification."""
 
 
 def trouble_of(error: BaseException, doing: str) -> Trouble:
-    """`doing` is what was tried: "case n=1024: its inputs for distribution normal"."""
+    """`doing` names the failed action, such as "case n=1024: its inputs for distribution normal"."""
     text = told(error)
     return Trouble(one_line(f"{doing}: {text}" if doing else text), isinstance(error, UsageError))
 
 
 def told(error: BaseException) -> str:
-    """What went wrong, where, and what to do."""
+    """Message: the failure, its place, and what to do."""
     if isinstance(error, BenchguardError):
         return str(error)
     what = "it called exit()" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
     if isinstance(error, MemoryError):
         what = f"not enough memory ({error})" if str(error) else "not enough memory"
     where = place_of(error, lambda file: not is_library(file)) or place_of(error, lambda _: True)
-    return f"{what}{f' at {where}' if where else ''}; mend the problem's code there"
+    return f"{what}{f' at {where}' if where else ''}; fix the problem's code there"

@@ -1,4 +1,4 @@
-"""The judge's process. Trusted with the problem's code, and with what nobody else may see."""
+"""The main program of the judge's process, which runs the problem's code and holds the secret inputs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from .session import Load, Session
 
 
 def main(descriptor: int, parent: int, load: Load | None = None) -> None:
-    """Answer what comes from `descriptor` until its other end is closed, and end the process."""
+    """Answer questions from `descriptor` until the supervisor closes its end, and end the process."""
     protect(parent)
-    os.dup2(2, 1)  # what a problem prints is for people
-    faulthandler.enable()  # says where a problem's code crashed, or hangs when we are aborted
+    os.dup2(2, 1)  # the problem's output is shown if the judge fails
+    faulthandler.enable()  # prints a traceback on a crash, and on SIGABRT when the supervisor's time-out strikes
     end = socket.socket(fileno=descriptor)
-    os.register_at_fork(after_in_child=end.close)  # or our end would not be its end
+    os.register_at_fork(
+        after_in_child=end.close
+    )  # or a child would keep the socket open after this process ends
     questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(end, questions), name="questions", daemon=True).start()
     session = Session(load or open_suite)
@@ -41,14 +43,14 @@ def main(descriptor: int, parent: int, load: Load | None = None) -> None:
 
 
 def open_suite(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
-    """Imported late: an adapter may bring much with it."""
+    """Open a suite. Adapters are imported here because some import large packages."""
     from ..adapters import load_suite  # noqa: PLC0415
 
     return load_suite(problem, adapter, options)
 
 
 def _listen(end: socket.socket, questions: queue.SimpleQueue[Question]) -> None:
-    """A thread of its own, so that the process ends with its supervisor also while the problem's code runs."""
+    """Read questions in a thread, so that the process ends with its supervisor even while the problem's code runs."""
     try:
         while True:
             data, descriptors = receive(end)
@@ -58,5 +60,5 @@ def _listen(end: socket.socket, questions: queue.SimpleQueue[Question]) -> None:
     except ClosedError:
         os._exit(0)
     except (MessageError, OSError, msgspec.MsgspecError) as error:
-        print(f"a question cannot be read: {error}", file=sys.stderr, flush=True)
+        print(f"malformed question: {error}", file=sys.stderr, flush=True)
         os._exit(1)

@@ -1,9 +1,8 @@
-"""Several processes that make sets, forked from the judge's once the problem is open: they have its modules, and what
-it keeps for its cases.
+"""Processes that make input sets, forked from the judge after it has opened the problem, with all of its modules.
 
-One that raises says what would have been raised here. One that dies takes the judge with it, in the same way: whoever
-waits for the judge is told what the problem's code did, as if it had done it here. They have no descriptor but their
-own socket, which the judge writes orders to; pool and answers come with each.
+An exception in a worker is raised again in the judge. A worker that dies takes the judge with it, with the same status,
+so that the supervisor sees what the problem's code did. A worker's only descriptor is its socket; the pool and the
+memory for answers come with each order.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ from .reference import SpillError
 from .troubles import FaultError, told
 
 WIDE = 8
-"""Bytes of the widest element that is kept."""
+"""Bytes of the widest kept element."""
 
 COPIES = 4
-"""Of a set, WIDE bytes an element, that a worker has at a time: drawn, given to the reference, its own, kept."""
+"""Copies of a set that a worker holds at once: drawn, passed to the reference, computed, kept."""
 
 SHARE_OF_MEMORY = 4
 MAPS = Path("/proc/self/maps")
@@ -52,13 +51,13 @@ DRIVERS = ("/libcuda.so", "/libamdhip64.so")
 class _Asked(msgspec.Struct, frozen=True):
     order: Order
     answers: int
-    """Where in the answers' memory."""
+    """Offset in the answers' memory."""
 
 
 class _Done(msgspec.Struct, frozen=True, tag=True):
     digests: dict[str, bytes]
     dtypes: dict[str, str]
-    """Of the answers, by buffer."""
+    """Dtypes of the answers, by buffer."""
 
 
 class _Fault(msgspec.Struct, frozen=True, tag=True):
@@ -78,14 +77,16 @@ _decode_reply = msgspec.json.Decoder(_Done | _Fault).decode
 
 
 def can_fork() -> bool:
-    """Not where a GPU's driver is loaded: what it has in a process does not outlive a fork, and references that are
-    computed on a GPU wait for that, not for cores."""
+    """Whether workers can be used: not after a GPU driver is loaded, because its state does not survive a fork.
+
+    References that are computed on a GPU would not gain from more CPU processes anyway.
+    """
     mapped = MAPS.read_text(encoding="utf-8", errors="replace")
     return not any(driver in mapped for driver in DRIVERS)
 
 
 class Workers:
-    """A making.Maker."""
+    """A making.Maker that distributes orders among forked processes."""
 
     def __init__(self, cases: Sequence[TestCase], count: int) -> None:
         self._cases = cases
@@ -93,11 +94,11 @@ class Workers:
         self._ends: list[socket.socket] = []
         self._children: list[int] = []
         with shared_threads(max(1, threads() // count)), warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # our thread that listens holds nothing
+            warnings.simplefilter("ignore", DeprecationWarning)  # the listening thread holds no lock
             for _ in range(count):
                 try:
                     self._fork()
-                except OSError:  # no more processes may be had
+                except OSError:  # the limit of processes is reached
                     if not self._ends:
                         raise
                     break
@@ -133,16 +134,16 @@ class Workers:
         return found
 
     def close(self) -> None:
-        """They end when there can be no more orders."""
+        """Close the sockets, at which the workers end, and wait for them."""
         for each in self._ends:
             each.close()
         for child in self._children:
             os.waitpid(child, 0)
 
     def _replies(self, asked: Sequence[_Asked], descriptors: Sequence[int]) -> list[_Done | _Fault]:
-        """In their order, up to the first fault at least."""
+        """Replies in the order of `asked`, up to the first fault."""
         count = min(len(self._ends), self._room(asked))
-        busy: dict[int, int] = {}  # worker: what it was asked
+        busy: dict[int, int] = {}  # worker: index of its order
         found: dict[int, _Done | _Fault] = {}
         due = iter(range(len(asked)))
         poll = select.poll()
@@ -167,7 +168,7 @@ class Workers:
                         data, _ = receive(self._ends[worker])
                         reply = found[busy.pop(worker)] = _decode_reply(data)
                         if isinstance(reply, _Fault):
-                            due = iter(())  # what follows is not wanted any more
+                            due = iter(())  # give out no more orders
                         give(worker)
             except ClosedError:
                 _die_like(self._children[worker])
@@ -175,12 +176,12 @@ class Workers:
         return [found[number] for number in sorted(found) if number <= first]
 
     def _room(self, asked: Sequence[_Asked]) -> int:
-        """How many may work at once."""
+        """The number of workers for which memory suffices."""
         need = max(_working_bytes(self._cases[each].spec) for each in {one.order.case for one in asked})
         return max(1, available_bytes() // SHARE_OF_MEMORY // need)
 
     def _answers(self, asked: _Asked, dtypes: Mapping[str, str], memory: Bytes) -> dict[str, Array]:
-        """Views of what a worker kept, flat."""
+        """Flat views of the answers that a worker kept."""
         places, _ = self._places[asked.order.case]
         found = {}
         for name, dtype in dtypes.items():
@@ -191,7 +192,7 @@ class Workers:
 
 
 def _places(spec: CaseSpec) -> tuple[dict[str, tuple[int, int]], int]:
-    """Where each answer of a set is, and how many elements it has; the bytes of all."""
+    """Offset and number of elements of each answer of a set, and the total size in bytes."""
     places, offset = {}, 0
     for each in spec.checked:
         count = int(np.prod(each.shape, dtype=np.int64))
@@ -206,7 +207,7 @@ def _working_bytes(spec: CaseSpec) -> int:
 
 
 def _work(end: socket.socket, parent: int, cases: Sequence[TestCase]) -> NoReturn:
-    """The rest of a worker's life."""
+    """The worker's main loop. Does not return."""
     try:
         protect(parent)
         places = [_places(case.spec)[0] for case in cases]
@@ -245,7 +246,7 @@ def _made(
 
 @contextlib.contextmanager
 def _passing_on_aborts(busy: Any) -> Iterator[None]:
-    """Who aborts us to see where the problem's code is means that of a worker: it says so in its last words."""
+    """Forward SIGABRT to a busy worker, so that its traceback reaches stderr."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -260,12 +261,12 @@ def _passing_on_aborts(busy: Any) -> Iterator[None]:
     finally:
         signal.signal(signal.SIGABRT, signal.SIG_DFL)
         if faulthandler.is_enabled():
-            faulthandler.disable()  # or it takes its handlers to be in place
+            faulthandler.disable()  # enable() does nothing if it believes that its handlers are installed
             faulthandler.enable()
 
 
 def _die_like(child: int) -> NoReturn:
-    """With its exit status, or by its signal, without words of our own."""
+    """End this process with the child's exit status or signal, and print nothing."""
     try:
         _, status = os.waitpid(child, 0)
     except ChildProcessError:

@@ -1,1 +1,1 @@
-"""The submission's own process: confined, under the shim, and believed in nothing but the captures it leaves."""
+"""Run a submission in its own sandboxed process under the shim. Only the captures that it leaves count."""

@@ -1,4 +1,4 @@
-"""The supervisor beside a running quarantine: reads what it says, holds its time, and ends all of it."""
+"""Read the events and output of a running quarantine, enforce its limits, and kill all of its processes."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ import subprocess
 import time
 from collections.abc import Callable
 
+from .. import exit_status
 from ..ipc.lines import LineSplitter
 from . import group
 from .contract import EVENTS_MAX, LINE_MAX
 from .group import Group
 from .watch import Watch
 
-STATUS_TIMEOUT = 124
 OUTPUT_BYTES = 1 << 16
 WATCH_SECONDS = 0.1
 END_SECONDS = 3.0
-"""For the keeper to end what it has."""
+"""Time for the keeper to kill its processes."""
 _READ_BYTES = 1 << 16
 _LEFT_MAX = 1 << 21
-"""What is read of a pipe when all is over: pipes hold a MiB at most (pipe(7))."""
+"""Limit for the last read of a pipe: pipes hold 1 MiB at most (pipe(7))."""
 _POLL_SECONDS = 0.01
 
 
 class Attendant:
-    """Called by audit.supervise with the keeper's process. `events` and `output` are the reading ends of pipes,
-    `deadline` is by the monotonic clock. `handle` takes each line of events as a LineSplitter does."""
+    """audit.supervise calls this object with the keeper's process.
+
+    `events` and `output` are the reading ends of pipes, and `deadline` is of the monotonic clock. `handle` gets each
+    line of events, as in LineSplitter.
+    """
 
     def __init__(
         self,
@@ -46,26 +49,29 @@ class Attendant:
         self._watched = 0.0
         self.timed_out = False
         self.excess = ""
-        """What it took too much of."""
+        """The exceeded limit, for the user; empty if none was."""
 
     @property
     def trouble(self) -> str:
-        """What was wrong with its events."""
+        """Why an event was invalid; empty if none was."""
         return self._splitter.trouble
 
     @property
     def text(self) -> str:
-        """The last of what it printed."""
+        """The end of standard output and standard error."""
         return self._tail.decode("utf-8", "replace")
 
     def __call__(self, keeper: subprocess.Popen[bytes]) -> tuple[int, tuple[int, ...]]:
-        """Its status and the processes that are left. Nothing else is, whatever happens here."""
+        """Wait until the quarantine ends or exceeds a limit; return its status and the processes that survived SIGKILL.
+
+        The quarantine is killed even if waiting raises an exception.
+        """
         left: tuple[int, ...] = ()
         try:
             self._listen(keeper)
         finally:
             status, left = self._end(keeper)
-        return (STATUS_TIMEOUT if self.timed_out else status), left
+        return (exit_status.TIMEOUT if self.timed_out else status), left
 
     def _listen(self, keeper: subprocess.Popen[bytes]) -> None:
         with selectors.DefaultSelector() as selector:
@@ -96,7 +102,7 @@ class Attendant:
         return bool(self.timed_out or self.excess or self.trouble)
 
     def _read(self, descriptor: int) -> int | None:
-        """How much was there; 0 at the end of the pipe, None where there is nothing yet."""
+        """The number of bytes read; 0 at the end of the pipe, None if no data is available yet."""
         try:
             data = os.read(descriptor, _READ_BYTES)
         except BlockingIOError:
@@ -124,7 +130,7 @@ class Attendant:
 
 
 def _descriptor_of(pid: int) -> int | None:
-    """Readable when it ends; None where the system has no such thing."""
+    """A pidfd, which is readable when the process ends; None if the kernel has none."""
     try:
         return os.pidfd_open(pid)
     except OSError:

@@ -1,8 +1,8 @@
-"""What is asked of the quarantine, and what comes back of it.
+"""Messages between the supervisor and the quarantine.
 
-The supervisor writes one Order to a memfd that is the runner's standard input; nothing of a problem's code is in
-that process. The runner's events, a JSON line each on an inherited pipe, are what a hostile process says: they are
-for progress and for reasons, never for a verdict of pass.
+The supervisor writes one Order to a memfd that is the runner's standard input. No code of the problem runs in the
+quarantine. The runner sends events, one JSON line each, on an inherited pipe. A hostile submission can forge them, so
+they serve for progress and for reasons of failure, never for a verdict of pass.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ from ..problem.spec import CaseSpec, Layout
 Language = Literal["python", "cuda", "ptx"]
 
 Convention = Literal["arguments", "output_first", "tuple", "tuple_of_inputs", "input", "module"]
-"""How the entry is called. arguments: solution(*arguments in the order of the case); what it returns, if not None,
-are the outputs. output_first: kernel(output, *inputs) (pygpubench). tuple: custom_kernel((inputs..., outputs...)),
-returning the outputs (GPU MODE). tuple_of_inputs, input: custom_kernel((inputs...)), custom_kernel(the one input),
-returning the outputs (GPU MODE, where a task's data has no memory for them). module: entry is a class,
-ENTRY(*init)(*inputs) (KernelBench)."""
+"""How the entry is called.
+
+- arguments: solution(*arguments in the order of the case). A return value other than None replaces the outputs.
+- output_first: kernel(output, *inputs) (pygpubench).
+- tuple: custom_kernel((inputs..., outputs...)), which returns the outputs (GPU MODE).
+- tuple_of_inputs, input: custom_kernel((inputs...)) or custom_kernel(the only input), which returns the outputs
+  (GPU MODE tasks whose data has no memory for outputs).
+- module: the entry is a class, called as ENTRY(*init)(*inputs) (KernelBench).
+"""
 
 LINE_MAX = 1 << 16
 EVENTS_MAX = 1 << 14
@@ -32,16 +36,16 @@ Text: TypeAlias = Annotated[str, Meta(max_length=4096)]
 
 
 class Confine(msgspec.Struct, frozen=True):
-    """What the process may do. Sizes in bytes, times in seconds."""
+    """Permissions and limits of the process. Sizes are in bytes."""
 
     scratch: str
-    """The one folder it may write to; HOME, TMPDIR and every cache are in it."""
+    """The only writable folder. HOME, TMPDIR and all caches are in it."""
     readable: tuple[str, ...]
-    """Beside the system's and Python's folders: the submission."""
+    """Readable folders besides those of the system and of Python: the submission and the shim."""
     hidden: tuple[str, ...] = ()
-    """Folders it may not even read: the problem's, for its reference."""
+    """Unreadable folders: the problem's, because it contains the reference."""
     user: int | None = None
-    """Its uid and gid, where we are root; None: ours."""
+    """The uid and gid to run as, if the supervisor is root; None: the supervisor's own."""
     memory_bytes: int = 0
     processes: int = 4096
     file_bytes: int = 64 << 30
@@ -49,7 +53,7 @@ class Confine(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What the runner is asked to do, except for the cases, which follow on `channel` (cases.py).
+    """A request to the runner. The cases follow on `channel` (cases.py).
 
     For each case the runner warms up, then records two regions, "CASE/0" and "CASE/1" (CASE is its index), on
     throw-away set 0 and 1 in the same buffers. Ranges have the names of the case's buffers.
@@ -64,7 +68,7 @@ class Order(msgspec.Struct, frozen=True):
     """The stream socket on which the Cases come."""
     warm_up: int = 2
     arch: str = ""
-    """Of nvcc's or NVRTC's output, as "sm_90"; empty: ask the device."""
+    """Target of nvcc or NVRTC, such as "sm_90"; empty: the device's own."""
     inline_order: InlineOrder | None = None
     """Time in this process, by benchguard/inline's protocol, and record nothing."""
 
@@ -93,34 +97,34 @@ class Cases(msgspec.Struct, frozen=True):
 
 
 class Confined(msgspec.Struct, frozen=True, tag_field="event", tag="confined"):
-    """Sent by the stage before any byte of the submission ran, so it may be believed."""
+    """The sandbox's protections. Sent before any code of the submission runs, so the supervisor trusts it."""
 
     features: dict[str, Text]
-    """By name (FEATURES): "on", or why not."""
+    """For each name in FEATURES: "on", or the reason why it is off."""
 
 
 class Began(msgspec.Struct, frozen=True, tag_field="event", tag="began"):
-    """For people who wait: import, compile, warm-up, record."""
+    """Start of a phase, shown as progress: import, compile, warm-up, record."""
 
     phase: Annotated[str, Meta(max_length=32)]
     case: int = -1
 
 
 class Broke(msgspec.Struct, frozen=True, tag_field="event", tag="broke"):
-    """The submission, or what it needs, failed. `text` is one line; `detail` what a compiler or Python said."""
+    """The submission failed. `text` is one line; `detail` is the output of the compiler, or a traceback."""
 
     phase: Annotated[str, Meta(max_length=32)]
     text: Text
     detail: Annotated[str, Meta(max_length=1 << 15)] = ""
     unreplayable: bool = False
-    """Not wrong, but nothing that can be recorded: outputs on the host, say."""
+    """The submission may be right but cannot be recorded: for example, its outputs are in host memory."""
 
 
 class Finished(msgspec.Struct, frozen=True, tag_field="event", tag="finished"):
-    """All cases were called."""
+    """The runner called the submission for all cases."""
 
     seconds: dict[str, float]
-    """What import, compile, warm-up and record took, by its word."""
+    """Duration of import, compile, warm-up and record, as the runner claims."""
 
 
 Event: TypeAlias = Confined | Began | Broke | Finished
@@ -135,13 +139,22 @@ FEATURES = (
     "network",
     "processes",
 )
-"""identity: another user than root. privileges: no_new_privs, no capabilities. filesystem: landlock. system calls:
-seccomp. limits: rlimits. environment: nothing of ours in it. network: none, unless allowed. processes: all ended."""
+"""Protections of the sandbox.
+
+- identity: a user other than root.
+- privileges: no_new_privs, no capabilities.
+- filesystem: landlock.
+- system calls: seccomp.
+- limits: rlimits.
+- environment: no variables besides those listed in sandbox/environment.py.
+- network: none, unless allowed.
+- processes: all ended.
+"""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """Of the shim's log (design, Result)."""
+    """Summary of the audit log."""
 
     path: str
     head: str
@@ -152,9 +165,10 @@ class Audit:
 
 @dataclass(frozen=True)
 class Quarantined:
-    """What came back. `captures` has, for each case in order, the captures of its two regions; fewer if it broke.
+    """Result of a quarantine.
 
-    `submission_sha256` is of the files as they were before it ran; `altered`: they differ after it.
+    `captures` has the captures of both regions of each case, in order; fewer if the submission failed.
+    `submission_sha256` is of the files before the run; `altered`: the files differ after the run.
     """
 
     captures: tuple[tuple[Path, Path], ...]
@@ -168,13 +182,13 @@ class Quarantined:
     wall_s: float
     audit: Audit
     output: str
-    """The last of what it printed; for people."""
+    """The end of the submission's output, shown to the user."""
     trouble: str = ""
-    """Why its captures cannot be used. Empty if they can."""
+    """Why the captures cannot be used: invalid events or damaged raw captures, for example."""
     is_ours: bool = False
-    """Whether `trouble` is the sandbox's: it did not start, or processes of the submission are left."""
+    """Whether `trouble` is the sandbox's: it did not start, or processes of the submission survived SIGKILL."""
 
     @property
     def confined(self) -> bool:
-        """Every feature is on."""
+        """Whether the sandbox is full: all protections are on."""
         return all(self.confinement.get(name) == "on" for name in FEATURES)

@@ -1,4 +1,4 @@
-"""What the quarantined process says, taken for what it is: its word."""
+"""Decode the events of the quarantined process. After the first, the submission may have forged them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXT_MAX = 4096
 
 
 class Events:
-    """`handle` takes a line; what came is kept, the first of each."""
+    """Pass each line to `handle`. The first event of each kind is kept."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -27,11 +27,11 @@ class Events:
         self.finished: Finished | None = None
 
     def handle(self, line: bytes) -> bool:
-        """True: go on. Raises LineError."""
+        """Return True, to continue. Raises LineError."""
         try:
             event = self._decoder.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise LineError(f"a line is no event: {one_line(str(error), 200)}") from None
+            raise LineError(f"malformed event: {one_line(str(error), 200)}") from None
         if isinstance(event, Confined) != (self.confined is None):
             raise LineError(f"event {type(event).__name__.lower()!r} is out of turn")
         if isinstance(event, Confined):
@@ -52,7 +52,7 @@ class Events:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """As it said; bounded."""
+        """The claimed durations, limited in number and length."""
         said = self.finished.seconds if self.finished is not None else {}
         kept = list(said.items())[:SECONDS_MAX]
         return {printable(word): value for word, value in kept if len(word) <= WORD_MAX}

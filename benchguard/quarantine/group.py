@@ -1,4 +1,4 @@
-"""The processes of one quarantine, as the supervisor sees them: the keeper's, in a cgroup where one can be made."""
+"""Find and kill the processes of one quarantine: the keeper's descendants, and those in its cgroup if there is one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POLL_SECONDS = 0.005
 
 
 class Group:
-    """Use as a context manager: the cgroup is removed at its end."""
+    """A context manager, which removes the cgroup at the end."""
 
     def __init__(self, processes: int) -> None:
         self.cgroup = _make_cgroup(processes)
@@ -32,7 +32,7 @@ class Group:
                 self.cgroup.rmdir()
 
     def members(self, keeper: int) -> list[int]:
-        """Living; the keeper is none of them. Also those that came to us because it was killed."""
+        """The living processes, without the keeper, including orphans of a keeper that was killed."""
         table = list(processes())
         orphans = _Orphans(self._before | {keeper}, self._in_cgroup())
         roots = [keeper]
@@ -42,7 +42,10 @@ class Group:
         return [process.pid for process in table if process.pid in found and not process.ended]
 
     def end(self, keeper: int) -> tuple[int, ...]:
-        """Kill what is left when the keeper has ended, and say what would not go. What the keeper had is ours now."""
+        """Kill the remaining processes and return those that survive. Call it when the keeper has ended.
+
+        The keeper's children are children of this process by then.
+        """
         until = time.monotonic() + GRACE_SECONDS
         while True:
             if self.cgroup is not None:
@@ -67,13 +70,13 @@ class Group:
 
 
 def stop(keeper: int) -> None:
-    """Ask the keeper to end everything."""
+    """Ask the keeper to kill all of its processes."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(keeper, signal.SIGTERM)
 
 
 class _Orphans:
-    """Says which processes came to us because their keeper was killed, and which are in the cgroup without one."""
+    """Recognises processes that became our children because their keeper was killed, and members of the cgroup."""
 
     def __init__(self, others: Collection[int], grouped: Collection[int]) -> None:
         self._ours, self._others = os.getpid(), others
@@ -102,14 +105,14 @@ def _children() -> set[int]:
 
 
 def _has_no_new_privileges(pid: int) -> bool:
-    """Which no process of a quarantine can get rid of, and few others have."""
+    """Whether no_new_privs is set. All processes of a quarantine have it for good; few other processes do."""
     with contextlib.suppress(OSError):
         return b"\nNoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_bytes()
     return False
 
 
 def _make_cgroup(processes: int) -> Path | None:
-    """Beneath our own (cgroups(7), version 2); None where that may not be written, as in most containers."""
+    """Make a cgroup beneath our own (cgroups(7), version 2); None without permission, as in most containers."""
     try:
         mounts = Path("/proc/self/mounts").read_text().splitlines()
         root = next(words[1] for words in map(str.split, mounts) if words[2] == "cgroup2")
@@ -120,7 +123,7 @@ def _make_cgroup(processes: int) -> Path | None:
         made.mkdir()
     except (OSError, StopIteration, IndexError):
         return None
-    with contextlib.suppress(OSError):  # where the controller is on
+    with contextlib.suppress(OSError):  # pids.max exists if the controller is enabled
         if (made / "pids.max").exists():
             (made / "pids.max").write_text(str(processes))
     return made

@@ -1,4 +1,4 @@
-"""The folders of one quarantine: the submission's copy, the shim, and the scratch folder, which alone it may write."""
+"""The folders of one quarantine: a copy of the submission, the shim, and the writable scratch folder."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ class Private:
 
 @contextmanager
 def private(submission: Submission, folder: Path, other_user: bool) -> Iterator[Private]:
-    """In `folder`, or where another user could not get there in the system's folder for such things; removed at the
-    end. Raises BenchguardError, UsageError."""
+    """Make the folders in `folder`, and remove them at the end. Raises BenchguardError, UsageError.
+
+    If the quarantine runs as another user who cannot enter `folder`, they are made in the system's temporary folder.
+    """
     parent = folder if not other_user or _is_open(folder) else Path(tempfile.gettempdir())
     try:
         base = Path(tempfile.mkdtemp(prefix="neutrino-quarantine-", dir=parent)).resolve()
@@ -58,7 +60,7 @@ def private(submission: Submission, folder: Path, other_user: bool) -> Iterator[
 
 
 def readable_interposer(interposer: Interposer, found: Private) -> Interposer:
-    """Copies of the shim and what loads it, which another user can read wherever ours are. Raises BenchguardError."""
+    """Copy the shim and the preloaded library to where another user can read them. Raises BenchguardError."""
     copies = {}
     for what in ("shim", "preload"):
         original: Path = getattr(interposer, what)
@@ -72,7 +74,7 @@ def readable_interposer(interposer: Interposer, found: Private) -> Interposer:
 
 
 def remove(base: Path) -> None:
-    """By rm: a tree that somebody made as deep as they could is too deep for a program that recurses."""
+    """Remove a tree with rm, because a hostile tree may be too deep for shutil.rmtree, which recurses."""
     for command in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
         try:
             subprocess.run(
@@ -90,6 +92,6 @@ def remove(base: Path) -> None:
 
 
 def _is_open(folder: Path) -> bool:
-    """Whether anybody can get there."""
+    """Whether all users can enter the folder."""
     place = folder.resolve()
     return all(each.stat().st_mode & 0o001 for each in (place, *place.parents))

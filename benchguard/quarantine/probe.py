@@ -1,4 +1,4 @@
-"""How far a quarantine can be confined on this machine: it is done once, for nobody."""
+"""Find out which protections this machine supports, by starting a throw-away sandboxed process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROBE_SECONDS = 30.0
 
 
 def features() -> dict[str, str]:
-    """By name (contract.FEATURES): "on", or why not. Raises BenchguardError."""
+    """For each name in contract.FEATURES: "on", or the reason why it is off. Raises BenchguardError."""
     user = identity.free_user()
     with tempfile.TemporaryDirectory(prefix="neutrino-probe-") as folder, Group(64) as group:
         Path(folder).chmod(0o755)
@@ -50,7 +50,7 @@ def _confined(order: Order, scratch: Path, group: Group) -> dict[str, str]:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise BenchguardError(f"a process could not be confined: {error}") from error
+            raise BenchguardError(f"the sandbox could not be tested: {error}") from error
         finally:
             os.close(theirs)
         line = stream.readline(LINE_MAX)
@@ -60,5 +60,5 @@ def _confined(order: Order, scratch: Path, group: Group) -> dict[str, str]:
         event = None
     if not isinstance(event, Confined):
         words = done.stderr.decode(errors="replace").strip().splitlines()
-        raise BenchguardError(f"a process could not be confined: {words[-1] if words else line!r}")
+        raise BenchguardError(f"the sandbox could not be tested: {words[-1] if words else line!r}")
     return event.features

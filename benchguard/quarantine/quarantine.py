@@ -1,4 +1,4 @@
-"""The supervisor's side: runs a submission confined and under the shim, and comes back with what it recorded."""
+"""Run a submission in the sandbox and under the shim, and pack the raw captures that it leaves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .watch import Watch
 
 AUDIT_LOG = "audit.jsonl"
 
-# The package's folder is not where -I looks; it is on the path for no longer than that takes.
+# Python's -I does not search the package's folder, so the folder is on the path while the stage is imported.
 _START = (
     "import os, sys; sys.path += sys.argv[2].split(os.pathsep) if sys.argv[2] else []; "
     "sys.path.insert(0, sys.argv[1]); from benchguard.quarantine.sandbox.stage import main; "
@@ -43,12 +43,15 @@ _START = (
 
 
 Sandbox = Literal["any", "full", "probe"]
-"""Run it however far it can be confined; only if every feature is on; do not run it, only say which are."""
+"""any: run with the protections that this machine has. full: run only if all are on. probe: only report them."""
 
 
 def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
-    """What starts the stage: no PYTHON* variable and no folder of the user's, but all that is installed, also where
-    PYTHONPATH says so."""
+    """The command that starts the stage.
+
+    It ignores PYTHON* variables and the user's folders, but finds all installed packages, including those on
+    PYTHONPATH.
+    """
     package = str(Path(__file__).resolve().parents[2])
     installed = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     folders = [each for each in installed if each and os.path.realpath(each) != package]
@@ -195,7 +198,7 @@ def _readable(where: Private, interposer: Interposer) -> tuple[str, ...]:
 
 @contextmanager
 def request(order: Order) -> Iterator[int]:
-    """Its descriptor, as the stage's standard input."""
+    """A memfd with the order, for the stage's standard input."""
     descriptor = os.memfd_create("neutrino-order", os.MFD_CLOEXEC)
     try:
         with os.fdopen(os.dup(descriptor), "wb") as stream:

@@ -1,4 +1,4 @@
-"""The recordings that a quarantine left, and the captures made of them. The folder is its, so anything may be there."""
+"""Pack the raw captures that a quarantine left. They are untrusted: the submission could write to their folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..capture import Capture, CaptureError, pack
 PACK_SECONDS = 10.0
 PACK_SECONDS_MAX = 300.0
 PACK_BYTES_PER_SECOND = 20e6
-"""What packing is given: by what the recordings have on the disk, so that one of holes gets nothing more."""
+"""Packing time depends on the bytes allocated on disk, so that a sparse file gets no extra time."""
 
 _RECORDING = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
 _REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)
@@ -24,16 +24,16 @@ _ENTRIES_MAX = 4096
 
 @dataclass(frozen=True)
 class Packed:
-    """`captures` are those of the cases from the first on that have both; `trouble` says why not all have."""
+    """`captures` are of the leading cases that have both captures; `trouble` says why the others lack one."""
 
     captures: tuple[tuple[Path, Path], ...]
     trouble: str
 
 
 def pack_all(source: Path, target: Path, cases: int, calls: Sequence[str]) -> Packed:
-    """Make captures of the recordings in `source`: of each case two, "CASE/0" and "CASE/1", and no others.
+    """Pack the raw captures in `source`: exactly "CASE/0" and "CASE/1" of each case.
 
-    Whoever wrote there must have ended. Never raises for what is in `source`.
+    All processes that wrote to `source` must have ended. Invalid contents are reported, not raised.
     """
     try:
         found = _recordings(source, 2 * cases)
@@ -86,7 +86,7 @@ def _pack(found: Sequence[Path], target: Path, calls: Sequence[str]) -> dict[tup
             name = capture.meta.get("region", "")
         place = _REGION.fullmatch(name)
         if place is None:
-            raise CaptureError("a region was recorded that nobody asked for")
+            raise CaptureError("an unrequested region was recorded")
         key = int(place[1]), int(place[2])
         if key in captures:
             raise CaptureError(f"region {name} was recorded twice")

@@ -1,4 +1,4 @@
-"""What was handed in: a file or a folder, hashed, and the copy of it that runs."""
+"""Read, hash and copy a submission, which is a file or a folder. The copy runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .contract import Convention, Language
 
 LANGUAGES: dict[str, Language] = {".py": "python", ".cu": "cuda", ".ptx": "ptx"}
 MAIN_NAMES = ("submission", "solution", "kernel", "main")
-"""Which file of a folder is loaded, by its name without suffix: the first of these that is there."""
+"""The file of a folder that is loaded: the first of these names, without suffix, that exists."""
 
 FILES_MAX = 4096
 FILE_BYTES_MAX = 256 << 20
@@ -27,7 +27,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Submission:
-    """`files` are relative to `root`, sorted; `main` is the one that is loaded. `path` is what was named."""
+    """`files` are relative to `root` and sorted; `main` is the loaded file; `path` is as the user gave it."""
 
     path: Path
     language: Language
@@ -45,7 +45,7 @@ class Submission:
 def submission_of(
     path: str | os.PathLike[str], language: str | None, entry: str | None, convention: str
 ) -> Submission:
-    """Raises UsageError for what cannot be a submission."""
+    """Raises UsageError for an invalid submission or option."""
     named = Path(path)
     try:
         place = named.resolve(strict=True)
@@ -54,13 +54,11 @@ def submission_of(
             f"the submission {named} cannot be read: {getattr(error, 'strerror', error)}"
         ) from error
     if language is not None and language not in get_args(Language):
-        raise UsageError(f"the language {language!r} is not known; give {', '.join(get_args(Language))}")
+        raise UsageError(f"unknown language {language!r}; give {', '.join(get_args(Language))}")
     if convention not in get_args(Convention):
-        raise UsageError(
-            f"the convention {convention!r} is not known; give {', '.join(get_args(Convention))}"
-        )
+        raise UsageError(f"unknown convention {convention!r}; give {', '.join(get_args(Convention))}")
     if entry is not None and not entry.isidentifier():
-        raise UsageError(f"the entry {entry!r} is no name; give that of a function, or of a class")
+        raise UsageError(f"invalid entry {entry!r}; give the name of a function or of a class")
     whole = place.is_dir()
     root = place if whole else place.parent
     files = files_of(place) if whole else (place.name,)
@@ -68,8 +66,8 @@ def submission_of(
     found = language or LANGUAGES.get(Path(main).suffix)
     if found is None:
         raise UsageError(
-            f"the language of {place / main if whole else place} is not told by its suffix; name it "
-            f"{', '.join(LANGUAGES)}, or give the language"
+            f"cannot tell the language of {place / main if whole else place}; use a suffix of "
+            f"{', '.join(LANGUAGES)}, or pass --language"
         )
     return Submission(
         path=place,
@@ -83,9 +81,9 @@ def submission_of(
 
 
 def files_of(root: Path) -> tuple[str, ...]:
-    """The files of a tree, relative and sorted; bytecode and version control's folder are left out.
+    """The files of a tree, relative and sorted, without bytecode and without .git.
 
-    Raises UsageError for a link that leaves it, for what is neither a file nor a folder, and for too much.
+    Raises UsageError for a link that leaves the tree, for special files, and for too many files or bytes.
     """
     found: list[str] = []
     total = 0
@@ -96,7 +94,7 @@ def files_of(root: Path) -> tuple[str, ...]:
         if len(found) > FILES_MAX or total > TREE_BYTES_MAX:
             raise UsageError(
                 f"the submission {root} has more than {FILES_MAX} files or {TREE_BYTES_MAX >> 20} MiB; "
-                "leave out what it does not need"
+                "remove files that it does not need"
             )
     if not found:
         raise UsageError(f"the submission {root} has no files")
@@ -104,7 +102,7 @@ def files_of(root: Path) -> tuple[str, ...]:
 
 
 def hash_of(root: Path, files: tuple[str, ...]) -> str:
-    """SHA-256 over each file's name, size and content, in the order given. Raises UsageError."""
+    """SHA-256 over the name, size and content of each file, in order. Raises UsageError."""
     whole = hashlib.sha256()
     for name in files:
         content = hashlib.sha256()
@@ -118,10 +116,10 @@ def hash_of(root: Path, files: tuple[str, ...]) -> str:
 
 
 def copy_to(submission: Submission, target: Path) -> None:
-    """A copy that its owner alone may alter, and everybody read. Raises BenchguardError, UsageError.
+    """Make the copy that runs: only its owner can write to it, all users can read it.
 
-    This is what runs: nobody can alter it between its hash and its run, and it can be read where the original's
-    folder cannot.
+    The copy cannot change between hash and run, and other users can read it even if they cannot read the original's
+    folder. Raises BenchguardError, UsageError.
     """
     try:
         target.mkdir(mode=0o755)
@@ -143,7 +141,7 @@ def copy_to(submission: Submission, target: Path) -> None:
 
 
 def is_altered(root: Path, submission: Submission) -> bool:
-    """Whether the copy is not any more what was hashed."""
+    """Whether the copy differs from the hashed files."""
     try:
         return files_of(root) != submission.files or hash_of(root, submission.files) != submission.sha256
     except (UsageError, OSError):
@@ -168,8 +166,8 @@ def _main_of(folder: Path, files: tuple[str, ...], language: str | None) -> str:
     if len(sources) == 1:
         return sources[0]
     raise UsageError(
-        f"which file of {folder} is loaded? name one {' or '.join(f'{each}.py' for each in MAIN_NAMES[:2])} "
-        "(.cu, .ptx), or name the file itself"
+        f"cannot tell which file of {folder} to load; rename one to "
+        f"{' or '.join(f'{each}.py' for each in MAIN_NAMES[:2])} (.cu, .ptx), or pass the file itself"
     )
 
 
@@ -189,34 +187,36 @@ def _walk(folder: Path, root: Path, depth: int) -> Iterator[Path]:
 
 
 def _status_of(path: Path, root: Path) -> os.stat_result:
-    """Of a file, or of the file of the same tree that a link leads to."""
+    """Status of a file. Links are followed if their target is in the same tree."""
     try:
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
             target = path.resolve(strict=True)
             if not target.is_relative_to(root) or not target.is_file():
-                raise UsageError(f"the submission's link {path} leaves it; put the file itself there")
+                raise UsageError(
+                    f"the submission's link {path} leads outside the submission; replace it by the file"
+                )
             status = target.stat()
     except (OSError, RuntimeError) as error:
         raise UsageError(
             f"the submission's {path} cannot be read: {getattr(error, 'strerror', error)}"
         ) from error
     if not stat.S_ISREG(status.st_mode):
-        raise UsageError(f"the submission's {path} is neither a file nor a folder; take it out")
+        raise UsageError(f"the submission's {path} is neither a file nor a folder; remove it")
     if status.st_size > FILE_BYTES_MAX:
         raise UsageError(f"the submission's {path} has more than {FILE_BYTES_MAX >> 20} MiB")
     return status
 
 
 def _chunks(root: Path, name: str) -> Iterator[bytes]:
-    """What a file holds. It may change while it is read, but not into a pipe that never ends."""
+    """Contents of a file. The checks keep a file that is replaced meanwhile from becoming an endless pipe."""
     path = root / name
     _status_of(path, root)
     try:
         descriptor = os.open(path.resolve(), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise UsageError(f"the submission's {path} is not a file any more; try again")
+                raise UsageError(f"the submission's {path} was replaced while it was read; try again")
             left = FILE_BYTES_MAX
             while left > 0 and (chunk := stream.read(min(left, _CHUNK))):
                 left -= len(chunk)

@@ -1,4 +1,4 @@
-"""How a quarantine ended, where what it recorded cannot be used."""
+"""Why the captures of a quarantine cannot be used."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _SIGNALLED = 128
 
 
 def trouble_of(run: Run, attendant: Attendant, events: Events) -> str:
-    """The first reason that is neither a time-out nor what it says of itself; empty if there is none."""
+    """The first reason, besides a time-out and failures that the submission reports; empty if there is none."""
     if run.outlived or run.status == STATUS_LEFT:
         which = ", ".join(map(str, run.outlived)) or "some"
-        return f"not all of its processes could be ended ({which}); end them, then grade again"
+        return f"some processes of the submission survived SIGKILL ({which}); end them, then grade again"
     if attendant.excess or attendant.timed_out:
         return attendant.excess
     if attendant.trouble:
-        return f"what the submission's process sent cannot be read: {attendant.trouble}"
+        return f"the submission's process sent invalid events: {attendant.trouble}"
     if events.confined is None:
         return f"the quarantine did not start: {_ended(run, attendant)}"
     return _unfinished(run, attendant, events)
@@ -32,10 +32,10 @@ def is_confined(run: Run, events: Events) -> bool:
 
 
 def confinement_of(events: Events, run: Run) -> dict[str, str]:
-    """By feature: "on", or why not."""
+    """For each protection: "on", or the reason why it is off."""
     found = dict(events.confined.features) if events.confined is not None else {}
     if run.outlived or run.status == STATUS_LEFT:
-        found["processes"] = "not all of them ended"
+        found["processes"] = "some processes did not end"
     return found
 
 
@@ -43,7 +43,7 @@ def _unfinished(run: Run, attendant: Attendant, events: Events) -> str:
     if events.broke is not None:
         return events.broke.text if events.broke.phase == "confine" else ""
     if events.finished is None:
-        return f"the submission's process ended before all cases were called: {_ended(run, attendant)}"
+        return f"the submission's process ended before it was called for all cases: {_ended(run, attendant)}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What a quarantine may take of the machine, looked at from outside ten times a second."""
+"""Check a quarantine's use of memory, processes and disk from outside, ten times a second."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 _KIB = 1024
 _MACHINE_SHARE = 32
-"""Of the machine's memory, this part at least stays free: memory in files and in memfds is in no process's count."""
+"""1/32 of the machine's memory stays free. Memory in files and memfds is in no process's count, so this limits it."""
 _DISK_FLOOR = 1 << 30
 _INODE_FLOOR = 10_000
 
 
 class Watch:
-    """`memory_bytes` 0: no limit but the machine's."""
+    """`memory_bytes` 0: only the machine's own limit."""
 
     def __init__(self, memory_bytes: int, processes: int, scratch: Path) -> None:
         self._memory, self._processes, self._scratch = memory_bytes, processes, scratch
@@ -23,25 +23,25 @@ class Watch:
         self._inode_floor = min(_INODE_FLOOR, inodes // 4)
 
     def look(self, members: Sequence[int]) -> str:
-        """Why they have to be ended; empty if they need not."""
+        """Why the processes must be killed; empty if they are within their limits."""
         if len(members) > self._processes:
-            return f"it had more than {self._processes} processes; start fewer"
+            return f"the submission had more than {self._processes} processes; start fewer"
         used = sum(resident_bytes(pid) for pid in members) if self._memory else 0
         if used > self._memory:
             return (
-                f"it used {used / (1 << 30):.1f} GiB of memory, {self._memory / (1 << 30):.1f} GiB are allowed; "
-                "use less, or raise --memory"
+                f"the submission used {used / (1 << 30):.1f} GiB of memory, "
+                f"{self._memory / (1 << 30):.1f} GiB are allowed; use less, or raise --memory"
             )
         total, available = machine_memory()
         if available < total // _MACHINE_SHARE:
-            return f"the machine had {available >> 20} MiB of memory left; use less"
+            return f"the submission left {available >> 20} MiB of the machine's memory; use less"
         free, inodes = self._free()
         if free < self._disk_floor or inodes < self._inode_floor:
-            return f"the disk of its scratch folder had {free >> 20} MiB and {inodes} files left; write less"
+            return f"the submission left {free >> 20} MiB and {inodes} files on its scratch disk; write less"
         return ""
 
     def _free(self) -> tuple[int, int]:
-        """Bytes and inodes; a file system that does not count those has enough."""
+        """Free bytes and inodes. A file system that does not count inodes has no limit."""
         found = os.statvfs(self._scratch)
         return found.f_bavail * found.f_frsize, found.f_favail if found.f_files else 1 << 40
 
@@ -63,7 +63,7 @@ def resident_in(status: bytes) -> int:
 
 
 def machine_memory() -> tuple[int, int]:
-    """Bytes there are and bytes there are left."""
+    """Total and available bytes."""
     fields = dict(
         line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line
     )

@@ -21,7 +21,7 @@ class RecordOptions:
         window: the operations between the Nth pair, from 1, of timing events on a stream.
         log: path of the audit log. None: beside the capture, x.audit.jsonl.
         force: replace the capture and the log if they exist.
-        driver: "auto" (this machine's driver, or the CPU driver if there is none), "sim" (the CPU driver), "hip",
+        driver: "auto" (this machine's driver, else the CPU driver), "sim" (the CPU driver), "hip",
             "hip-sim", or the path of a driver library.
         timeout: seconds until the command and its descendants are killed. None: no limit.
         keep_raw: keep the raw captures (.nrec).

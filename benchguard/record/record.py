@@ -41,11 +41,13 @@ class RecordResult:
         status: exit status of the command; 128 + n if signal n ended it.
         captures: one summary per capture file (sizes in bytes), in the order in which the regions ended.
         log: path of the audit log.
+        timed_out: whether `timeout` killed the command; `status` is then 124.
     """
 
     status: int
     captures: tuple[PackSummary, ...]
     log: Path
+    timed_out: bool = False
 
 
 def record(
@@ -69,7 +71,7 @@ def record(
 
     Raises:
         UsageError: an option is invalid, or a file exists and `force` is not set.
-        ShimError: there is no driver, or its shim cannot be built.
+        ShimError: the driver is missing, or its shim cannot be built.
         CaptureError: a region began and did not end, or its raw capture is damaged.
         BenchguardError: the command did not start, or no region was captured. `status` is the command's own, or 70.
         TypeError: `changes` names no field of RecordOptions.
@@ -111,6 +113,8 @@ def record_with(
         try:
             captures = _pack_all(folder, output, interposer, log.path, selection, options.force, on_capture)
         except BenchguardError as error:
+            if run.timed_out:
+                error.args = (f"{timeout_text(options.timeout)}; {error}",)
             keep |= isinstance(error, CaptureError)
             error.status = run.status or exit_status.INTERNAL
             raise
@@ -119,7 +123,11 @@ def record_with(
             on_kept(folder)
         else:
             shutil.rmtree(folder, ignore_errors=True)
-    return RecordResult(run.status, captures, log.path)
+    return RecordResult(run.status, captures, log.path, run.timed_out)
+
+
+def timeout_text(seconds: float | None) -> str:
+    return f"the command was killed after {seconds:g} s; raise --timeout"
 
 
 def check_absent(path: Path, force: bool) -> None:

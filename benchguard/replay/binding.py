@@ -1,4 +1,4 @@
-"""The engine in C, as the contract has it."""
+"""The engine in C, under the interface of contract.py."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def open_engine(capture: int, limits: Limits, library: str | os.PathLike[str] = 
 
 
 def _load_abi() -> Any:
-    """What was made of replay.h when the library was built (benchguard.toolchain.abi)."""
+    """The module made from replay.h when the library was built (benchguard.toolchain.abi)."""
     loader = SourceFileLoader("neutrino_replay_abi", str(REPLAY.parent / REPLAY_ABI))
     module = ModuleType(loader.name)
     loader.exec_module(module)

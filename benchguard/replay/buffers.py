@@ -82,7 +82,7 @@ class Buffers:
 
 @dataclass(frozen=True)
 class Pool:
-    """`sets` input sets in the memory behind `descriptor`, which is -1 if there are none."""
+    """`sets` input sets in the memory behind `descriptor`; -1 without inputs."""
 
     descriptor: int = -1
     sets: int = 0

@@ -1,4 +1,4 @@
-"""How caches are made cold: what is asked for, what the engine is told, and what a result says was done.
+"""Cold caches: from the options of a replay to those of the engine, and the description in the result.
 
 `flush_cache` and `rotating_count` are Composable Kernel's (include/ck_tile/host/rotating_buffers.hpp), as far as a
 replay can do the same: instruction caches are emptied before each sample, and the memory that it works on is one of
@@ -16,7 +16,7 @@ from .protocol import COLD, Cold, Prepared
 
 ROTATING_MAX = 1 << 20
 FLUSH_THREADS = 64
-"""Of a block of the engine's kernel."""
+"""Threads in a block of the engine's kernel."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def caches_of(api: Api, options: ReplayOptions) -> Caches:
 
 
 def icache_text(prepared: Prepared) -> str:
-    """What was done about instruction caches, and no more than that."""
+    """How instruction caches were made cold."""
     parts = []
     if prepared.flush_blocks and prepared.flushed:
         parts.append(
@@ -76,5 +76,5 @@ def icache_text(prepared: Prepared) -> str:
 
 
 def data_text(cold: str, prepared: Prepared) -> str:
-    """How the memory that the region works on was made cold."""
+    """How the caches of the region's memory were made cold."""
     return f"{cold} ({prepared.copies} in turn)" if cold == "rotate" else cold

@@ -1,4 +1,4 @@
-"""What the device's clocks did meanwhile: read through NVML by a thread of the supervisor. Nothing is ever set."""
+"""Device clocks during the samples, read through NVML by a thread of the supervisor. No setting is changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEAR_SECONDS = 0.05
 JOIN_SECONDS = 1.0
 READINGS_MAX = 100_000
 
-# nvmlClocksThrottleReason*, nvml.h. What a user set, and idling, do not slow a sample unasked.
+# nvmlClocksThrottleReason* of nvml.h, without idling and limits that the user set on purpose.
 REASONS = {
     0x04: "power cap",
     0x08: "hardware slowdown",
@@ -51,7 +51,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Clocks:
-    """`unavailable` says why there are none. `throttle` counts readings by reason."""
+    """`unavailable` explains missing readings. `throttle` counts readings by reason."""
 
     unavailable: str
     readings: int = 0
@@ -81,7 +81,7 @@ def throttled_at(readings: Sequence[Reading], times_ns: Iterable[int]) -> list[t
 
 
 def summarise_clocks(readings: Sequence[Reading], times_ns: Sequence[int], unavailable: str) -> Clocks:
-    """What the readings of the samples' time say."""
+    """Summarise the readings taken while samples ran."""
     if not times_ns:
         return Clocks(unavailable or "no samples were taken")
     first, last = min(times_ns) - NEAR_SECONDS * 1e9, max(times_ns) + NEAR_SECONDS * 1e9

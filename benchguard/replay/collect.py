@@ -1,4 +1,4 @@
-"""The replay process's lines, in the order in which they may come, to what the result is made of."""
+"""Collects the lines of the replay process, and checks their order."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Progress:
 
 @dataclass
 class Collector:
-    """`handle` is given each line and says whether there may be more."""
+    """`handle` takes each line and returns whether more may follow."""
 
     request: Request
     progress: Callable[[Progress], None] | None = None
@@ -53,14 +53,14 @@ class Collector:
 
     @property
     def refused(self) -> bool:
-        """The capture cannot be replayed, and nobody asked to replay it all the same."""
+        """The capture cannot be replayed, and `ignore_refusals` is off."""
         return self.opened is not None and bool(self.opened.refusals) and not self.request.ignore_refusals
 
     def handle(self, text: bytes) -> bool:
         try:
             event = decode_event(text)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise LineError(f"a line is no event: {error}") from None
+            raise LineError(f"a line is not a valid event: {error}") from None
         self._check_turn(event)
         self._take(event)
         if self.progress is not None and isinstance(event, (Phase, Batch)):

@@ -1,4 +1,4 @@
-"""What the timing loop needs of an engine. binding.py has the one in C; tests have one that needs no device."""
+"""The engine's interface for the timing loop. binding.py implements it in C; tests implement it without a device."""
 
 from __future__ import annotations
 

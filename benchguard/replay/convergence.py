@@ -35,7 +35,7 @@ class Variation(msgspec.Struct, frozen=True, tag="variation"):
 
 
 class Count(msgspec.Struct, frozen=True, tag="count"):
-    """So many samples, whatever they say."""
+    """A fixed number of samples."""
 
     samples: int
 
@@ -70,7 +70,9 @@ def rule_of(until: str | None, samples: int | None) -> Rule:
     except ValueError:
         bound = 0.0
     if kind not in {"cv", "ci"} or not 1e-6 <= bound <= 1:
-        raise UsageError(f"{until!r} is no rule; give cv=0.01 or ci=0.0025, with a bound from 1e-6 to 1")
+        raise UsageError(
+            f"{until!r} is not a stop rule; give cv=0.01 or ci=0.0025, with a bound from 1e-6 to 1"
+        )
     return Variation(bound) if kind == "cv" else Interval(bound)
 
 
@@ -146,7 +148,8 @@ def _width(rule: Interval, times: Sequence[float], tick: float) -> tuple[float |
 
 def shortfall(rule: Rule, decision: Decision, n: int, seconds: float | None) -> str:
     """Why it did not converge, for people; `seconds` is the time cap, if that is what ended it."""
-    ended = f"after {n} samples" if seconds is None else f"after {n} samples in {seconds:.3g} s"
+    within = "" if seconds is None else f" in {seconds:.3g} s"
+    ended = f"after {n} samples{within}"
     if isinstance(rule, Count):
         return f"only {n} of {rule.samples} samples were taken in {seconds or 0:.3g} s; raise the time-out"
     what = "coefficient of variation" if isinstance(rule, Variation) else "95 % interval of the median"

@@ -43,7 +43,7 @@ _SET = {"CUDA_MODULE_LOADING": "EAGER", "CUDA_CACHE_DISABLE": "1", "AMD_COMGR_CA
 
 
 def replay_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """What is left of `base`, and what is set."""
+    """The variables of `base` that are passed on, and those that are set."""
     kept = {
         name: value
         for name, value in base.items()

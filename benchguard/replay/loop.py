@@ -1,4 +1,4 @@
-"""How often to measure: from an open capture to enough samples. Knows no process, no device and no real clock."""
+"""Decides how often to measure: from an open capture to enough samples. Uses no process, device or real clock."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .schedule import Schedule
 from .statistics import quantile
 
 SEND_SECONDS = 0.1
-"""Samples are told of this often: rarely enough to leave the device alone, often enough for who waits."""
+"""Seconds between batches of samples: rare enough not to disturb the device, frequent enough for progress."""
 
 WARM_UP_ROUND = 10
 WARM_UP_MIN_SECONDS = 0.05
@@ -46,7 +46,7 @@ WARM_UP_STEADY = 0.005
 """Warm-up ends when the medians of two rounds are as near as this."""
 
 SAMPLING_SHARE = 0.8
-"""Of the time that is left: the rest is for the outputs and the result."""
+"""Share of the remaining time for samples; the rest is for outputs and the result."""
 
 CLOCK_STRAY = 0.05
 """A sample whose clock is farther than this from the median clock ran at another one."""
@@ -81,7 +81,7 @@ def run(
 
 
 def line(text: str) -> str:
-    """As much of a text as an event's line holds."""
+    """A text cut to the length of an event's line."""
     return text if len(text) <= 1024 else text[:1021] + "..."
 
 
@@ -171,7 +171,7 @@ class _Loop:
             )
 
     def _warm_up(self) -> int:
-        """Samples that are thrown away, until their times have come to rest; how many."""
+        """Take and discard samples until their times are steady; returns their number."""
         started, taken, before = self._clock(), 0, -1.0
         while True:
             times: list[float] = []
@@ -255,7 +255,7 @@ class _Loop:
         return self._buffers.outputs[offset : offset + part.bytes]
 
     def _keep_the_rest(self) -> None:
-        """Of the last sample, or of sets that chance did not draw."""
+        """Keep the outputs of the last sample, or of input sets that were never drawn."""
         sets = self._request.output_sets
         if sets == 0 or not self._request.outputs:
             return

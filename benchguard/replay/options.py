@@ -18,7 +18,7 @@ class ReplayOptions:
     """Options of a replay. The defaults are those of `neutrino-bench replay`.
 
     Attributes:
-        driver: "auto" (this machine's driver, or the CPU driver if there is none), "sim" (the CPU driver), "hip",
+        driver: "auto" (this machine's driver, otherwise the CPU driver), "sim" (the CPU driver), "hip",
             "hip-sim", or the path of a driver library. Its vendor must be the capture's.
         device: ordinal of the device, from 0.
         cold: how data caches are made cold before each sample. None: "rotate" with a `rotating_count` above 1,

@@ -1,8 +1,8 @@
-"""What the supervisor and the replay process say to each other: one request, then a line of JSON an event.
+"""Messages between the supervisor and the replay process: one request, then one line of JSON per event.
 
-Bulk data goes through inherited descriptors: the capture, the input sets, the outputs. The fields of Options,
-Device, Prepared, Sample, Difference and Overhead are those of engine/replay.h. What the supervisor reads was
-written by a process in which kernels of strangers ran: every length has a bound, every number a range.
+Bulk data goes through inherited descriptors: the capture, the input sets, the outputs. The fields of Options, Device,
+Prepared, Sample, Difference and Overhead are those of engine/replay/replay.h. The supervisor reads lines of a process
+in which hostile kernels ran: every length has a bound, every number a range.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class Options(msgspec.Struct, frozen=True):
     step: bool = False
     """The host waits after each operation of an untimed run, so that an error names it."""
     seed: int = 0
-    """Of poison and scratch values, which kernels see."""
+    """Seed of poison and scratch values, which kernels can see."""
     guard: bool = False
-    """What lasts from sample to sample is not mapped while the region runs."""
+    """Memory that lasts from sample to sample is not mapped while the region runs."""
     strict: bool = False
     """The capture is an adversary's."""
     input_bytes: int = 0
-    """Of all input sets together, which are given later."""
+    """Bytes of all input sets together; the sets follow later."""
     rotating_count: Word = 0
     """With rotate, the state and its copies; 0: by the size of the cache."""
     flush_code: bool = False
@@ -116,7 +116,7 @@ class SlotRequest(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What to replay and how, until when at the latest by the monotonic clock, in seconds.
+    """A replay to make. `deadline` is in seconds of the monotonic clock.
 
     `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `one_use_sets` input
     sets are used for one timed sample each; which set is whose is drawn from `schedule_seed`.
@@ -159,7 +159,7 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """What preparing cost, in milliseconds, and made."""
+    """Cost of preparing, in milliseconds, and its results."""
 
     context_ms: Time
     memory_ms: Time
@@ -236,7 +236,7 @@ class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
     device: Device
     prepared: Prepared
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)] = ()
-    """What is not as it was recorded, and why."""
+    """Deviations from the recorded state, and their reasons."""
 
 
 class Verified(msgspec.Struct, frozen=True, tag_field="event", tag="verified"):
@@ -251,7 +251,7 @@ class Measured(msgspec.Struct, frozen=True, tag_field="event", tag="overhead"):
 
 
 class Phase(msgspec.Struct, frozen=True, tag_field="event", tag="phase"):
-    """What is begun; for people who wait."""
+    """The beginning of a phase, for progress displays."""
 
     name: Annotated[str, Meta(max_length=32)]
 

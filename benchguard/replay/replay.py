@@ -29,14 +29,14 @@ from .verdict import verdict_of
 from .worker import command
 
 SAMPLING_SECONDS = 30.0
-"""The cap on sampling by a rule: then the verdict is `unconverged`, never silence."""
+"""Limit on sampling by a rule: beyond it the verdict is `unconverged`."""
 
 SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
 DEVICE_BYTES_MAX = 1 << 40
 ELEMENTS_MAX = 1 << 22
 DEVICE_ALIGNMENT = 256
-"""Of each input in the engine's memory."""
+"""Alignment of each input in the engine's memory."""
 
 SEED_MAX = (1 << 63) - 1
 
@@ -74,7 +74,7 @@ def replay(
     Raises:
         UsageError: an option, input or output is invalid or does not fit the capture.
         CaptureError: the file is missing, damaged, or not a capture.
-        ShimError: there is no driver for the capture.
+        ShimError: no driver for the capture was found.
         TypeError: `changes` names no field of ReplayOptions.
     """
     return replay_buffers(capture, replace(options, **changes), Buffers(inputs, outputs), progress)
@@ -158,7 +158,7 @@ def replay_buffers(
 def _run(
     request: Request, target: Target, progress: Callable[[Progress], None] | None
 ) -> tuple[Collector, Ended, ClockWatch]:
-    """The replay process from its start to its end."""
+    """Run the replay process to its end."""
     watch = ClockWatch()
 
     def on_ready(ready: Ready) -> None:
@@ -303,7 +303,7 @@ def _notes(seen: Collector, table: Sequence[SampleRow], settings: Settings) -> t
 
 
 def _noise_of(seed: int) -> int:
-    """Another seed, from which the first one does not follow: kernels see what is made of this one."""
+    """A seed for values that kernels can see. The schedule's seed cannot be computed from it."""
     return int.from_bytes(hashlib.sha256(seed.to_bytes(8, "little")).digest()[:8], "little") & SEED_MAX
 
 

@@ -1,4 +1,4 @@
-"""What a replay found: an object for programs, and the document neutrino-bench/replay/1."""
+"""The result of a replay: an object for programs, and the document neutrino-bench/replay/1."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class ReplayResult:
-    """`reason` is empty for a pass. What was not reached is None or empty."""
+    """`reason` is empty for a pass. Fields of phases that were not reached have the value None, or are empty."""
 
     verdict: Verdict
     reason: str
@@ -124,7 +124,7 @@ class ReplayResult:
 
     @property
     def icache(self) -> str:
-        """What was done about instruction caches; empty if the replay did not come to it."""
+        """How instruction caches were made cold; empty if the replay ended before."""
         return icache_text(self.prepared) if self.prepared is not None else ""
 
     @property

@@ -11,7 +11,7 @@ from random import Random
 from .protocol import NO_SET
 
 ONE_USE_WITHIN = 100
-"""Sets that are used once are among so many first timed samples: every rule but a count takes that many."""
+"""One-use sets are among this many first timed samples: every stop rule but a count takes at least this many."""
 
 
 class Schedule:
@@ -19,7 +19,7 @@ class Schedule:
 
     def __init__(self, sets: int, one_use: int, seed: int, samples: int) -> None:
         """`samples`: how many timed ones there will be at least."""
-        self._random = Random(seed)  # its seed is the OS's, its output is seen by nobody
+        self._random = Random(seed)  # the seed is the OS's, and no other process sees the output
         self._pool = sets - one_use
         places = self._random.sample(
             range(min(samples, ONE_USE_WITHIN)), min(samples, one_use, ONE_USE_WITHIN)

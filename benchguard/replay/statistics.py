@@ -1,4 +1,4 @@
-"""What a list of times says: order statistics, and nothing that assumes a distribution. Pure functions."""
+"""Order statistics of lists of times, without assumptions about their distribution. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TRIM = 0.1
 
 @dataclass(frozen=True)
 class Summary:
-    """`ci95` is None for fewer than six samples: no two of those enclose the median with 95 %."""
+    """`ci95` needs six samples: fewer cannot bound the median with 95 % confidence."""
 
     n: int
     median: float
@@ -27,7 +27,7 @@ class Summary:
 
 
 def summarise(values: Sequence[float]) -> Summary:
-    """Of at least one value."""
+    """Summarise at least one value."""
     ordered = sorted(values)
     middle = quantile(ordered, 0.5)
     return Summary(
@@ -44,7 +44,7 @@ def summarise(values: Sequence[float]) -> Summary:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """Of sorted values, interpolated linearly between neighbours (type 7 of Hyndman and Fan, numpy's default)."""
+    """Quantile of sorted values, interpolated linearly (type 7 of Hyndman and Fan, numpy's default)."""
     place = share * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
@@ -59,7 +59,7 @@ def trimmed_mean(ordered: Sequence[float]) -> float:
 
 
 def variation(values: Sequence[float]) -> float:
-    """The coefficient of variation: sample standard deviation over mean. Of at least two values."""
+    """Coefficient of variation of at least two values: sample standard deviation over mean."""
     mean = math.fsum(values) / len(values)
     square = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
     return math.sqrt(square) / mean if mean > 0 else math.inf

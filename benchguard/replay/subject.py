@@ -1,4 +1,4 @@
-"""What a result says of the capture that was replayed, and where its memory is."""
+"""Facts about the replayed capture for the result, and the places of its memory."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class Subject:
     variables: tuple[Extent, ...]
     kernels: tuple[KernelUse, ...]
     api: Api = "cuda"
-    """Whose driver replays it."""
+    """Vendor of the driver that replays it."""
 
     def place(self, key: str | int, size: int) -> Extent:
-        """Where a named range is, or `size` bytes at an address. Raises UsageError."""
+        """The extent of a named range, or of `size` bytes at an address. Raises UsageError."""
         if isinstance(key, str):
             return self._range(key)
         for extent in (*self.allocations, *self.variables):
@@ -89,7 +89,7 @@ class Subject:
         raise UsageError(f"the capture has no range {name!r}; it has {names}")
 
     def label(self, address: int, variable: int | None) -> str:
-        """Of memory by its address, or of a variable by its index, for people."""
+        """Label for memory by its address, or for a global by its index."""
         if variable is not None:
             return self.variables[variable].label if variable < len(self.variables) else "a variable"
         found = [extent.label for extent in self.allocations if extent.holds(address, 1)]

@@ -1,4 +1,4 @@
-"""What a capture is replayed on: a driver of the vendor that it was recorded with."""
+"""Chooses the driver for a replay: one of the vendor that the capture was recorded with."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The replay process: no host code of whom it measures, no site customisation, and not much of Python.
+"""The replay process: it runs no host code of the recorded program, no site customisation, and little of Python.
 
-Started by command() with the request on its standard input; its events go to an inherited pipe.
+The command of command() starts it with the request on its standard input; its events go to an inherited pipe.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _START = (
 
 
 def command() -> list[str]:
-    """What starts a worker; the descriptor of its events and the number of its parent are to be added.
+    """The command of a worker, without its last two arguments: the descriptor of its events and its parent's process
+    id.
 
-    -I and -S: no folder of the user's, no .pth file, no sitecustomize, no PYTHON* variable. The folders that it
-    needs are named, behind the standard library.
+    -I and -S: no folder of the user's, no .pth file, no sitecustomize, no PYTHON* variable. The folders that it needs
+    are named, behind the standard library.
     """
     folders: dict[str, None] = {}
     for name in _NEEDED:
@@ -55,9 +56,9 @@ def main(events: int, parent: int) -> None:
         _replay(request, send)
     except EngineError as error:
         send(Failed(error.status, loop.line(str(error)), "open"))
-    except Exception as error:  # whatever it is, the supervisor is told in one line
+    except Exception as error:  # the supervisor reports it in one line
         send(Failed(OURS, loop.line(f"{type(error).__name__}: {error}"), "worker"))
-    # The kernel frees what is left, the device's state too, and faster than one by one.
+    # The kernel frees memory and device state faster than calls for each would.
     os._exit(0)
 
 
@@ -74,8 +75,10 @@ def _replay(request: Request, send: loop.Send) -> None:
 
 
 def _map(descriptor: int, writable: bool) -> memoryview:
-    """All of an inherited memory; none for -1. What is only read may be sealed: older kernels than 6.7 then refuse a
-    shared mapping of it, even one for reading."""
+    """Map an inherited memfd; empty for -1.
+
+    Inputs may be sealed: Linux before 6.7 then refuses a shared mapping even for reading, so they are mapped privately.
+    """
     size = os.fstat(descriptor).st_size if descriptor >= 0 else 0
     if size == 0:
         return memoryview(b"")

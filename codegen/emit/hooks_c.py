@@ -128,7 +128,7 @@ def _wrapper(recording: Recording, vendor: Vendor) -> str:
 
 
 def _real(recording: Recording, names: list[str]) -> str:
-    """The driver's call, or in a recorded process what stands in its place."""
+    """The driver's call, or its hook in a process that records."""
     function = recording.function
     match function.returns.shape:
         case Shape.VOID:
@@ -156,7 +156,7 @@ def _hook(opening: str, hook: str | None, recording: Recording, closing: str) ->
 
 
 def _refused(recording: Recording) -> str:
-    """What costs a load and a branch where no region is open."""
+    """The check for an open region: one load and one branch where none is open."""
     if recording.refused is None:
         return ""
     items = ["&nb_call", _status(recording.function), f'"{recording.refused}"']
@@ -168,7 +168,7 @@ def _refused(recording: Recording) -> str:
 
 
 def _status(function: Function) -> str:
-    """What the record says of the call: one that returns no status has succeeded."""
+    """The record's result. A call without a status counts as a success."""
     return "nb_result" if function.has_status else "0"
 
 

@@ -58,10 +58,10 @@ def _trace(wire: Wire, table: TraceLayout) -> str:
             text += _struct(name, part)
         if structure in table.sized:
             text += f"{structure.upper()}_BYTES = {offset}\n"
-    text += "\n# What follows a record's header, by the kind of the record.\n"
+    text += "\n# Bodies of records, after the record header.\n"
     for structure in table.records:
-        members = [member for member in _members(wire, structure) if member.structure != "record"]
-        text += _struct(structure.upper(), members)
+        body = [member for member in _members(wire, structure) if member.structure != "record"]
+        text += _struct(structure.upper(), body)
     return text
 
 

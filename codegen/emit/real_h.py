@@ -17,14 +17,14 @@ _HEAD = f"""\
 """
 
 _OWN = """
-/* What the header declares is what the shim exports: its functions keep default visibility. */
+/* The shim exports the header's functions: they keep default visibility. */
 #pragma GCC visibility push(default)
 {includes}
 #pragma GCC visibility pop
 """
 
 _TRANSLATED = """
-/* CUDA's functions are no exports here: those that hook/{name}/driver implements stay inside. */
+/* This shim does not export CUDA's functions: hook/{name}/driver implements some for the hooks. */
 #include <stdint.h>
 #include <stdlib.h>
 #pragma GCC visibility push(hidden)

@@ -23,8 +23,8 @@ _STUBS = """\
 #include "driver/core/inject.h"
 #include "driver/core/stub.h"
 
-/* Of each function its implementation, weak, so that one in sim/ takes its place, and the export that calls
- * it. The parameters are there for the compiler, which compares each export with the header's declaration. */
+/* For each function, a weak implementation that one in sim/ replaces, and the export that calls it. The
+ * compiler compares each export with the header's declaration. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC optimize("no-ipa-icf")
 #define WEAK   __attribute__((weak, visibility("hidden")))

@@ -1,5 +1,7 @@
-"""hip_names.h, hip_stubs.c, hip_calls.c and hip.map: what of the CPU driver's HIP face follows from the header, from
-semantics/hip_and_cuda.toml and from what Debian's library exports."""
+"""hip_names.h, hip_stubs.c, hip_calls.c and hip.map: the generated part of the CPU driver's HIP functions.
+
+Made from the header, from semantics/hip_and_cuda.toml and from the exports of Debian's library.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from .text import SIM_COMMAND, banner, by_section, heading, wrapped
 _STATUS = "hipError_t"
 _OWN = ("simInject",)
 _REMEMBERED = ("hipGetLastError",)
-"""What they return is not the next last error."""
+"""Functions whose result is not the next last error."""
 
 _NAMES = """\
 /* After HIP's headers: what sim/hip then defines as hipMalloc is sim_hipMalloc, which has the header's prototype. The
- * export of the header's name is in hip_stubs.c. What returns no hipError_t is exported as it is. */
+ * export of the header's name is in hip_stubs.c. Functions without a hipError_t are exported as they are. */
 """
 
 _NAME = """
@@ -31,8 +33,8 @@ _STUBS = """\
 #include "hip/hip.h"
 #include "driver/core/watch.h"
 
-/* Of each function its implementation, weak, so that one in sim/hip takes its place, and the export that calls
- * it. The parameters are there for the compiler, which compares each export with the header's declaration. */
+/* For each function, a weak implementation that one in sim/hip replaces, and the export that calls it. The
+ * compiler compares each export with the header's declaration. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #pragma GCC optimize("no-ipa-icf")
@@ -58,7 +60,7 @@ _STUB = """
 """
 
 _CALLS = """\
-/* HIP's functions that are one of CUDA's with other types (codegen/semantics/hip_and_cuda.toml). */
+/* HIP functions that are one CUDA function with other types (codegen/semantics/hip_and_cuda.toml). */
 #include "hip/hip.h"
 """
 
@@ -169,8 +171,8 @@ def _cast(kind: CType, pairs: Pairs, function: Function) -> str | None:
         return None
     if kind.pointee.spellings[0] == pairs.address:
         raise CodegenError(
-            f"{PAIRS.name}: sim: {function.name}: it stores an address, which CUDA's driver has as a number; "
-            "write it by hand"
+            f"{PAIRS.name}: sim: {function.name}: it stores an address, and CUDA's driver a number; "
+            "write the function in C"
         )
     pointee = _cast(kind.pointee, pairs, function)
     if pointee is None:

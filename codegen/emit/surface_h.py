@@ -37,13 +37,13 @@ def _absent(why: str, functions: Iterable[Function]) -> str:
 
 
 def _translated(translation: Translation) -> str:
-    """CUDA's functions: nobody exports them, but the hooks that were written for CUDA call them."""
+    """CUDA's functions, which CUDA's hooks call. The shim does not export them."""
     slots = ",\n".join(
         f"    NB_SLOT_{function.name} = NB_SLOT_ABSENT + {place}"
         for place, function in enumerate(translation.functions, 1)
     )
     implemented = {function.name for function in translation.functions}
     others = [function for function in translation.api.functions if function.name not in implemented]
-    return f",\n\n    /* CUDA's functions, said in the driver's own. */\n{slots}" + _absent(
-        "CUDA's functions that are not.", others
+    return f",\n\n    /* CUDA's functions, implemented over this driver's. */\n{slots}" + _absent(
+        "CUDA's other functions.", others
     )

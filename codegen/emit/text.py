@@ -1,4 +1,4 @@
-"""What all generated files share."""
+"""Helpers for the text of all generated files."""
 
 from __future__ import annotations
 

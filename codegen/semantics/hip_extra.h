@@ -43,8 +43,8 @@ hipError_t _Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc(hipSur
                                                                           const hipResourceDesc *pResDesc);
 hipError_t _Z23hipDestroySurfaceObjectP13__hip_surface(hipSurfaceObject_t surfaceObject);
 
-/* What launches a kernel, or hands functions out, in libraries newer than this header: a shim that did not
- * know it would miss launches. */
+/* Functions of newer libraries that launch a kernel or return functions. Without their prototypes, a shim
+ * would miss launches. */
 #if HIP_VERSION < 50500000
 typedef struct hipFunctionLaunchParams_t {
     hipFunction_t function;

@@ -8,7 +8,7 @@ enum { STACK_BYTES = 1 << 20, DATA_BYTES = 31 << 20, ARENA_BYTES = STACK_BYTES +
 
 #define RESERVED_BYTES (UINT64_C(1) << 30)
 
-/* Initialised, so that it is in the library's own file, and of a page's size and alignment. */
+/* Initialised, so that it lies in the library's own file with a page's size and alignment. */
 struct nb_gate nb_gate __attribute__((aligned(4096), section(".data.nb_gate"))) = {.pad = {1}};
 
 _Static_assert(sizeof(struct nb_gate) == 4096, "nothing else is in its page");
@@ -18,7 +18,7 @@ _Static_assert(offsetof(struct nb_arena_head, owner) == NB_HEAD_OWNER, "gate.S")
 _Static_assert(offsetof(struct nb_arena_head, state) == NB_HEAD_STATE, "gate.S");
 _Static_assert(sizeof(struct nb_arena_head) % 16 == 0, "a stack begins below it");
 
-/* Somewhere in the 47 bits that a process has. */
+/* A random address in the 47 bits of user space. */
 static void *reserve(void)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -46,7 +46,7 @@ bool nb_arena_build(void)
     unsigned char *base = reserved + offset;
     if (mprotect(base, ARENA_BYTES, PROT_READ | PROT_WRITE) != 0)
         return false;
-    /* No child gets a copy, no core dump has it. */
+    /* Children inherit no copy, and core dumps leave it out. */
     (void)madvise(base, ARENA_BYTES, MADV_DONTFORK);
     (void)madvise(base, ARENA_BYTES, MADV_DONTDUMP);
     nb_gate.base = (uint64_t)(uintptr_t)base;

@@ -1,8 +1,8 @@
-/* Memory at a random address that holds all our state and the stack that our code runs on. It cannot be
- * touched while the submission runs.
+/* The arena: memory at a random address for all state of the loop and for the stack of its code. It cannot be
+ * accessed while the submission runs.
  *
- * Keys, saved driver functions, device addresses, events and results are in it, and so are the frames of the
- * functions that use them: what is not in the arena does not know. gate.S opens and closes it. */
+ * Keys, saved driver functions, device addresses, events and results are in it, and the frames of the
+ * functions that use them, so that no copy lies outside. gate.S opens and closes it. */
 #ifndef NEUTRINO_INLINE_ARENA_H
 #define NEUTRINO_INLINE_ARENA_H
 
@@ -23,7 +23,7 @@
 
 struct nb_session;
 
-/* What gate.S needs to open the arena: a page of its own, which may only be read once the arena is closed. */
+/* Data with which gate.S opens the arena: a page of its own, readable only once the arena is closed. */
 struct nb_gate {
     uint64_t base, bytes, head;
     uint64_t reserved, reserved_bytes; /* around it, never to be touched */
@@ -32,9 +32,10 @@ struct nb_gate {
 
 enum nb_gate_state { NB_OUTSIDE = 0, NB_INSIDE = 1, NB_LENT = 2 };
 
-/* At the arena's stack's upper end. */
+/* At the upper end of the arena's stack. */
 struct nb_arena_head {
-    uint64_t inner, outer; /* stack pointers: ours while the submission runs, its own while we do */
+    uint64_t inner, outer; /* stack pointers: the loop's while the submission runs, the submission's while the
+                              loop runs */
     uint64_t owner;        /* thread */
     uint32_t state;        /* enum nb_gate_state */
     uint32_t pad;
@@ -46,12 +47,12 @@ extern struct nb_gate nb_gate __attribute__((visibility("hidden")));
 
 bool nb_arena_build(void) __attribute__((visibility("hidden")));
 
-/* Zeroed; NULL if there is no more. Nothing is freed. */
+/* Zeroed memory, never freed; NULL if the arena is full. */
 void *nb_arena_take(uint64_t count, size_t bytes) __attribute__((visibility("hidden")));
 
 struct nb_arena_head *nb_arena_head(void) __attribute__((visibility("hidden")));
 
-/* For good: from here on gate.S alone opens it. */
+/* Close the arena for good: only gate.S can open it from here on. */
 bool nb_arena_close(void) __attribute__((visibility("hidden")));
 
 /* gate.S */

@@ -33,7 +33,7 @@ uint64_t nb_draw(uint64_t limit)
 {
     uint64_t number = 0;
     (void)nb_random(&number, sizeof number);
-    return number % limit; /* limits are so small that what is left over does not matter */
+    return number % limit; /* limits are so small that the bias does not matter */
 }
 
 int nb_allocate(struct nb_session *session, uint64_t bytes, CUdeviceptr *found)
@@ -158,7 +158,7 @@ int nb_device_build(struct nb_session *session, unsigned ordinal, const char **s
     session->shared_bytes = (unsigned)shared_bytes;
     NB_TRY(session->driver.cuFuncSetAttribute(session->functions.restore,
                                               CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes));
-    *step = "there is no room on the device";
+    *step = "the device has too little free memory";
     NB_TRY(make_events(session));
     NB_TRY(make_memory(session, l2_bytes));
     return (int)session->driver.cuCtxSynchronize();

@@ -23,7 +23,7 @@ static const struct {
 
 typedef void *(*opener)(const char *, int);
 
-/* libc's, where a shim's redirection would answer to the name. */
+/* libc's own dlopen: a shim's redirection would intercept the name. */
 static opener own_dlopen(void)
 {
     opener found = dlopen;

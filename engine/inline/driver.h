@@ -1,7 +1,7 @@
-/* The driver's functions that the loop calls, found before the submission was there and kept in the arena.
+/* Functions of the real driver, found before the submission is loaded and kept in the arena. They are found
+ * with libc's own dlopen, which no preloaded library can intercept.
  *
- * They are the real driver's: the dlopen that is called is libc's own, which no preloaded library stands
- * before. Names are written with their version, as in replay/engine/driver.h. */
+ * Names carry their version, as in replay/base/driver.h. */
 #ifndef NEUTRINO_INLINE_DRIVER_H
 #define NEUTRINO_INLINE_DRIVER_H
 

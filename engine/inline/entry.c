@@ -12,7 +12,7 @@
 #include "inline/upload.h"
 #include "inline/window.h"
 
-/* Called by nb_gate_enter, on the arena's stack. */
+/* Runs on the arena's stack, called by nb_gate_enter. */
 int nb_inside(void *request) __attribute__((visibility("hidden")));
 
 static int fail(char *error, const char *text, int result)
@@ -45,7 +45,7 @@ static bool find_python(struct nb_python *python)
     return true;
 }
 
-/* A key for each case; the file is empty then. */
+/* Read a key for each case, and empty the file. */
 static bool take_keys(struct nb_session *session, int file)
 {
     for (uint32_t i = 0; i < session->cases; i++) {
@@ -80,7 +80,7 @@ int nb_inline_open(const struct nb_inline_opening *opening, struct nb_inline_ope
         return fail(error, "cannot be asked: one session a process, 1 to 256 cases, 1 to 1023 samples", 0);
     struct nb_session *session = new_session(opening);
     if (session == NULL)
-        return fail(error, "there is no host memory for the arena", 0);
+        return fail(error, "too little host memory for the arena", 0);
     if (!take_keys(session, opening->seal))
         return fail(error, "the seal's keys cannot be read", 0);
     if (!find_python(&session->python))
@@ -103,7 +103,7 @@ int nb_inline_open(const struct nb_inline_opening *opening, struct nb_inline_ope
     return 0;
 }
 
-/* Below the frame of whoever calls this may be copies of keys. */
+/* Wipe the stack below the caller's frame, which may hold copies of keys. */
 static void __attribute__((noinline)) wipe_stack(void)
 {
     unsigned char below[128 << 10];
@@ -115,7 +115,7 @@ int nb_inline_load(struct nb_inline_case *loading, char *error)
     const char *step = "";
     struct nb_session *session = nb_gate.head != 0 ? nb_arena_head()->session : NULL;
     if (session == NULL || session->cases_loaded == session->cases)
-        return fail(error, "there is no case to be loaded", 0);
+        return fail(error, "all announced cases are already loaded", 0);
     const int result = nb_upload(session, loading, &step);
     wipe_stack();
     return result == 0 ? 0 : fail(error, step, result);
@@ -139,7 +139,7 @@ int nb_inline_run(struct nb_inline_running *running)
     return nb_gate_enter(running);
 }
 
-/* Which set when is a secret. */
+/* The order of input sets is a secret. */
 static void shuffle(uint32_t *order, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)

@@ -24,7 +24,7 @@ enum { INSTRUCTIONS_MAX = 1280, END_LOW = 0, END_HIGH = 1, X32 = 0x40000000 };
 struct program {
     struct sock_filter code[INSTRUCTIONS_MAX];
     unsigned count;
-    unsigned refusal; /* what a refused call gets */
+    unsigned refusal; /* result of a refused call */
 };
 
 static void emit(struct program *program, unsigned code, unsigned yes, unsigned no, uint64_t value)
@@ -65,7 +65,7 @@ static void find_end(struct program *program, int argument, int bytes)
     load(program, low_of(bytes));
     emit(program, BPF_ALU | BPF_ADD | BPF_X, 0, 0, 0);
     emit(program, BPF_ST, 0, 0, END_LOW);
-    emit(program, BPF_JMP | BPF_JGE | BPF_X, 3, 0, 0); /* not below what was added to: nothing is carried */
+    emit(program, BPF_JMP | BPF_JGE | BPF_X, 3, 0, 0); /* the sum did not overflow */
     load(program, low_of(argument) + 4);
     emit(program, BPF_ALU | BPF_ADD | BPF_K, 0, 0, 1);
     emit(program, BPF_JMP | BPF_JA, 0, 0, 1);
@@ -76,7 +76,7 @@ static void find_end(struct program *program, int argument, int bytes)
     emit(program, BPF_ST, 0, 0, END_HIGH);
 }
 
-/* Refused if it begins below a range's end, and ends behind its beginning. */
+/* Refuse a range that overlaps a guarded one. */
 static void refuse_overlaps(struct program *program, const struct nb_guarded *guarded, int argument,
                             int bytes)
 {
@@ -98,7 +98,7 @@ static void refuse_overlaps(struct program *program, const struct nb_guarded *gu
     }
 }
 
-/* A call of that number: `body` follows and is over where its length says. */
+/* Instructions for a call number; `body` follows. */
 static unsigned begin_call(struct program *program, long number)
 {
     load(program, offsetof(struct seccomp_data, nr));
@@ -123,7 +123,7 @@ static void guard_spans(struct program *program, const struct nb_guarded *guarde
 static void guard_mprotect(struct program *program, const struct nb_guarded *guarded)
 {
     const unsigned begun = begin_call(program, SYS_mprotect);
-    /* 13 instructions that are about the arena as a whole, and allow what its gate does */
+    /* 13 instructions on the whole arena, which allow the calls of its gate. */
     unless_equal(program, low_of(0), guarded->arena, 17);
     unless_equal(program, low_of(1), guarded->arena_bytes, 13);
     load(program, low_of(2));
@@ -212,7 +212,7 @@ extern long nb_probe_protect(void *base, unsigned long bytes, int protection)
     __attribute__((visibility("hidden")));
 extern const char nb_probe_protect_opens[] __attribute__((visibility("hidden")));
 
-/* The one instruction here that may open what the probe guards. */
+/* The only instruction here that may open the memory that the probe guards. */
 __asm__(".text\n"
         ".globl nb_probe_protect\n.hidden nb_probe_protect\n.type nb_probe_protect, @function\n"
         "nb_probe_protect:\n"

@@ -1,9 +1,9 @@
-/* The kernel refuses system calls that would open the arena or change code, whoever makes them.
+/* A seccomp filter that refuses system calls that would open the arena or change code.
  *
- * All of it is decided by the filter, from a call's numbers: the addresses that are guarded and the two
- * instructions that may open the arena are constants in it, so no supervisor has to look at memory that
- * changes meanwhile, and it works where calls cannot be handed on (gVisor). What is refused is told to the
- * supervisor where that is possible. */
+ * The filter decides by the numbers of a call alone: the guarded addresses and the two instructions that may
+ * open the arena are constants in it. So no supervisor must inspect memory that changes meanwhile, and the
+ * filter works where calls cannot be forwarded (gVisor). Where possible, refused calls are reported to the
+ * supervisor. */
 #ifndef NEUTRINO_INLINE_FILTER_H
 #define NEUTRINO_INLINE_FILTER_H
 
@@ -24,11 +24,11 @@ struct nb_guarded {
     uint64_t openers[2];         /* the addresses behind them */
 };
 
-/* For all threads. -1: not possible here, nothing has changed. Else in force, and `listener` is the
- * descriptor of what is refused, or -1 where it is refused silently. */
+/* Install the filter for all threads. -1: not possible, and nothing has changed. Otherwise `listener` is the
+ * descriptor of refused calls, or -1 if they are refused silently. */
 int nb_filter_install(const struct nb_guarded *guarded, int *listener) __attribute__((visibility("hidden")));
 
-/* In a child: whether such a filter tells calls apart as it must. */
+/* Test in a child whether such a filter distinguishes calls as it must. */
 bool nb_filter_works(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,12 +1,11 @@
 /* The only code that opens the arena.
  *
- * A submission with code of its own can jump to any instruction of ours. So nothing here comes back to a caller
- * with the arena open: each of the two system calls that open it is followed, in a straight line, by a check of who
- * is there, and by our own code on the arena's stack; control leaves that code only behind a call that closes the
- * arena. The kernel's filter (filter.c) lets these two instructions alone open it. Signals are blocked meanwhile: a
- * handler would run with the arena open, and a fault of ours must end the process rather than be handled.
- *
- * Another thread can look while it is open; that is the limit of this (docs/threat-model.md). */
+ * A submission with machine code can jump to any instruction of this library. So no path returns to a caller
+ * with the arena open: after each of the two system calls that open it, straight-line code checks the state,
+ * and continues on the arena's stack; control leaves that code only behind a call that closes the arena. The
+ * filter (filter.c) lets only these two instructions open it. Signals are blocked meanwhile: a handler would
+ * run with the arena open, and a fault must end the process instead of being handled. Another thread can read
+ * the arena while it is open; that is the limit of this protection (docs/threat-model.md). */
 #include "inline/arena.h"
 
 #if !defined(__x86_64__)
@@ -182,7 +181,7 @@ nb_gate_lend_opens:
         .size   nb_gate_lend, . - nb_gate_lend
 
         .type   stop, @function
-stop:                                   /* whoever came here came by no door of ours */
+stop:                                   /* entered without nb_gate_enter */
         movl    STATUS, %edi
         movl    SYS_EXIT_GROUP, %eax
         syscall

@@ -69,8 +69,8 @@ static struct nb_guarded guarded_ranges(const void *driver)
     return guarded;
 }
 
-/* Code that was loaded before the submission: Python, libc, the driver. Whoever could write to it would write
- * our results. */
+/* Code loaded before the submission: Python, libc, the driver. Writing to it would allow the submission to
+ * write results. */
 static bool seal_code(void)
 {
     bool all = true;
@@ -94,7 +94,7 @@ static bool seal_code(void)
     return all && sealed > 0 && syscall(SYS_mseal, &nb_gate, sizeof nb_gate, 0ul) == 0;
 }
 
-/* It reads and writes what may be neither read nor written. */
+/* Access memory that must be neither readable nor writable. */
 static bool memory_file_opens(void)
 {
     const int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);

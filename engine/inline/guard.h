@@ -1,4 +1,4 @@
-/* Everything that keeps the submission out of the arena and away from the code that times it. */
+/* Keeps the submission out of the arena and away from the timing code. */
 #ifndef NEUTRINO_INLINE_GUARD_H
 #define NEUTRINO_INLINE_GUARD_H
 
@@ -6,8 +6,8 @@
 
 #include "inline/inline.h"
 
-/* Closes the arena and guards it, our library and the driver's code, for all threads and for good. `driver`
- * is an address in the driver. Says what of it is in force. */
+/* Close the arena and guard it, this library and the driver's code, for all threads and for good. `driver` is
+ * an address in the driver. Returns the protections that are in force. */
 void nb_guard(const void *driver, struct nb_inline_armed *armed) __attribute__((visibility("hidden")));
 
 #endif

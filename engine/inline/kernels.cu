@@ -70,8 +70,8 @@ __device__ __forceinline__ void add(uint64_t place, unsigned long long value)
     atomicAdd((unsigned long long *)place, value);
 }
 
-/* Where block `index` really works: a permutation of [0, blocks), four rounds of a Feistel network that is
- * walked until it comes back into the range (Black and Rogaway, CT-RSA 2002). */
+/* The place of block `index`: a permutation of [0, blocks), by four rounds of a Feistel network repeated
+ * until the result is in the range (Black and Rogaway, CT-RSA 2002). */
 __device__ uint64_t shuffled(uint64_t index, uint64_t blocks, uint64_t secret)
 {
     int half = 1;
@@ -171,8 +171,8 @@ extern "C" __global__ void nb_discard(uint64_t scratch, uint64_t lines)
         asm volatile("discard.global.L2 [%0], 128;" ::"l"(scratch + line * NB_LINE_BYTES) : "memory");
 }
 
-/* Compares every element with what is expected. A block of wrong elements adds nothing to the tally, so
- * whoever changes the count of wrong ones, or puts back what was there before, has not made them right. */
+/* Compares every element with its expected value. A block with wrong elements adds nothing to the tally, so
+ * that changing the count of wrong elements, or restoring an earlier tally, does not make them right. */
 extern "C" __global__ void nb_check_output(const __grid_constant__ nb_check check)
 {
 #if __CUDA_ARCH__ >= 900

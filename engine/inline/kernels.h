@@ -1,9 +1,8 @@
-/* What the host and its kernels both know: how secrets are kept on the device, and how elements are compared.
+/* Shared by the host and its kernels: secrets on the device, and the comparison of elements.
  *
- * What is secret and lies in device memory is XORed with a keystream (ChaCha of eight rounds, RFC 8439's
- * state), so who scans all memory of the context finds noise. Keys are parameters of launches: of expected
- * values, of none that is queued before the submission's work is.
- */
+ * Secrets in device memory are XORed with a keystream (ChaCha of eight rounds, RFC 8439's state), so that a
+ * scan of all memory of the context finds noise. Keys are launch parameters; the key of expected values is in
+ * no launch that is queued before the submission's work. */
 #ifndef NEUTRINO_INLINE_KERNELS_H
 #define NEUTRINO_INLINE_KERNELS_H
 
@@ -12,10 +11,10 @@
 enum {
     NB_BLOCK_BYTES = 64,  /* of keystream that come at once: what a thread works on */
     NB_LINE_BYTES = 128,  /* of the L2 cache */
-    NB_GROUP_LINES = 256, /* one of so many lines is a canary */
+    NB_GROUP_LINES = 256, /* one line in 256 is a canary */
     NB_BUFFERS_MAX = 64,  /* of a case: problem/spec.py */
     NB_DIMENSIONS_MAX = 16,
-    NB_CHECK_THREADS = 256 /* so many keystream blocks of expected values are a block's share */
+    NB_CHECK_THREADS = 256 /* keystream blocks of expected values per thread block */
 };
 
 /* problem/spec.py's, in its order. */
@@ -42,7 +41,7 @@ struct nb_key {
     uint32_t words[8];
 };
 
-/* `stream` tells apart what is under one key; the counter is the block's number. */
+/* `stream` separates data under one key; the counter is the block's number. */
 struct nb_move {
     uint64_t to, from, bytes;
     uint64_t stream;
@@ -64,9 +63,9 @@ struct nb_restore {
     struct nb_restored buffers[NB_BUFFERS_MAX];
 };
 
-/* Outputs and what is expected of them lie alike, gaps included: `slots` are all that there is room for. With
- * gaps or in another order of dimensions there are `dimensions`, by falling strides; a slot is an element if
- * each of its indexes is within the shape. */
+/* Outputs and expected values have the same layout, gaps included: `slots` elements and gaps. With gaps, or
+ * another order of dimensions, `dimensions` lists dimensions by falling strides; a slot is an element if each
+ * of its indexes is within the shape. */
 struct nb_check {
     struct nb_key key;
     uint64_t actual, expected;
@@ -98,7 +97,7 @@ NB_BOTH uint64_t nb_mix(uint64_t value)
     return value ^ (value >> 31);
 }
 
-/* What block `number` adds to the tally if all of its elements are right. */
+/* The amount that block `number` adds to the tally if all of its elements are right. */
 NB_BOTH uint64_t nb_token(uint64_t secret, uint64_t number)
 {
     return nb_mix(nb_mix(secret + number * UINT64_C(0x9e3779b97f4a7c15)) ^ secret);

@@ -23,7 +23,8 @@ static bool meet(CUdeviceptr one, uint64_t bytes, CUdeviceptr other, uint64_t ot
     return bytes != 0 && other_bytes != 0 && one < other + other_bytes && other < one + bytes;
 }
 
-/* No buffer is ours or part of another: expected values compared with themselves would be right. */
+/* No buffer overlaps the loop's memory or another buffer: expected values compared with themselves would be
+ * right. */
 static bool are_sound(const struct nb_session *session, const struct nb_sample *sample)
 {
     const struct nb_case *kept = sample->kept;
@@ -100,8 +101,8 @@ static int hold(const struct nb_session *session)
     return session->primed ? nb_launch(session, session->functions.hold, 1, 1, parameters) : 0;
 }
 
-/* Written lines drive all others out of the L2 cache; they are dropped, so that nobody pays for writing them
- * back. */
+/* Written lines evict all others from the L2 cache. They are dropped then, so that no sample pays for writing
+ * them back. */
 static int flush(const struct nb_session *session)
 {
     CUdeviceptr scratch = session->scratch;
@@ -154,7 +155,7 @@ static int check(const struct nb_session *session, const struct nb_sample *sampl
     return nb_window_check(session, window, &rules);
 }
 
-/* Beginning with any of them. */
+/* Check all outputs, beginning with a random one. */
 static int check_all(const struct nb_session *session, const struct nb_sample *sample,
                      struct nb_window *window)
 {
@@ -184,8 +185,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The call, until it is known where its outputs are: all of that is in its time. The submission runs within
- * nb_gate_lend. */
+/* Make the call, and locate its outputs: both are in its time. The submission runs within nb_gate_lend. */
 static int call(struct nb_session *session, struct nb_sample *sample, void **returned)
 {
     *returned = nb_gate_lend(session->python.call, sample->call, NULL);
@@ -200,8 +200,8 @@ static int call(struct nb_session *session, struct nb_sample *sample, void **ret
     return 0;
 }
 
-/* From the call to what is queued behind it, and how long that took us: if the queue is not held, the device
- * waits for it between the end event and the check. */
+/* Host time from the call to the work queued behind it. If the queue is not held, the device waits for it
+ * between the end event and the check. */
 static int work(struct nb_session *session, struct nb_sample *sample, struct nb_window *window,
                 void **returned, double *tail_us)
 {

@@ -14,7 +14,7 @@ _Static_assert(sizeof(struct nb_row) == 32, "a row's layout is part of the forma
 _Static_assert(sizeof(struct nb_result) == 40 + 32 * NB_INLINE_SAMPLES_MAX, "so is a result's");
 _Static_assert(sizeof(struct nb_sealed) == sizeof(struct nb_result) + 16, "and a sealed one's");
 
-/* Of a number under 2^122. */
+/* Reduce a number below 2^122. */
 static uint64_t reduced(wide number)
 {
     const uint64_t sum = (uint64_t)(number & PRIME) + (uint64_t)(number >> 61);

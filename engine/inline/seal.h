@@ -1,9 +1,9 @@
-/* What a case's result is, and how it leaves a process that is hostile.
+/* The result of a case, sealed for its way out of a hostile process.
  *
- * A one-time pad hides it and a one-time Carter-Wegman code (Wegman and Carter, JCSS 22, 1981) shows that it
- * is the one that was sealed: no computing power helps who has not seen the key, no cipher library is in the
- * address space of who would break it, and all of it is this file. Both keys come from the supervisor's
- * os.urandom, are used once and wiped. benchguard/inline/seal.py opens it.
+ * A one-time pad hides the result, and a one-time Carter-Wegman code (Wegman and Carter, JCSS 22, 1981)
+ * authenticates it: without the key no computing power helps, no cipher library is needed in the attacker's
+ * address space, and the code fits in one file. Both keys come from the supervisor's os.urandom, are used
+ * once and wiped. benchguard/inline/seal.py opens the message.
  *
  * The code is a polynomial over the field of 2^61 - 1 elements: over the case's number and then the pad's
  * result in words of 7 bytes, evaluated at `point`, plus `mask`. A forger has one try, and succeeds with a
@@ -17,9 +17,9 @@
 #include "inline/inline.h"
 
 enum nb_row_flag {
-    NB_ROW_PROBE = 1,    /* the first one: it settles whether the queue can be held, and is no sample */
-    NB_ROW_UNPRIMED = 2, /* the queue was not held until all was in it */
-    NB_ROW_ALTERED = 4   /* the tally is wrong though no element is */
+    NB_ROW_PROBE = 1,    /* the first row, which only decides whether the queue can be held */
+    NB_ROW_UNPRIMED = 2, /* the queue was released before all work was in it */
+    NB_ROW_ALTERED = 4   /* the tally is wrong although no element is */
 };
 
 struct nb_row {
@@ -53,11 +53,11 @@ struct nb_sealed {
     uint64_t code;
 };
 
-/* The key is wiped. */
+/* Seal a result, and wipe the key. */
 void nb_seal(struct nb_seal_key *key, const struct nb_result *result, struct nb_sealed *sealed)
     __attribute__((visibility("hidden")));
 
-/* That a compiler does not leave out. */
+/* Clear memory; compilers do not remove the call. */
 void nb_wipe(void *memory, size_t bytes) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,4 +1,4 @@
-/* What the loop knows, all of it in the arena. */
+/* The state of the loop, all of it in the arena. */
 #ifndef NEUTRINO_INLINE_SESSION_H
 #define NEUTRINO_INLINE_SESSION_H
 
@@ -17,14 +17,14 @@ struct nb_functions {
     CUfunction give, noise, restore, hold, sweep, discard, check;
 };
 
-/* In host memory that the device sees; a submission may find it and gains nothing. */
+/* In host memory that the device can access. A submission gains nothing by finding it. */
 struct nb_signal {
     volatile uint32_t release;
     uint32_t pad[31];
     volatile uint32_t gave_up;
 };
 
-/* Device memory of ours, which no buffer may touch. */
+/* Device memory of the loop, which no buffer may overlap. */
 struct nb_extent {
     CUdeviceptr begin;
     uint64_t bytes;
@@ -33,8 +33,8 @@ struct nb_extent {
 /* Streams of keystream under the keys of a set: by buffer, plus one of these. */
 enum { NB_STREAM_POISON = 0x100, NB_STREAM_GARBAGE = 0x200 };
 
-/* Two keys, for that of the inputs is in launches that the driver still holds when the submission is called.
- */
+/* Two keys, because the key of the inputs is in launches that the driver still holds when the submission is
+ * called. */
 struct nb_set_keys {
     struct nb_key inputs, expected;
 };
@@ -82,11 +82,11 @@ struct nb_session {
 
 /* Every function below that returns int returns the driver's CUresult. */
 
-/* Device memory of ours, in whole lines. */
+/* Allocate device memory for the loop, in whole cache lines. */
 int nb_allocate(struct nb_session *session, uint64_t bytes, CUdeviceptr *found)
     __attribute__((visibility("hidden")));
 
-/* On the legacy default stream. */
+/* Launch on the legacy default stream. */
 int nb_launch(const struct nb_session *session, CUfunction function, uint64_t blocks, unsigned threads,
               void **parameters) __attribute__((visibility("hidden")));
 
@@ -96,10 +96,10 @@ int nb_move_all(const struct nb_session *session, CUfunction function, const str
 
 bool nb_random(void *into, size_t bytes) __attribute__((visibility("hidden")));
 
-/* Below `limit`. */
+/* A random number below `limit`. */
 uint64_t nb_draw(uint64_t limit) __attribute__((visibility("hidden")));
 
-/* Context, kernels, scratch memory; in `step` what was being done, for people. */
+/* Build context, kernels and scratch memory. After an error, `step` names the failed step. */
 int nb_device_build(struct nb_session *session, unsigned ordinal, const char **step)
     __attribute__((visibility("hidden")));
 

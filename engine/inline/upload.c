@@ -1,6 +1,6 @@
-/* A case's inputs and expected values, made secrets and brought to the device.
+/* Encrypts a case's inputs and expected values, and uploads them.
  *
- * Through pinned memory of our own, so that no staging buffer of the driver's keeps them; it is wiped and
+ * Through pinned memory of the loop, so that no staging buffer of the driver keeps them; it is wiped and
  * freed. */
 #include "inline/upload.h"
 
@@ -14,7 +14,7 @@
 enum {
     CHUNK_BYTES = 8 << 20,
     STAGING_BYTES = CHUNK_BYTES + 4 * NB_BLOCK_BYTES,
-    FREE_SHARE = 2 /* of free memory, one part in so many is for secrets */
+    FREE_SHARE = 2 /* at most 1/2 of free memory holds secrets */
 };
 
 struct staging {
@@ -36,7 +36,7 @@ static bool read_all(int file, void *into, uint64_t bytes, uint64_t offset)
     return true;
 }
 
-/* Where part of a set comes from and goes to, and what it is XORed with. */
+/* Source, target and key of a part of a set. */
 struct part {
     int file;
     uint64_t offset, bytes;
@@ -111,7 +111,7 @@ static bool is_sound(const struct nb_inline_buffer *buffer, const struct nb_inli
     return reads && checks;
 }
 
-/* As many sets as are there, are wanted, and fit into a part of what is free. */
+/* The number of sets: limited by those available, those wanted, and free memory. */
 static int fitting_sets(const struct nb_session *session, const struct nb_inline_case *loading,
                         uint32_t *sets)
 {
@@ -144,7 +144,7 @@ int nb_upload(struct nb_session *session, struct nb_inline_case *loading, const 
     kept->inputs_stride = loading->inputs_stride;
     kept->expected_stride = loading->expected_stride;
     NB_TRY(fitting_sets(session, loading, &kept->sets));
-    *step = "there is no room for two input sets";
+    *step = "too little device memory for two input sets";
     if (kept->sets < 2)
         return CUDA_ERROR_OUT_OF_MEMORY;
     kept->keys = nb_arena_take(kept->sets, sizeof *kept->keys);

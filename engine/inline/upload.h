@@ -1,10 +1,10 @@
-/* Secrets: inputs and expected values, on the device before the submission is there. */
+/* Uploads inputs and expected values before the submission is loaded. */
 #ifndef NEUTRINO_INLINE_UPLOAD_H
 #define NEUTRINO_INLINE_UPLOAD_H
 
 #include "inline/session.h"
 
-/* The next case. `step` says what was being done, for people. */
+/* Load the next case. After an error, `step` names the failed step. */
 int nb_upload(struct nb_session *session, struct nb_inline_case *loading, const char **step)
     __attribute__((visibility("hidden")));
 

@@ -13,13 +13,13 @@ int nb_window_draw(const struct nb_session *session, struct nb_window *window)
     if (!nb_random(&window->token, sizeof window->token) ||
         !nb_random(&window->canaries, sizeof window->canaries))
         return CUDA_ERROR_UNKNOWN;
-    window->canaries |= 1; /* 0 says that there are none */
+    window->canaries |= 1; /* 0 means no canaries */
     window->right = 0;
     window->stamped = false;
     window->start = session->events[first];
     window->end = session->events[(first + 1 + nb_draw(NB_EVENTS - 1)) % NB_EVENTS];
     const uint64_t turn = nb_draw(NB_CELLS);
-    for (uint64_t i = 0; i < NB_CELLS; i++) { /* one in each quarter, which is whose is drawn */
+    for (uint64_t i = 0; i < NB_CELLS; i++) { /* one per quarter, assigned at random */
         const uint64_t place = (i + turn) % NB_CELLS * places + nb_draw(places);
         window->cells[i] = session->noise + place * sizeof(uint64_t);
         NB_TRY(session->driver.cuMemcpyDtoH_v2(&window->before[i], window->cells[i], sizeof(uint64_t)));
@@ -73,7 +73,7 @@ int nb_window_check(const struct nb_session *session, struct nb_window *window, 
         .numAttrs = session->early && !window->stamped ? 1 : 0,
     };
     void *parameters[] = {check};
-    check->token = nb_token(window->token, check->stream); /* of each output another one */
+    check->token = nb_token(window->token, check->stream); /* a different one for each output */
     check->order = nb_mix(check->token);
     check->tally = window->cells[NB_CELL_TALLY];
     check->wrong = window->cells[NB_CELL_WRONG];

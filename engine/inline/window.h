@@ -1,8 +1,8 @@
-/* The trusted kernels around the submission's work: one that ends right before it, one that begins right
- * behind.
+/* Trusted kernels around the submission's work: one that ends directly before it, one that begins directly
+ * after it.
  *
- * What they leave for us is added to noise at places that are drawn for each sample. Who finds them still
- * cannot say what right results would have added: that comes of a secret that is drawn, too. */
+ * Their results are added to noise at places drawn for each sample. A submission that finds the places still
+ * cannot compute the amounts of right results, which depend on another secret. */
 #ifndef NEUTRINO_INLINE_WINDOW_H
 #define NEUTRINO_INLINE_WINDOW_H
 
@@ -41,11 +41,11 @@ int nb_window_end(const struct nb_session *session, const struct nb_window *wind
 int nb_window_check(const struct nb_session *session, struct nb_window *window, struct nb_check *check)
     __attribute__((visibility("hidden")));
 
-/* Of a device that is idle again. */
+/* Read the results from the idle device. */
 int nb_window_read(const struct nb_session *session, const struct nb_window *window, struct nb_seen *seen)
     __attribute__((visibility("hidden")));
 
-/* What an empty window costs; called before there is a submission. */
+/* Measure the cost of an empty window, before the submission is loaded. */
 int nb_window_measure(struct nb_session *session) __attribute__((visibility("hidden")));
 
 #endif

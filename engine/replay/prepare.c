@@ -1,4 +1,4 @@
-/* The functions of replay.h that no other file has: from a file to a state that can be run. */
+/* Opens a capture and rebuilds its state; the functions of replay.h that no other file implements. */
 #include "replay/replay.h"
 
 #include <stdio.h>
@@ -80,13 +80,14 @@ static int check_options(struct nb_replay *replay)
 {
     struct nb_replay_options *options = &replay->options;
     if (options->cold > NB_COLD_MEMSET)
-        return nb_fail(replay, NB_REPLAY_OURS, "cold mode %u is none", options->cold);
+        return nb_fail(replay, NB_REPLAY_OURS, "cold mode %u is unknown", options->cold);
     if (options->timeout_ms == 0 || (options->prime != 0 && options->prime_limit_ms == 0))
-        return nb_fail(replay, NB_REPLAY_OURS, "a time limit of 0 ms");
+        return nb_fail(replay, NB_REPLAY_OURS, "the time limit is 0 ms");
     if (options->rotating_count != 0 && options->cold != NB_COLD_ROTATE)
-        return nb_fail(replay, NB_REPLAY_OURS, "a rotating count, and nothing that rotates");
+        return nb_fail(replay, NB_REPLAY_OURS, "a rotating count without NB_COLD_ROTATE");
     if (options->strict != 0 && (options->cold == NB_COLD_REMAP || options->cold == NB_COLD_ROTATE))
-        return nb_fail(replay, NB_REPLAY_OURS, "strict, with copies of the state that kernels reach");
+        return nb_fail(replay, NB_REPLAY_OURS,
+                       "strict cannot be combined with copies of the state, which kernels can reach");
     replay->inputs.noise = options->seed;
     return NB_REPLAY_OK;
 }
@@ -105,7 +106,7 @@ static int check_room(struct nb_replay *replay, uint32_t set_count)
     return nb_fail(replay, NB_REPLAY_CANNOT,
                    "replaying needs %.1f MiB of device memory (state %u x %.1f, its copy %.1f, inputs %.1f, "
                    "scratch %.1f) "
-                   "and %.1f MiB are free; free memory there%s",
+                   "but %.1f MiB are free; free device memory%s",
                    MIB(needed), set_count, MIB(memory->mapped_bytes), MIB(memory->shadow_bytes), MIB(inputs),
                    MIB(scratch), MIB(available),
                    set_count > 1 ? ", or use --cold flush, which keeps the state once" : "");
@@ -154,7 +155,7 @@ static void tell(const struct nb_replay *replay, struct nb_replay_prepared *prep
     prepared->flushed = replay->utility.has_icache_inv;
 }
 
-/* Addresses are reserved before anything else of ours could lie there. */
+/* Reserve addresses first, before any other memory of the engine can take them. */
 static int rebuild(struct nb_replay *replay, struct nb_replay_prepared *prepared)
 {
     uint64_t began = replay->driver.now_ns();
@@ -181,7 +182,7 @@ NB_REPLAY_EXPORT int nb_replay_prepare(struct nb_replay *replay, const char *dri
     replay->error = error;
     error[0] = '\0';
     if (replay->opened)
-        return nb_fail(replay, NB_REPLAY_OURS, "a replay is prepared once");
+        return nb_fail(replay, NB_REPLAY_OURS, "this replay is already prepared");
     replay->opened = true;
     replay->options = *options;
     *prepared = (struct nb_replay_prepared){0};
@@ -220,7 +221,7 @@ NB_REPLAY_EXPORT int nb_replay_read(struct nb_replay *replay, uint64_t address, 
     if (from == 0 && nb_memory_at(replay, 0, address, bytes) != 0)
         from = address;
     if (from == 0)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "%llu bytes at 0x%llx are in no memory of the capture",
+        return nb_fail(replay, NB_REPLAY_CANNOT, "the capture has no memory of %llu bytes at 0x%llx",
                        (unsigned long long)bytes, (unsigned long long)address);
     return nb_staging_fetch(replay, from, bytes, data);
 }

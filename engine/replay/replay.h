@@ -1,9 +1,9 @@
-/* Replaying a capture: the interface between the timing loop, which is here, and Python, which decides how
- * often.
+/* Replays a capture: the interface between the timing loop, in C, and Python, which decides how many samples
+ * to take.
  *
  * Plain C without macros in its signatures: benchguard/replay/binding.py gives the part between the two marks
- * to cffi. Functions return 0, or an enum nb_replay_status with one line for people in `error`, which has
- * room for NB_REPLAY_TEXT bytes. One thread. */
+ * to cffi. Functions return 0, or an enum nb_replay_status with one line in `error`, which has room for
+ * NB_REPLAY_TEXT bytes. For one thread. */
 #ifndef NEUTRINO_REPLAY_H
 #define NEUTRINO_REPLAY_H
 
@@ -16,28 +16,28 @@ enum nb_replay_status {
     NB_REPLAY_OK = 0,
     NB_REPLAY_BAD_CAPTURE = 1, /* truncated, corrupt, hostile, or larger than the limits */
     NB_REPLAY_NO_DRIVER = 2,
-    NB_REPLAY_CANNOT = 3,  /* this machine cannot: too little memory, other architecture, address taken */
-    NB_REPLAY_FAILED = 4,  /* the driver refused, or a kernel faulted: the context is gone */
-    NB_REPLAY_TIMEOUT = 5, /* the device did not finish in time: the context is gone */
+    NB_REPLAY_CANNOT = 3,  /* not on this machine: too little memory, other architecture, address taken */
+    NB_REPLAY_FAILED = 4,  /* the driver refused, or a kernel faulted: the context is lost */
+    NB_REPLAY_TIMEOUT = 5, /* the device did not finish in time: the context is lost */
     NB_REPLAY_OURS = 6     /* out of host memory and the like */
 };
 
 enum { NB_REPLAY_TEXT = 512 };
 
-/* How large a capture may be. */
+/* Limits on the size of a capture. */
 struct nb_replay_limits {
-    uint64_t host_bytes;   /* of the blobs that are decoded */
-    uint64_t device_bytes; /* of allocations */
-    uint32_t elements;     /* of all tables but NB_CAPTURE_DATA, BEFORE and AFTER */
+    uint64_t host_bytes;   /* decoded blobs */
+    uint64_t device_bytes; /* allocations together */
+    uint32_t elements;     /* in all tables but NB_CAPTURE_DATA, BEFORE and AFTER */
     uint32_t decoders;     /* processes that decompress at once, each under seccomp */
 };
 
 enum nb_cold {
-    NB_COLD_NONE = 0,   /* state is restored, and that is all */
+    NB_COLD_NONE = 0,   /* the state is restored, caches are left as they are */
     NB_COLD_FLUSH = 1,  /* scratch memory of several times the L2 cache is written, then read */
     NB_COLD_REMAP = 2,  /* other physical memory, not in the cache, is mapped behind the same addresses */
-    NB_COLD_ROTATE = 3, /* copies of the state in turn, remapped likewise (rotation.h) */
-    NB_COLD_MEMSET = 4  /* scratch memory is only written: biased, kept to be measured against */
+    NB_COLD_ROTATE = 3, /* copies of the state in turn, each mapped at the recorded addresses (rotation.h) */
+    NB_COLD_MEMSET = 4  /* scratch memory is only written: biased, for comparison */
 };
 
 struct nb_replay_options {
@@ -45,19 +45,21 @@ struct nb_replay_options {
     uint32_t cold;           /* enum nb_cold */
     uint32_t cold_code;      /* 1: module copies in turn, so that the instruction cache is cold */
     uint32_t prime;          /* 1: a spinning kernel holds the stream while a sample is queued */
-    uint32_t prime_limit_ms; /* it gives up then, and the sample says so */
+    uint32_t prime_limit_ms; /* the kernel gives up then, and the sample is flagged */
     uint32_t timeout_ms;     /* for one sample */
     uint32_t scrub;          /* 1: shared memory is filled before each sample */
-    uint32_t step;  /* 1: the host waits after each operation of an untimed run, so that an error names it */
-    uint64_t seed;  /* of poison and scratch values, which kernels see */
-    uint32_t guard; /* 1: what lasts from sample to sample is not mapped while the region runs (vault.h) */
+    uint32_t step; /* 1: the host waits after each operation of an untimed run, so that an error names it */
+    uint64_t seed; /* for poison and scratch values, which kernels can see */
     uint32_t
-        strict; /* 1: an adversary's capture. Limits of the context are at most the driver's own, no lines of
-                 * L2 persist, no launch keeps an access-policy window or begins before the start event, both
-                 * halves of the scratch memory, temporaries and every byte of an output hold other noise in
-                 * each sample. There is one copy of the state: not with NB_COLD_REMAP or NB_COLD_ROTATE. */
-    uint64_t input_bytes; /* of all input sets together; more are taken, but then guarding them costs more */
-    uint32_t rotating_count; /* with NB_COLD_ROTATE, the state and its copies; 0: by the size of the cache */
+        guard; /* 1: memory that lasts from sample to sample is unmapped while the region runs (vault.h) */
+    uint32_t strict; /* 1: the capture comes from an adversary. Limits of the context are at most the driver's
+                        own, no lines of L2 persist, no launch keeps an access-policy window or begins before
+                        the start event, both halves of the scratch memory, temporaries and every byte of an
+                        output hold other noise in each sample. There is one copy of the state: not with
+                        NB_COLD_REMAP or NB_COLD_ROTATE. */
+    uint64_t input_bytes; /* all input sets together; more bytes are accepted, but guarding them costs more */
+    uint32_t rotating_count; /* with NB_COLD_ROTATE: the state and its copies; 0: chosen by the size of the
+                                cache */
     uint32_t flush_code;     /* 1: a kernel empties the instruction caches before each sample; on HIP only */
 };
 
@@ -72,10 +74,10 @@ struct nb_replay_device {
     uint64_t memory_bytes;
     uint64_t free_bytes;
     char pci_bus[32];  /* for NVML; empty on the CPU driver */
-    uint32_t pageable; /* 1: kernels reach pageable host memory, this process's too (HMM): nothing hides it */
+    uint32_t pageable; /* 1: kernels can access pageable host memory, this process's included (HMM) */
 };
 
-/* What preparing cost and made: milliseconds. */
+/* Cost of preparing, in milliseconds, and its results. */
 struct nb_replay_prepared {
     double context_ms;
     double memory_ms;
@@ -83,13 +85,13 @@ struct nb_replay_prepared {
     double total_ms;
     uint64_t mapped_bytes;
     uint64_t restored_bytes; /* written before every sample */
-    uint32_t copies;         /* of the state, for remap and rotate */
+    uint32_t copies;         /* copies of the state, for remap and rotate */
     uint32_t operations;
     uint32_t streams;
-    uint32_t primed;       /* 0: asked for, but there are too many operations to queue */
+    uint32_t primed;       /* 0: not possible, because there are too many operations to queue */
     uint32_t code_copies;  /* used in turn */
     uint32_t flush_blocks; /* launched before every sample to empty the instruction caches */
-    uint32_t flushed;      /* 1: that kernel has the instruction for it on this device */
+    uint32_t flushed;      /* 1: the device has the instruction that this kernel needs */
 };
 
 enum nb_sample_flag {
@@ -97,30 +99,31 @@ enum nb_sample_flag {
 };
 
 struct nb_replay_sample {
-    double device_us; /* between the events */
-    double host_us;   /* from release of the queue, the caches' preparation first, to the end event seen */
+    double device_us; /* between the start and the end event */
+    double host_us; /* from the release of the queue, cache preparation included, to the end event seen by the
+                       host */
     double restore_us;
-    double clock_mhz;   /* of a multiprocessor during the sample; 0 if not known */
-    uint32_t input_set; /* which was used; 0xffffffff without any */
+    double clock_mhz;   /* clock of a multiprocessor during the sample; 0 if unknown */
+    uint32_t input_set; /* the input set; 0xffffffff without input sets */
     uint32_t flags;     /* enum nb_sample_flag */
-    double guard_us;    /* unmapping and mapping what is guarded; in none of the others */
-    double tail_us;     /* from the end event, as seen, until all work of the context had ended */
+    double guard_us;    /* unmapping and mapping guarded memory; not part of the other times */
+    double tail_us;     /* from the end event, seen by the host, to the end of all work of the context */
 };
 
-/* Memory that differs from the recorded one after one replay. */
+/* Memory whose content after a replay differs from the recorded one. */
 struct nb_replay_difference {
     uint64_t address; /* of the allocation or variable */
     uint64_t bytes;
-    uint64_t differing;    /* bytes of it */
-    uint64_t first_offset; /* of the first that differs */
+    uint64_t differing;    /* differing bytes */
+    uint64_t first_offset; /* offset of the first differing byte */
     uint32_t global;       /* index of a variable; 0xffffffff for an allocation */
-    uint32_t again;        /* 1: two replays differ from each other here, too */
+    uint32_t again;        /* 1: two replays also differ from each other here */
     uint8_t expected[16];  /* from first_offset on */
     uint8_t actual[16];
 };
 
 struct nb_replay_overhead {
-    double tick_us;       /* largest step that all of many empty pairs are multiples of */
+    double tick_us;       /* resolution: the largest step that divides the times of many empty pairs */
     double empty_pair_us; /* median */
     double empty_kernel_us;
     double
@@ -130,28 +133,28 @@ struct nb_replay_overhead {
 
 struct nb_replay;
 
-/* Read and check a capture; no driver is touched. The descriptor stays the caller's. */
+/* Read and check a capture, without a driver. The descriptor stays the caller's. */
 int nb_replay_open(int descriptor, const struct nb_replay_limits *limits, struct nb_replay **replay,
                    char *error);
 
-/* Why it cannot be replayed, by index; NULL beyond the last. */
+/* Reasons why the capture cannot be replayed, by index; NULL beyond the last. */
 const char *nb_replay_refusal(const struct nb_replay *replay, uint32_t index);
 
 /* Open the driver and rebuild the recorded state at the recorded addresses. */
 int nb_replay_prepare(struct nb_replay *replay, const char *driver, const struct nb_replay_options *options,
                       struct nb_replay_device *device, struct nb_replay_prepared *prepared, char *error);
 
-/* What is otherwise than recorded, by index; NULL beyond the last. After nb_replay_prepare. */
+/* Deviations from the recorded state, by index; NULL beyond the last. After nb_replay_prepare. */
 const char *nb_replay_note(const struct nb_replay *replay, uint32_t index);
 
-/* Set `set` (from 0; sets may be added in any order, all inputs of a set must be) has these bytes at
- * `address`, which lies with its bytes in one allocation or variable. They replace what was recorded, in
- * every sample. */
+/* Input set `set` has these bytes at `address`, within one allocation or global. They replace the recorded
+ * bytes in every sample on this set. Sets are numbered from 0 and may be added in any order; each set must
+ * get all of its inputs. */
 int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address, const void *data,
                     uint64_t bytes, char *error);
 
-/* Memory that a sample is to write: filled with a pattern before each, another one each time. What is an
- * input, too, begins as the input. nb_replay_read gives what the sample left. */
+/* Memory that a sample only writes: filled with another pattern before each sample. Memory that is an input,
+ * too, begins as the input. nb_replay_read returns its content after the sample. */
 int nb_replay_output(struct nb_replay *replay, uint64_t address, uint64_t bytes, char *error);
 
 /* Find an output that the region updates in place: bytes that the region writes depend on the output's
@@ -165,7 +168,7 @@ int nb_replay_find_in_place(struct nb_replay *replay, uint32_t *output, char *er
 /* Run the region once on restored state (input set `set`, or the recorded inputs for 0xffffffff), untimed. */
 int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error);
 
-/* Read device memory as the last run left it. */
+/* Read device memory after the last run. */
 int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes, char *error);
 
 /* Run twice on the recorded inputs and compare with the recorded outcome. At most `room` differences are

@@ -1,4 +1,4 @@
-"""A submission to rowscale: one block a row."""
+"""A submission to rowscale with one block per row."""
 
 from __future__ import annotations
 

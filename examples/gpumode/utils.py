@@ -1,4 +1,4 @@
-"""What the tasks of this folder share."""
+"""Helpers for the tasks of this folder."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The picture, made in code, and what its grey version must be."""
+"""The colour picture and its expected grey version."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def make_picture(width: int, height: int) -> Pixels:
 
 
 def grey_by_numpy(picture: Pixels) -> Pixels:
-    """The answer that every version must give, to the byte."""
+    """The expected grey picture, equal byte for byte for every version."""
     wide = picture.astype(np.int32)
     red, green, blue = WEIGHTS
     return ((red * wide[..., 0] + green * wide[..., 1] + blue * wide[..., 2] + 128) >> 8).astype(np.uint8)
 
 
 def save(picture: Pixels, grey: Pixels, folder: Path) -> None:
-    """Raises OSError."""
+    """Write the pictures as PNG files. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     Image.fromarray(picture).save(folder / "rgb.png")
     Image.fromarray(grey).save(folder / "grey.png")

@@ -22,18 +22,18 @@ NEEDS = {
     "triton": ("triton", "torch"),
     "torch": ("torch",),
 }
-"""What each version imports; the first whose modules are there is the default."""
+"""The modules that each version imports. The default is the first version whose modules are installed."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--version", choices=list(NEEDS), help="default: the first that is installed")
+    parser.add_argument("--version", choices=list(NEEDS), help="implementation (default: the first that is installed)")
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="default: a new folder for temporary files"
+        "--out", type=Path, metavar="FOLDER", help="folder for the pictures (default: a new temporary folder)"
     )
-    parser.add_argument("--size", type=int, default=512, metavar="PIXELS", help="of a side (default: 512)")
+    parser.add_argument("--size", type=int, default=512, metavar="PIXELS", help="length of a side (default: 512)")
     options = parser.parse_args()
     if not 1 <= options.size <= 8192:
         parser.error(f"--size {options.size}: give 1 to 8192")
@@ -62,7 +62,7 @@ def main() -> int:
     print(f"written  {folder}/grey.png, grey.npy, rgb.png")
     if wrong:
         return fail(f"{wrong} of {grey.size} pixels differ from numpy's; see {folder}/grey.png")
-    print("checked  every pixel is as numpy has it")
+    print("checked  every pixel equals numpy's")
     return 0
 
 

@@ -14,7 +14,7 @@ BLOCK = (16, 16)
 
 
 def run(picture: Pixels) -> tuple[Pixels, str, str]:
-    """The grey picture, the device's name and the kernel's."""
+    """Return the grey picture, the device name and the kernel name."""
     device = Device()
     device.set_current()
     stream = device.create_stream()
@@ -36,15 +36,15 @@ def run(picture: Pixels) -> tuple[Pixels, str, str]:
 
 
 def code_type() -> str:
-    """PTX if the driver is new enough for this NVRTC's, else machine code."""
+    """Compile to PTX if the driver is new enough for this NVRTC's PTX, else to machine code."""
     major, minor = check(nvrtc.nvrtcVersion())
     (newest,) = check(driver.cuDriverGetVersion())
     return "ptx" if 1000 * major + 10 * minor <= newest else "cubin"
 
 
 def check(answer: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a call of cuda.bindings gave beside its status. Raises RuntimeError if it failed."""
+    """The results of a call of cuda.bindings, without its status. Raises RuntimeError if the call failed."""
     status, *values = answer
     if int(status) != 0:
-        raise RuntimeError(f"the driver answered {status.name}")
+        raise RuntimeError(f"the driver returned {status.name}")
     return tuple(values)

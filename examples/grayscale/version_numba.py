@@ -23,7 +23,7 @@ def grayscale(rgb, grey):  # type: ignore[no-untyped-def]  # numba reads the typ
 
 
 def run(picture: Pixels) -> tuple[Pixels, str, str]:
-    """The grey picture, the device's name and the kernel's."""
+    """Return the grey picture, the device name and the kernel name."""
     height, width = picture.shape[:2]
     rgb_on_device = cuda.to_device(picture)
     grey_on_device = cuda.device_array((height, width), np.uint8)

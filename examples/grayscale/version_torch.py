@@ -7,9 +7,9 @@ from picture import WEIGHTS, Pixels
 
 
 def run(picture: Pixels) -> tuple[Pixels, str, str]:
-    """The grey picture, the device's name and the kernel's."""
+    """Return the grey picture, the device name and the kernel name."""
     if not torch.cuda.is_available():
-        raise RuntimeError("this torch sees no GPU; take --version cuda or numba")
+        raise RuntimeError("torch finds no GPU; use --version cuda or numba")
     rgb = torch.from_numpy(picture).cuda().to(torch.int32)
     red, green, blue = WEIGHTS
     weighted = red * rgb[..., 0] + green * rgb[..., 1] + blue * rgb[..., 2] + 128

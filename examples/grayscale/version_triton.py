@@ -19,9 +19,9 @@ def grayscale(rgb, grey, count, BLOCK: tl.constexpr):  # type: ignore[no-untyped
 
 
 def run(picture: Pixels) -> tuple[Pixels, str, str]:
-    """The grey picture, the device's name and the kernel's."""
+    """Return the grey picture, the device name and the kernel name."""
     if not torch.cuda.is_available():
-        raise RuntimeError("this torch sees no GPU; take --version cuda or numba")
+        raise RuntimeError("torch finds no GPU; use --version cuda or numba")
     rgb = torch.from_numpy(picture).cuda()
     grey = torch.empty(picture.shape[:2], dtype=torch.uint8, device="cuda")
     block = 1024

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 LIBRARIES = ("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5")
 COMPILERS = ("libhiprtc.so", "libhiprtc.so.7", "libhiprtc.so.6")
-"""Where hiprtc is a library of its own, as from ROCm 6 on; before, it is part of the runtime."""
+"""Libraries with hiprtc: its own from ROCm 6 on, the runtime before."""
 
 TO_DEVICE, TO_HOST = 1, 2  # hipMemcpyKind
 
 
 class HipError(Exception):
-    """A call that failed, with HIP's own name for the reason."""
+    """A HIP call failed. The message has HIP's error name."""
 
 
 def _open(names: Sequence[str]) -> ctypes.CDLL | None:
@@ -33,7 +33,7 @@ def _open(names: Sequence[str]) -> ctypes.CDLL | None:
 
 
 class Hip:
-    """One device, one stream order. Raises HipError."""
+    """Device 0 and the default stream. Methods raise HipError."""
 
     def __init__(self) -> None:
         library = _open(LIBRARIES)
@@ -65,9 +65,9 @@ class Hip:
         self.call("hipMemcpy", to, source, ctypes.c_size_t(array.nbytes), TO_HOST)
 
     def compile(self, source: str, name: str) -> bytes:
-        """A code object for the device of this process, by hiprtc."""
+        """Compile with hiprtc to a code object for this device."""
         if self._compiler is None:
-            raise HipError(f"no {COMPILERS[0]} here; install ROCm's hiprtc")
+            raise HipError(f"{COMPILERS[0]} is not installed; install ROCm's hiprtc")
         rtc, program, size = self._compiler, ctypes.c_void_p(), ctypes.c_size_t()
         arguments = (ctypes.byref(program), source.encode(), name.encode(), 0, None, None)
         if rtc.hiprtcCreateProgram(*arguments) != 0:

@@ -25,7 +25,7 @@ BLOCK = 256
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", type=int, default=256, metavar="PIXELS", help="of a side (default: 256)")
+    parser.add_argument("--size", type=int, default=256, metavar="PIXELS", help="length of a side (default: 256)")
     options = parser.parse_args()
     if not 1 <= options.size <= 8192:
         parser.error(f"--size {options.size}: give 1 to 8192")
@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def run(size: int) -> tuple[int, int]:
-    """How many pixels are wrong, and how many there are."""
+    """The number of wrong pixels and of all pixels."""
     hip = Hip()
     source = "#include <hip/hip_runtime.h>\n" + (REPLAY / "equalise.cu").read_text()
     count_levels, equalise_kernel = hip.kernels(

@@ -1,4 +1,4 @@
-"""The greatest of each row, and where it is: the first, where several are. Two outputs, exact."""
+"""The maximum of each row and its index (the first index of equal maxima). Two outputs, exact."""
 
 from __future__ import annotations
 

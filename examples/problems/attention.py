@@ -1,5 +1,5 @@
-"""For each head, softmax(q k^T / 8) v, in float16; 64 numbers a row, nothing masked. Scores and sums are to be kept in
-float32 or better."""
+"""For each head, softmax(q k^T / 8) v, in float16; 64 numbers per row, without a mask. Scores and sums must be
+kept in float32 or better."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Attention(Problem):
         number("length"),
     )
     tolerances = (2.5e-3, 2e-3)
-    """Weights may be rounded to float16 before they meet v, as tensor cores want them: each is then off by up to 2^-11
-    of itself, so their mean by 2^-11 of the largest |v|, which is near 5."""
+    """Allows weights rounded to float16, which tensor cores need: each has a relative error of up to 2^-11, so the
+    output has an error of up to 2^-11 of the largest |v|, which is near 5."""
 
     def __init__(self) -> None:
         super().__init__("attention")

@@ -1,4 +1,4 @@
-"""Mean and variance (of the batch, no estimate) of each feature: two outputs, float32."""
+"""Mean and population variance of each feature: two outputs, float32."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shorter ways to write down what a problem declares."""
+"""Helpers to declare a problem in few lines."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ Inputs = Callable[..., tuple[Any, ...]]
 
 
 def given(name: str, c_type: str) -> Declared:
-    """Memory that the kernel reads."""
+    """An input buffer."""
     return {"name": name, "type": c_type, "pointer": True, "const": True}
 
 
 def result(name: str, c_type: str) -> Declared:
-    """Memory that the kernel writes."""
+    """An output buffer."""
     return {"name": name, "type": c_type, "pointer": True, "const": False}
 
 
 def number(name: str, c_type: str = "size_t") -> Declared:
-    """Passed by value."""
+    """An argument passed by value."""
     return {"name": name, "type": c_type, "pointer": False, "const": False}
 
 
 def cases(inputs: Inputs, **sizes: dict[str, int]) -> list[dict[str, Any]]:
-    """A test case a name. `inputs(random, **sizes)` draws them from a generator that follows from the seed."""
+    """One test case per name. `inputs(random, **sizes)` draws inputs from a generator seeded by the case's seed."""
     return [
         {"name": name, **each, "create_inputs": partial(_drawn, inputs, name, each)}
         for name, each in sizes.items()

@@ -1,4 +1,4 @@
-"""Rows of a table, by their numbers: an embedding. Indices are int32; exact."""
+"""Gather rows of a table by index, as an embedding does. Indices are int32; exact."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class Gather(Problem):
         return [test_case["n"], test_case["width"]]
 
     def get_bytes(self, test_case: dict[str, Any]) -> int:
-        """Which rows are read depends on the indices; those of the output are certain."""
+        """Bytes of the output and the indices. Rows of the table are not counted, because they may repeat."""
         return 4 * int(test_case["n"] * (test_case["width"] + 1))

@@ -1,4 +1,4 @@
-"""A picture in grey: for each pixel (77 red + 150 green + 29 blue + 128) / 256, after ITU-R BT.601. Exact."""
+"""Convert a picture to grey: (77 red + 150 green + 29 blue + 128) / 256 per pixel, after ITU-R BT.601. Exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each byte occurs among n. Exact."""
+"""Count the occurrences of each byte value among n bytes. Exact."""
 
 from __future__ import annotations
 

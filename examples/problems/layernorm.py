@@ -1,5 +1,5 @@
-"""Each row of x less its mean, over its deviation, times gamma, plus beta; in float32. The variance is of the whole
-row (not an estimate), and 1e-5 is added to it."""
+"""Layer normalisation: (x - mean) / sqrt(variance + 1e-5) * gamma + beta for each row, in float32. The variance is the
+population variance of the row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""y = x where x is positive, else alpha x; in float16, with alpha a number."""
+"""y = x if x is positive, else alpha * x; in float16. alpha is passed by value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each element the sum of all up to it, itself included; in int32. Exact."""
+"""Inclusive prefix sum in int32. Exact."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Reduction(Problem):
         return x.sum(keepdims=True)
 
     def get_tolerances(self, test_case: dict[str, Any]) -> Any:
-        """Terms of both signs: the error grows with their number, the sum with its root."""
+        """Terms have both signs, so the error grows with n and the sum only with its square root."""
         return (1e-5 * test_case["n"] ** 0.5, 1e-5)
 
     def get_outputs(self, test_case: dict[str, Any]) -> Any:

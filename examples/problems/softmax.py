@@ -1,4 +1,4 @@
-"""Each row of x exponentiated and divided by its sum, in float32."""
+"""Softmax of each row, in float32."""
 
 from __future__ import annotations
 

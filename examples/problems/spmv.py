@@ -32,7 +32,7 @@ class Spmv(Problem):
 
     @staticmethod
     def inputs(random: np.random.Generator, rows: int, width: int, elements: int) -> tuple[Any, ...]:
-        """Rows differ in length, and some are empty. Offsets ascend, so other distributions leave them alone."""
+        """Rows differ in length, and some are empty. Other distributions keep the offsets, which must ascend."""
         ends = np.sort(random.integers(0, elements + 1, rows - 1, np.int32))
         offsets = np.concatenate(([0], ends, [elements])).astype(np.int32)
         values = 2 * random.random(elements, np.float32) - 1

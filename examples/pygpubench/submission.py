@@ -1,4 +1,4 @@
-"""Two kernels for the test in grayscale.py: a right one, and one that leaves a colour out."""
+"""Two kernels for the test in grayscale.py: a correct one, and one that ignores a colour."""
 
 from __future__ import annotations
 

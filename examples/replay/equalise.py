@@ -1,4 +1,4 @@
-"""The picture, and what equalising must give."""
+"""The grey picture and its expected equalised version."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def make_picture(size: int, seed: int) -> Pixels:
-    """A square of `size` pixels, darker than it should be."""
+    """A dark square picture, `size` pixels per side."""
     random = np.random.default_rng(seed)
     return (random.beta(2, 5, (size, size)) * 255).astype(np.uint8)
 
 
 def equalise(picture: Pixels) -> Pixels:
-    """Each pixel's rank among all, in 255ths."""
+    """The expected picture: the rank of each pixel among all, scaled to 0..255."""
     counts = np.bincount(picture.ravel(), minlength=256).astype(np.uint64)
     below = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.uint64)
     return (255 * below[picture] // picture.size).astype(np.uint8)

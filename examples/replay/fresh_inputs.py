@@ -23,9 +23,9 @@ SIZE = 256
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--driver", default="auto", help="auto, sim or a path (default: auto)")
-    parser.add_argument("--inputs", type=int, default=8, metavar="K", help="how many pictures (default: 8)")
+    parser.add_argument("--inputs", type=int, default=8, metavar="K", help="number of pictures (default: 8)")
     parser.add_argument(
-        "--keep", type=Path, metavar="FOLDER", help="keep the capture there (default: a temporary folder)"
+        "--keep", type=Path, metavar="FOLDER", help="keep the capture in this folder (default: a temporary folder)"
     )
     options = parser.parse_args()
 
@@ -48,7 +48,7 @@ def main() -> int:
     for picture, answer in zip(pictures, result.outputs["result"], strict=True):
         wrong += not np.array_equal(np.frombuffer(answer, np.uint8), equalise(picture).ravel())
     print(f"{result.time_us.median:.2f} us (median of {result.time_us.n}) on {result.device.name}")
-    print(f"{len(pictures) - wrong} of {len(pictures)} pictures that the program never saw came out right")
+    print(f"{len(pictures) - wrong} of {len(pictures)} new pictures have the correct result")
     return int(wrong > 0)
 
 

@@ -1,5 +1,5 @@
-#include "hip/code.h"
 #include "driver/code/decompress.h"
+#include "hip/code.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define METHOD_ZLIB 0u /* llvm::compression::Format */
 #define METHOD_ZSTD 1u
 
-/* A program's code for every GPU there is has some hundred MiB; what declares more wants the memory. */
+/* Sanity limit, far above the code of one program for all GPUs (some hundred MiB). */
 #define BUNDLE_MAX (UINT64_C(2) << 30)
 
 struct entry {
@@ -24,7 +24,7 @@ struct entry {
 
 static bool begins_with(struct hip_span image, const char *magic, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++) /* one by one: the image may be a shorter text */
+    for (size_t i = 0; i < bytes; i++) /* compared byte by byte: the image may be a shorter text */
         if (i >= image.bytes || image.at[i] != (unsigned char)magic[i])
             return false;
     return true;
@@ -40,8 +40,8 @@ bool hip_is_compressed_bundle(struct hip_span image)
     return begins_with(image, COMPRESSED_MAGIC, COMPRESSED_MAGIC_BYTES);
 }
 
-/* "hipv4-amdgcn-amd-amdhsa--sim", "hip-amdgcn-amd-amdhsa-unknown-sim:xnack-": a kind, a triple of four and
- * the processor, whose features do not matter here. */
+/* Parses "hipv4-amdgcn-amd-amdhsa--sim" or "hip-amdgcn-amd-amdhsa-unknown-sim:xnack-": a kind, a triple of
+ * four parts and a processor. Processor features are ignored. */
 static bool is_ours(const unsigned char *target, size_t bytes)
 {
     static const char *const kinds[] = {"hipv4-", "hip-"};
@@ -92,18 +92,18 @@ enum hip_code hip_bundle_entry(struct hip_span image, struct hip_span *found, co
 
 struct compressed {
     struct hip_span data;
-    uint64_t bytes; /* once decompressed */
+    uint64_t bytes; /* decompressed */
     unsigned method;
 };
 
-/* Version 1 does not say where it ends, which HIP does not take from memory either. */
+/* Version 1 has no size, so HIP does not load it from memory either. */
 static bool read_head(struct hip_span image, struct compressed *head)
 {
     struct {
         char magic[COMPRESSED_MAGIC_BYTES];
         uint16_t version, method;
     } first;
-    uint64_t sizes[2] = {image.bytes, 0}; /* of all, once decompressed */
+    uint64_t sizes[2] = {image.bytes, 0}; /* total, decompressed */
     uint32_t narrow[2];
     if (image.bytes < sizeof first)
         return false;

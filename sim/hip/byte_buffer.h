@@ -1,4 +1,4 @@
-/* Bytes that grow; once there is no memory it stays empty, which is asked once, at the end. */
+/* A growing byte buffer. If memory runs out it stays empty, so callers check once, at the end. */
 #ifndef NEUTRINO_SIM_HIP_BYTE_BUFFER_H
 #define NEUTRINO_SIM_HIP_BYTE_BUFFER_H
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No PTX that a compiler writes is near; what is longer wants the memory, not the code. */
+/* Sanity limit, far above compiler output. */
 #define TEXT_MAX ((size_t)256 << 20)
 
-/* White space and comments stand before .version. */
+/* Skips white space and comments before .version. */
 static bool is_text(struct hip_span image)
 {
     return image.bytes != 0 && (image.at[0] == '.' || image.at[0] == '/' || image.at[0] == ' ' ||
@@ -30,7 +30,7 @@ static enum hip_code copy_text(struct hip_span from, struct hip_text *text, cons
     return HIP_CODE_TEXT;
 }
 
-/* Of what a bundle holds, or of an image that is none. */
+/* The code in an entry of a bundle, or in an image that is not a bundle. */
 static enum hip_code from_entry(struct hip_span image, struct hip_text *text, const char **reason)
 {
     struct hip_span part = image;

@@ -1,9 +1,8 @@
-/* Code as HIP programs hand it over: what of it this device runs is PTX.
+/* Images that HIP programs load. This device runs the PTX in them:
  *
- *   - PTX text;
- *   - a code object: an ELF for AMD's GPUs, with the PTX in a section ".ptx" (tests/support/code_objects.py makes
- * them);
- *   - clang's offload bundle, plain or compressed, with one of these for the target "sim".
+ * - PTX text;
+ * - a code object: an ELF for AMD GPUs with the PTX in a section ".ptx" (tests/support/code_objects.py);
+ * - clang's offload bundle, plain or compressed, with one of these for the target "sim".
  *
  * Formats: LLVM's "User Guide for AMDGPU Backend", clang's "Clang Offload Bundler". */
 #ifndef NEUTRINO_SIM_HIP_CODE_H
@@ -12,25 +11,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The size of an image in the program's memory, which only the image itself tells. */
+/* The size of an image in memory is unknown: only its own headers have it. */
 #define HIP_CODE_UNSIZED (SIZE_MAX / 2)
 
 enum hip_code {
     HIP_CODE_TEXT,
-    HIP_CODE_UNKNOWN, /* nothing that HIP knows, or it contradicts itself */
-    HIP_CODE_NOTHING, /* nothing for this device */
-    HIP_CODE_CORRUPT, /* does not decompress to what it declares */
+    HIP_CODE_UNKNOWN, /* an unknown format, or a contradiction */
+    HIP_CODE_NOTHING, /* no code for this device */
+    HIP_CODE_CORRUPT, /* decompresses to another size than declared */
     HIP_CODE_NO_LIBRARY,
     HIP_CODE_NO_MEMORY
 };
 
 struct hip_text {
-    char *text; /* NUL-terminated; to be freed */
+    char *text; /* NUL-terminated; free it */
     size_t bytes;
 };
 
-/* Touches no byte beyond `bytes`. `reason` gets words for every result but HIP_CODE_TEXT, valid as long as
- * the program runs. */
+/* Reads no byte beyond `bytes`. Sets `reason` to a static string for every result but HIP_CODE_TEXT. */
 enum hip_code hip_code_text(const void *image, size_t bytes, struct hip_text *text, const char **reason);
 
 /* A span of bytes within an image. */
@@ -51,7 +49,7 @@ enum hip_code hip_bundle_entry(struct hip_span image, struct hip_span *entry, co
 
 bool hip_is_compressed_bundle(struct hip_span image);
 
-/* `bundle` is to be freed. */
+/* The caller frees `bundle`. */
 enum hip_code hip_bundle_decompress(struct hip_span image, unsigned char **bundle, size_t *bytes,
                                     const char **reason);
 

@@ -9,13 +9,13 @@
 
 #define SECTION ".ptx"
 
-/* `bytes` at `offset`, or NULL where the image has not as many. */
+/* `bytes` bytes at `offset`, or NULL if the image is shorter. */
 static const unsigned char *within(struct hip_span image, uint64_t offset, uint64_t bytes)
 {
     return offset <= image.bytes && bytes <= image.bytes - offset ? image.at + offset : NULL;
 }
 
-/* The first four bytes, one by one: an image of the program's memory may be a shorter text. */
+/* The first four bytes, compared one by one: an image may be a shorter text. */
 bool hip_is_code_object(struct hip_span image)
 {
     for (size_t i = 0; i < SELFMAG; i++)

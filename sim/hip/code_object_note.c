@@ -1,5 +1,5 @@
-/* LLVM's AMDGPUUsage.rst, "Code Object V4 Metadata". Arguments that a kernel does not use are left out as
- * clang leaves them out, so there are no hidden ones. */
+/* Writes LLVM's AMDGPUUsage.rst, "Code Object V4 Metadata". clang leaves out arguments that a kernel does not
+ * use, so the note has no hidden ones. */
 #include "hip/code_object_note.h"
 
 #include "hip/byte_buffer.h"

@@ -1,4 +1,4 @@
-/* The metadata of a code object: what the AMDGPU note says in MessagePack. */
+/* The metadata of a code object: the AMDGPU note, in MessagePack. */
 #ifndef NEUTRINO_SIM_HIP_CODE_OBJECT_NOTE_H
 #define NEUTRINO_SIM_HIP_CODE_OBJECT_NOTE_H
 

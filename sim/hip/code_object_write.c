@@ -37,7 +37,7 @@ static const struct {
     [NAMES] = {".shstrtab", SHT_STRTAB, 0, 0, 1, 0},
 };
 
-/* Values are offsets in their sections until those are placed. */
+/* Symbol values are offsets in their sections until the sections have addresses. */
 static void symbol(struct object *object, const char *name, const char *suffix, unsigned char type,
                    uint16_t section, uint64_t value, uint64_t bytes)
 {

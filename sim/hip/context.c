@@ -1,5 +1,5 @@
-/* Contexts, as AMD's runtime has them: one a device, which hipCtxCreate gives, too. The handle is the primary
- * context's. */
+/* Contexts. As in AMD's runtime, a device has one, and hipCtxCreate returns it, too. The handle is the
+ * primary context's. */
 #include "hip/hip.h"
 
 hipError_t hipInit(unsigned int flags)
@@ -27,7 +27,7 @@ hipError_t hipCtxCreate(hipCtx_t *ctx, unsigned int flags, hipDevice_t device)
     return error;
 }
 
-/* What hipCtxCreate did. The runtime has a reference of its own, so the context goes on. */
+/* Undoes hipCtxCreate. The runtime has its own reference, so the context stays. */
 hipError_t hipCtxDestroy(hipCtx_t ctx)
 {
     CUcontext current = NULL;

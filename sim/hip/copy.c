@@ -1,4 +1,4 @@
-/* Copies that the CUDA runtime has in another form. */
+/* Copies whose parameters differ from the CUDA runtime's. */
 #include "hip/hip.h"
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ hipError_t hipMemcpyWithStream(void *dst, const void *src, size_t sizeBytes, hip
     return error == hipSuccess ? hip_result(cuStreamSynchronize((CUstream)stream)) : error;
 }
 
-/* There is one device. */
+/* The machine has one device. */
 hipError_t hipMemcpyPeer(void *dst, int dstDeviceId, const void *src, int srcDeviceId, size_t sizeBytes)
 {
     return dstDeviceId != 0 || srcDeviceId != 0 ? hipErrorInvalidDevice

@@ -1,8 +1,8 @@
-/* Devices: what the driver says of them, under HIP's numbers. */
+/* Device attributes, with HIP's numbers. */
 #include "hip/hip.h"
 
-/* HIP's attributes are not numbered as the driver's. Of those that AMD's runtime knows "on CUDA only" the
- * driver answers what it can. */
+/* HIP and CUDA number attributes differently. AMD's runtime supports some "on CUDA only"; the CPU driver
+ * returns them where it can. */
 #define ROW(hip, driver) {hipDeviceAttribute##hip, CU_DEVICE_ATTRIBUTE_##driver}
 static const struct {
     hipDeviceAttribute_t hip;
@@ -82,7 +82,7 @@ static const struct {
 };
 #undef ROW
 
-/* What is no number that the driver has. */
+/* Attributes that CUDA's driver lacks. */
 static hipError_t own_attribute(int *pi, hipDeviceAttribute_t attr)
 {
     switch (attr) {
@@ -130,7 +130,7 @@ hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device
                : error;
 }
 
-/* There is one. */
+/* The machine has one device. */
 hipError_t hipChooseDevice(int *device, const hipDeviceProp_t *prop)
 {
     if (device == NULL || prop == NULL)

@@ -1,4 +1,4 @@
-/* Results: their numbers, names, and the last one of each thread. */
+/* Results: numbers, names, and the last result of each thread. */
 #include "hip/hip.h"
 
 #include "driver/core/stub.h"
@@ -99,7 +99,7 @@ static const char *name_of(unsigned error)
 
 hipError_t hip_result(unsigned result)
 {
-    switch ((CUresult)result) { /* what HIP has no number for */
+    switch ((CUresult)result) { /* a number that HIP lacks */
     case CUDA_ERROR_HARDWARE_STACK_ERROR:
     case CUDA_ERROR_ILLEGAL_INSTRUCTION:
     case CUDA_ERROR_MISALIGNED_ADDRESS:
@@ -138,7 +138,7 @@ hipError_t hipPeekAtLastError(void)
     return last;
 }
 
-/* Seen with 5.2.3, for every number to 1100. */
+/* As 5.2.3 returns for every number to 1100. */
 const char *hipGetErrorName(hipError_t hip_error)
 {
     const char *name = name_of(hip_error);

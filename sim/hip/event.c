@@ -1,7 +1,7 @@
 /* Events. */
 #include "hip/hip.h"
 
-/* Of 5.3 and later. */
+/* Flags of 5.3 and later. */
 #ifndef hipEventDisableSystemFence
 #define hipEventDisableSystemFence 0x20000000
 #endif
@@ -11,7 +11,7 @@ _Static_assert(hipEventBlockingSync == CU_EVENT_BLOCKING_SYNC &&
                    hipEventInterprocess == CU_EVENT_INTERPROCESS,
                "numbers are handed on as they are");
 
-/* Which caches a recorded event makes write back, of which the CPU driver has none. One of the two at most.
+/* Caches that a recorded event writes back. The CPU driver has none. HIP accepts at most one of both flags.
  */
 #define RELEASE (hipEventReleaseToDevice | hipEventReleaseToSystem)
 #define FENCES  (RELEASE | hipEventDisableSystemFence)

@@ -1,5 +1,5 @@
-/* What HIP's library exports and no header of its declares for C: profilers' and debuggers' ways in, and
- * helpers of its compiler. Answers are those of 5.2.3, where it could be asked without a GPU. */
+/* Exports that no C header of HIP declares: entry points of profilers and debuggers, and compiler helpers.
+ * Results are those of 5.2.3 where that runs without a GPU. */
 #include "hip/hip.h"
 
 #include "hip/kernel.h"
@@ -54,7 +54,7 @@ const char *hipKernelNameRefByPtr(const void *hostFunction, hipStream_t stream)
                                                              : NULL;
 }
 
-/* Nothing is called back: calls that would register a callback are not supported. */
+/* Callbacks are not supported, so registering one fails. */
 void hipInitActivityCallback(void *id, void *op, void *argument)
 {
     (void)id, (void)op, (void)argument;
@@ -81,7 +81,7 @@ size_t amd_dbgapi_get_build_id(void)
     return 0;
 }
 
-/* Headers compiled in advance, for hiprtc: there are none. */
+/* hiprtc's precompiled headers: this library has none. */
 void __hipGetPCH(const char **pch, unsigned *size)
 {
     *pch = NULL;
@@ -116,5 +116,5 @@ void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(uintptr
         error = hipModuleLaunchKernel((hipFunction_t)function, numBlocks->x, numBlocks->y, numBlocks->z,
                                       dimBlocks->x, dimBlocks->y, dimBlocks->z, sharedMemBytes, stream, NULL,
                                       kernarg);
-    (void)hip_last(error); /* it returns nothing */
+    (void)hip_last(error); /* the function returns void */
 }

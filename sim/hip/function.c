@@ -1,7 +1,7 @@
-/* Kernels: attributes. */
+/* Kernel attributes. */
 #include "hip/hip.h"
 
-/* Members as the CUDA runtime has them, of which HIP's struct has fewer. */
+/* Copies the members that HIP's structure shares with the CUDA runtime's. */
 hipError_t hipFuncGetAttributes(struct hipFuncAttributes *attr, const void *func)
 {
     struct cudaFuncAttributes found;
@@ -25,7 +25,7 @@ hipError_t hipFuncGetAttributes(struct hipFuncAttributes *attr, const void *func
     return hipSuccess;
 }
 
-/* What AMD's hardware has no choice of: taken, and told as the default. */
+/* AMD hardware has no such setting: accept it and report the default. */
 hipError_t hipFuncSetCacheConfig(const void *func, hipFuncCache_t config)
 {
     (void)func, (void)config;

@@ -1,4 +1,4 @@
-/* Graphs, their edges, and executable graphs, where CUDA's functions take more. */
+/* Graphs, edges and executable graphs whose CUDA functions take more parameters. */
 #include "hip/graph.h"
 
 _Static_assert((int)hipGraphExecUpdateErrorUnsupportedFunctionChange ==
@@ -39,7 +39,7 @@ hipError_t hipGraphNodeGetDependentNodes(hipGraphNode_t node, hipGraphNode_t *pD
                                                      pNumDependentNodes));
 }
 
-/* Copies of one dimension, and of symbols, are copies here; AMD's runtime has types of their own for them. */
+/* One-dimensional copies and copies of symbols are plain copies here; AMD's runtime has types for them. */
 hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *pType)
 {
     static const hipGraphNodeType types[] = {
@@ -59,13 +59,14 @@ hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *pType)
     const CUresult result = cuGraphNodeGetType((CUgraphNode)node, &type);
     if (result != CUDA_SUCCESS)
         return hip_result(result);
-    if ((size_t)type >= sizeof types / sizeof *types) /* memory nodes of a capture, which HIP 5 has not */
+    if ((size_t)type >=
+        sizeof types / sizeof *types) /* memory nodes of a stream capture, which HIP 5 lacks */
         return hip_not_supported("a graph node of this type");
     *pType = types[type];
     return hipSuccess;
 }
 
-/* The log, where there is room, is as a driver's that has nothing to say. */
+/* The log is empty, like a driver's without messages. */
 hipError_t hipGraphInstantiate(hipGraphExec_t *pGraphExec, hipGraph_t graph, hipGraphNode_t *pErrorNode,
                                char *pLogBuffer, size_t bufferSize)
 {

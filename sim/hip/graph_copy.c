@@ -1,4 +1,4 @@
-/* Copies in graphs: the three forms of HIP are one of the driver. */
+/* Copy nodes: HIP's three forms are one in CUDA's driver. */
 #include "hip/graph.h"
 #include "hip/volume.h"
 

@@ -1,4 +1,4 @@
-/* Kernel nodes. A kernel is the host address that hipcc's start-up code registered, or, as of ROCm 5.3, a
+/* Kernel nodes. A kernel is a host address that hipcc's start-up code registered, or, since ROCm 5.3, a
  * function of a module. */
 #include "hip/graph.h"
 #include "hip/kernel.h"
@@ -59,8 +59,8 @@ hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNo
                                : error;
 }
 
-/* The kernel is given as the driver's function, which the functions above take. The driver keeps arguments as
- * a list, in whichever form they came. */
+/* Returns the driver's function, which the functions above accept. The driver keeps arguments as a list,
+ * whatever form they came in. */
 hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams *pNodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS found;

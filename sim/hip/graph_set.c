@@ -1,4 +1,4 @@
-/* Fills in graphs. */
+/* Memset nodes. */
 #include "hip/graph.h"
 
 static CUDA_MEMSET_NODE_PARAMS to_driver(const hipMemsetParams *from)

@@ -1,4 +1,4 @@
-/* Copies in graphs to and from variables of linked-in code, which are copies to and from where those are. */
+/* Copy nodes from and to linked-in globals: plain copies with the globals' addresses. */
 #include "hip/graph.h"
 
 static hipError_t place(const void *symbol, size_t count, size_t offset, void **address)

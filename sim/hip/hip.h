@@ -1,6 +1,6 @@
-/* HIP over the CPU driver: what its files share. The driver (sim/driver) and the CUDA runtime (sim/runtime)
- * are linked in; their functions have CUDA's names here, and HIP's are defined under HIP's: hip_names.h makes
- * `hipMalloc` sim_hipMalloc, and the export of the header's name is in hip_stubs.c, as for the driver. */
+/* Common declarations of HIP over the CPU driver. The driver (sim/driver) and the CUDA runtime (sim/runtime)
+ * are linked in and keep CUDA's names. hip_names.h renames `hipMalloc` to sim_hipMalloc; hip_stubs.c exports
+ * hipMalloc. */
 #ifndef NEUTRINO_SIM_HIP_H
 #define NEUTRINO_SIM_HIP_H
 
@@ -13,26 +13,26 @@
 #define __VECTOR_TYPES_H__ /* CUDA's dim3 and uint3 are those that HIP's header has declared */
 #include "runtime/cudart.h"
 
-#ifndef SIM_HIP_EXPORTS /* said by hip_stubs.c alone, which defines the exports */
+#ifndef SIM_HIP_EXPORTS /* set by hip_stubs.c, which defines the exports */
 #include "hip_names.h"
 #endif
 
-/* Declared for C++ alone (hip_ext.h). */
+/* Declared for C++ only (hip_ext.h). */
 #define hipExtModuleLaunchKernel                                                                             \
     _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j
 #define hipHccModuleLaunchKernel                                                                             \
     _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_
 
-/* HIP's number of a CUresult or a cudaError_t: the same where HIP has one. */
+/* HIP's number for a CUresult or a cudaError_t: the same number if HIP has it. */
 hipError_t hip_result(unsigned result);
 
-/* What the call that returns now leaves for hipGetLastError; HIP 5 remembers success, too. */
+/* Sets the result that hipGetLastError returns next, and returns it. HIP 5 stores success, too. */
 hipError_t hip_last(hipError_t result);
 
-/* hipErrorNotSupported; the first call with a `name` (a string literal) says so in one line on stderr. */
+/* Returns hipErrorNotSupported. The first call with a `name` (a string literal) prints one line to stderr. */
 hipError_t hip_not_supported(const char *name);
 
-/* The thread has a current context: its device's, made on first use. */
+/* Makes the device's context current if the thread has none. */
 #define HIP_READY()                                                                                          \
     do {                                                                                                     \
         const hipError_t ready = hip_result(runtime_ensure_context());                                                \

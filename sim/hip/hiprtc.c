@@ -1,5 +1,5 @@
-/* hiprtc over NVRTC: HIP's source becomes PTX, and the PTX a code object, so that what is loaded is what a
- * real one would be. Results of calls out of order are NVRTC's, of the same numbers. */
+/* hiprtc over NVRTC: HIP source becomes PTX, and the PTX a code object, so that programs load the format of a
+ * real one. Calls in a wrong order return NVRTC's errors, which have the same numbers. */
 #include "hip/hip.h"
 
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include "ptx/ptx.h"
 
 struct _hiprtcProgram {
-    struct _nvrtcProgram *nvrtc; /* NULL where there is no NVRTC */
+    struct _nvrtcProgram *nvrtc; /* NULL without NVRTC */
     void *code;                  /* NULL until compiled */
     size_t code_bytes;
-    char *log; /* in place of NVRTC's */
+    char *log; /* used instead of NVRTC's */
 };
 
 static const char *const names[] = {
@@ -39,7 +39,7 @@ const char *hiprtcGetErrorString(hiprtcResult result)
     return (size_t)result < sizeof names / sizeof *names ? names[result] : NULL;
 }
 
-/* As HIP 5.2.3 answers. */
+/* As in HIP 5.2.3. */
 hiprtcResult hiprtcVersion(int *major, int *minor)
 {
     if (major == NULL || minor == NULL)
@@ -49,7 +49,7 @@ hiprtcResult hiprtcVersion(int *major, int *minor)
     return HIPRTC_SUCCESS;
 }
 
-/* The program's headers, then those of ours that it has not. */
+/* The program's headers, then built-in headers that the program does not replace. */
 static hiprtcResult create(struct _hiprtcProgram *program, const char *source, const char *name, size_t count,
                            const char **texts, const char **includes)
 {

@@ -1,6 +1,6 @@
-/* After hip/nvidia_detail/nvidia_hip_runtime.h of HIP 5.2, which says HIP in CUDA's words, with what AMD's
- * compiler knows without a header: fixed-width integers, warp functions without a mask, clocks, a few of
- * clang's builtins. */
+/* Modelled on hip/nvidia_detail/nvidia_hip_runtime.h of HIP 5.2, which defines HIP by CUDA, plus the parts
+ * that AMD's compiler has built in: fixed-width integers, warp functions without a mask, clocks, some clang
+ * builtins. */
 #include "hip/hiprtc_headers.h"
 
 static const char runtime[] =
@@ -33,7 +33,7 @@ static const char runtime[] =
     "typedef unsigned int uint32_t;\n"
     "typedef long int64_t;\n"
     "typedef unsigned long uint64_t;\n"
-    /* wall_clock64 counts at a constant rate on an AMD GPU; here nanoseconds. */
+    /* wall_clock64 has a constant rate on AMD GPUs; here it counts nanoseconds. */
     "static __device__ __forceinline__ long long wall_clock64()\n"
     "{\n"
     "    long long now;\n"
@@ -54,7 +54,7 @@ static const char runtime[] =
     "}\n"
     "#define __clock() clock()\n"
     "#define __clock64() clock64()\n"
-    /* A wave's lanes take part as they are active; CUDA asks who. */
+    /* HIP's warp functions use the active lanes; CUDA's take a mask. */
     "#define __shfl(...) __shfl_sync(__activemask(), __VA_ARGS__)\n"
     "#define __shfl_up(...) __shfl_up_sync(__activemask(), __VA_ARGS__)\n"
     "#define __shfl_down(...) __shfl_down_sync(__activemask(), __VA_ARGS__)\n"

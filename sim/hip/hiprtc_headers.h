@@ -1,10 +1,10 @@
-/* The headers that a HIP program finds without an include path, in CUDA's words. */
+/* Headers that HIP programs include without an include path, written for CUDA. */
 #ifndef NEUTRINO_SIM_HIP_HIPRTC_HEADERS_H
 #define NEUTRINO_SIM_HIP_HIPRTC_HEADERS_H
 
 #include <stddef.h>
 
-/* What hiprtc itself puts before every program. */
+/* Text that hiprtc puts before every program. */
 #define HIPRTC_PRELUDE "hip/hip_runtime.h"
 
 struct hiprtc_header {

@@ -7,7 +7,7 @@
 
 #include "hip/hiprtc_headers.h"
 
-/* compute_75 is the oldest that NVRTC 13 compiles for, and what every model of the CPU driver runs. */
+/* NVRTC 13 compiles for compute_75 at least, and every model of the CPU driver runs it. */
 static const char *const always[] = {"--gpu-architecture=compute_75", "--pre-include=" HIPRTC_PRELUDE,
                                      "--device-int128"};
 #define ALWAYS (sizeof always / sizeof *always)
@@ -21,7 +21,7 @@ static bool begins(const char *option, const char *const *beginnings, size_t cou
     return false;
 }
 
-/* The device is chosen here, and how AMD's code generator does its work is nothing to NVRTC. */
+/* Options of the target and of AMD's code generator have no meaning to NVRTC: drop them. */
 static bool is_clangs(const char *option)
 {
     static const char *const beginnings[] = {"--offload-arch",

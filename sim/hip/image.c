@@ -1,8 +1,8 @@
-/* What hipcc's start-up code registers (sim/runtime/image.h): a wrapper around an offload bundle. */
+/* Code that hipcc's start-up code registers (sim/runtime/image.h): a wrapper around an offload bundle. */
 #include "hip/module.h" /* HIP's header before CUDA's, see hip.h */
 
-#include "runtime/image.h"
 #include "driver/core/message.h"
+#include "runtime/image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ void runtime_image_report_refusal(const char *symbol, CUresult result, const cha
             (int)strcspn(log, "\n"), log);
 }
 
-/* The device has a pointer under the variable's name, as the host has; both are to be the same. */
+/* Host and device each have a pointer under the variable's name; both must be equal. */
 CUresult runtime_image_managed(CUlibrary library, const char *name, const void *host)
 {
     CUdeviceptr pointer;

@@ -1,4 +1,4 @@
-/* Launches that the CUDA runtime has in another form. */
+/* Launches whose parameters differ from the CUDA runtime's. */
 #include "hip/hip.h"
 
 #include "hip/kernel.h"
@@ -35,7 +35,7 @@ static hipError_t record(hipEvent_t event, hipStream_t stream)
     return event == NULL ? hipSuccess : hip_result(cuEventRecord((CUevent)event, (CUstream)stream));
 }
 
-/* Threads of the whole grid; a last block of fewer threads is what this device has not. */
+/* The grid is in threads. This device does not run partial blocks. */
 static bool blocks_of(uint32_t threads, uint32_t block, uint32_t *blocks)
 {
     *blocks = block == 0 ? 0 : threads / block;
@@ -84,7 +84,7 @@ hipError_t hipExtLaunchKernel(const void *function_address, dim3 numBlocks, dim3
     return error == hipSuccess ? record(stopEvent, stream) : error;
 }
 
-/* One device, so one launch. */
+/* The machine has one device, so the list has one launch. */
 static hipError_t launch_each(hipLaunchParams *list, int devices, bool cooperative)
 {
     if (list == NULL || devices != 1)

@@ -1,4 +1,4 @@
-/* Launches from before hipLaunchKernel: the shape, then each argument, then the kernel. */
+/* Launches from before hipLaunchKernel: set the grid, then each argument, then launch. */
 #include "hip/hip.h"
 
 #include "hip/kernel.h"
@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define ARGUMENTS_BYTES 4096u /* as many as a kernel may have */
+#define ARGUMENTS_BYTES 4096u /* the maximum of a kernel */
 #define LAUNCHES_MAX    32u   /* whose arguments launch kernels */
 
 static _Thread_local struct {

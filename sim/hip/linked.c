@@ -1,4 +1,4 @@
-/* The driver below: linked in, so nothing is opened, and no other libcuda of the process is called. */
+/* The driver is linked in: this opens no library, and calls no other libcuda of the process. */
 #include "runtime/driver.h"
 
 #define LINKED(function) .function = function,

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The driver's flags of host memory: the others of HIP's say how caches and NUMA nodes are to treat it. */
+/* Host memory flags of CUDA's driver. HIP's other flags concern caches and NUMA nodes. */
 #define DRIVER_HOST_FLAGS (hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined)
 #define HOST_FLAGS                                                                                           \
     (DRIVER_HOST_FLAGS | hipHostMallocNumaUser | hipHostMallocCoherent | hipHostMallocNonCoherent)
@@ -18,8 +18,8 @@ _Static_assert(hipHostRegisterPortable == CU_MEMHOSTREGISTER_PORTABLE &&
                    hipMemAttachGlobal == CU_MEM_ATTACH_GLOBAL && hipMemAttachHost == CU_MEM_ATTACH_HOST,
                "numbers are handed on as they are");
 
-/* Is a stream captured? is asked before the pointer is looked at, as the driver does and HIP's own runtime
- * from version 6 on (clr, hip_memory.cpp: CHECK_STREAM_CAPTURE_SUPPORTED). */
+/* Checks for stream capture before the pointer, as CUDA's driver does and HIP's runtime since 6 (clr,
+ * hip_memory.cpp: CHECK_STREAM_CAPTURE_SUPPORTED). */
 hipError_t hipMalloc(void **ptr, size_t size)
 {
     HIP_READY();
@@ -62,7 +62,7 @@ hipError_t hipMemAllocHost(void **ptr, size_t size)
     return hipHostMalloc(ptr, size, hipHostMallocDefault);
 }
 
-/* hipFree takes host memory, too, and hipHostFree memory that is not. */
+/* hipFree also frees host memory, and hipHostFree device memory. */
 static hipError_t free_any(void *ptr)
 {
     HIP_READY();

@@ -37,7 +37,7 @@ CUresult hip_image_text(const void *image, size_t bytes, struct hip_text *text)
     return result_of(code);
 }
 
-/* HIP's caller hears a number only, so what the driver's log says goes to stderr. */
+/* HIP has no error log parameter, so the driver's log goes to stderr. */
 static hipError_t load(hipModule_t *module, const void *image, size_t bytes)
 {
     struct hip_text text;
@@ -62,7 +62,7 @@ hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
     return load(module, image, HIP_CODE_UNSIZED);
 }
 
-/* AMD's runtime ignores the options, too. */
+/* Options are ignored, as in AMD's runtime. */
 hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned int numOptions,
                                hipJitOption *options, void **optionValues)
 {

@@ -34,7 +34,7 @@ _Static_assert(sizeof(hipUUID) == sizeof(CUuuid) && sizeof(hipDeviceptr_t) == si
                    sizeof(dim3) == 12,
                "handed on as they are");
 
-/* Errors: hip_result hands on every number that HIP has a name for. */
+/* Errors: hip_result returns every number that HIP has a name for. */
 SAME(hipErrorInvalidValue, CUDA_ERROR_INVALID_VALUE);
 SAME(hipErrorOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
 SAME(hipErrorNotInitialized, CUDA_ERROR_NOT_INITIALIZED);

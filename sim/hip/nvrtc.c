@@ -38,7 +38,7 @@ static bool resolve(void *library)
     return true;
 }
 
-/* The wheel and a toolkit both have include/ beside the folder of libraries. */
+/* The wheel and the toolkit have include/ beside the library folder. */
 static void find_includes(void)
 {
     static const char *const beside[] = {"../include", "../../../include"};

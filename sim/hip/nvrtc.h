@@ -1,4 +1,4 @@
-/* NVRTC, which compiles for the CPU driver what hiprtc would for an AMD GPU: opened when first needed. */
+/* NVRTC compiles for the CPU driver as hiprtc does for an AMD GPU. It is opened at first use. */
 #ifndef NEUTRINO_SIM_HIP_NVRTC_H
 #define NEUTRINO_SIM_HIP_NVRTC_H
 
@@ -8,7 +8,7 @@
 
 struct _nvrtcProgram;
 
-/* nvrtc.h, whose results have the numbers of hiprtcResult. */
+/* Declarations of nvrtc.h. Its results have hiprtcResult's numbers. */
 struct hip_nvrtc {
     int (*create)(struct _nvrtcProgram **program, const char *source, const char *name, int headers,
                   const char *const *texts, const char *const *names);
@@ -20,10 +20,10 @@ struct hip_nvrtc {
     int (*log)(struct _nvrtcProgram *program, char *text);
     int (*add_name)(struct _nvrtcProgram *program, const char *expression);
     int (*lowered_name)(struct _nvrtcProgram *program, const char *expression, const char **name);
-    char includes[4096]; /* the headers that came with it, as an option; empty if there are none */
+    char includes[4096]; /* the headers of this NVRTC as an option, or empty */
 };
 
-/* NULL where there is none: hip_nvrtc_missing() says what to do. */
+/* Returns NULL without NVRTC: hip_nvrtc_missing() prints what to install. */
 const struct hip_nvrtc *hip_nvrtc(void);
 const char *hip_nvrtc_missing(void);
 

@@ -1,5 +1,5 @@
-/* Peers, of which the one device has none, and handles for other processes, of which the CPU driver has none.
- */
+/* Peer access and handles for other processes. The machine has one device, and the CPU driver has no such
+ * handles. */
 #include "hip/hip.h"
 
 #include <string.h>

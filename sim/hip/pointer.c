@@ -1,4 +1,4 @@
-/* What memory an address is in. */
+/* Pointer attributes. */
 #include "hip/hip.h"
 
 #include <stdint.h>
@@ -9,8 +9,7 @@ _Static_assert((int)HIP_POINTER_ATTRIBUTE_CONTEXT == (int)CU_POINTER_ATTRIBUTE_C
                    (int)HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE == (int)CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
                "numbers are handed on as they are");
 
-/* Device memory that is managed is told apart by `isManaged`. Memory of nobody's is an error, as with HIP 5.
- */
+/* `isManaged` marks managed memory. An unknown address is an error, as in HIP 5. */
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *ptr)
 {
     struct cudaPointerAttributes found;
@@ -45,7 +44,7 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute, hi
     return error;
 }
 
-/* What is asked of memory that nobody knows is 0. */
+/* Attributes of unknown memory are 0. */
 hipError_t hipDrvPointerGetAttributes(unsigned int numAttributes, hipPointer_attribute *attributes,
                                       void **data, hipDeviceptr_t ptr)
 {

@@ -1,4 +1,4 @@
-/* Memory from pools, where the driver stores an address as a number. */
+/* Pool functions that store an address, which is a number in CUDA's driver. */
 #include "hip/hip.h"
 
 _Static_assert(sizeof(hipMemPoolProps) == sizeof(CUmemPoolProps) &&

@@ -1,4 +1,5 @@
-/* What hipcc's start-up code and kernel stubs call (clang's CGCUDANV.cpp, clr's hip_platform.cpp). */
+/* Functions that hipcc's start-up code and kernel stubs call (clang's CGCUDANV.cpp, clr's hip_platform.cpp).
+ */
 #include "hip/hip.h"
 
 #include "runtime/registry.h"
@@ -41,7 +42,7 @@ void __hipRegisterVar(void **modules, void *var, char *hostVar, char *deviceVar,
         runtime_symbol_add(binary_of(modules), RUNTIME_VARIABLE, var, deviceVar);
 }
 
-/* The program may read its pointer before it calls anything else, so the memory is made here. */
+/* The program may read its pointer before any call, so the memory is allocated here. */
 void __hipRegisterManagedVar(void *hipModule, void **pointer, void *init_value, const char *name, size_t size,
                              unsigned int align)
 {
@@ -52,7 +53,7 @@ void __hipRegisterManagedVar(void *hipModule, void **pointer, void *init_value, 
     runtime_symbol_add(binary_of(hipModule), RUNTIME_MANAGED, pointer, name);
 }
 
-/* No kernel reads through a texture or a surface. */
+/* No kernel here reads textures or surfaces. */
 void __hipRegisterSurface(void **modules, void *var, char *hostVar, char *deviceVar, int type, int ext)
 {
     (void)modules, (void)var, (void)hostVar, (void)deviceVar, (void)type, (void)ext;
@@ -64,7 +65,7 @@ void __hipRegisterTexture(void **modules, void *var, char *hostVar, char *device
     (void)modules, (void)var, (void)hostVar, (void)deviceVar, (void)type, (void)norm, (void)ext;
 }
 
-/* What <<<>>> leaves for the stub that it calls. */
+/* The launch configuration that <<<>>> passes to the kernel's stub. */
 hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream)
 {
     return hip_result(__cudaPushCallConfiguration(gridDim, blockDim, sharedMem, (CUstream)stream));

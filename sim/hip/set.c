@@ -1,4 +1,4 @@
-/* Fills of volumes: as many planes of rows. */
+/* Memsets of volumes: one plane of rows per slice. */
 #include "hip/hip.h"
 
 static hipError_t fill(hipPitchedPtr memory, int value, hipExtent extent, hipStream_t stream)

@@ -1,4 +1,4 @@
-/* Streams, where HIP says more than CUDA. */
+/* Stream functions that have no CUDA function of the same parameters. */
 #include "hip/hip.h"
 
 _Static_assert(hipStreamNonBlocking == CU_STREAM_NON_BLOCKING &&
@@ -8,7 +8,7 @@ _Static_assert(hipStreamNonBlocking == CU_STREAM_NON_BLOCKING &&
                    hipStreamWaitValueNor == CU_STREAM_WAIT_VALUE_NOR,
                "numbers are handed on as they are");
 
-/* Results have the same numbers, so one is called as the other. */
+/* Both result types have the same numbers. */
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *userData,
                                 unsigned int flags)
 {
@@ -16,8 +16,7 @@ hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback
                                             userData, flags));
 }
 
-/* A mask says on which compute units kernels run, which no result shows: they run on all, as the question
- * says. */
+/* Compute unit masks change no result: kernels run on all units, and queries report all. */
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t cuMaskSize, const uint32_t *cuMask)
 {
     return cuMaskSize == 0 || cuMask == NULL ? hipErrorInvalidValue : hipStreamCreate(stream);
@@ -31,7 +30,7 @@ hipError_t hipExtStreamGetCUMask(hipStream_t stream, uint32_t cuMaskSize, uint32
         return hipErrorInvalidValue;
     hipError_t error = hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0);
     if (error == hipSuccess)
-        error = hipStreamGetFlags(stream, &flags); /* there is such a stream */
+        error = hipStreamGetFlags(stream, &flags); /* the stream exists */
     if (error == hipSuccess && cuMaskSize < ((uint32_t)units + 31) / 32)
         error = hipErrorInvalidValue;
     for (uint32_t i = 0; i < cuMaskSize && error == hipSuccess; i++) {
@@ -41,8 +40,7 @@ hipError_t hipExtStreamGetCUMask(hipStream_t stream, uint32_t cuMaskSize, uint32
     return error;
 }
 
-/* The driver has no mask. It can be left out where it is full, and where bits are asked for, of which it
- * takes some. */
+/* CUDA's waits have no mask. A full mask can be left out, and so can one of bits that are waited for. */
 static hipError_t without_mask(unsigned flags, uint64_t full, uint64_t mask, uint64_t *value)
 {
     if (flags == hipStreamWaitValueAnd)
@@ -85,7 +83,7 @@ hipError_t hipStreamWriteValue64(hipStream_t stream, void *ptr, uint64_t value, 
     return hip_result(cuStreamWriteValue64((CUstream)stream, hip_address(ptr), value, flags));
 }
 
-/* What a stream is doing, as a graph: CUDA's forms have the edges' data, too. */
+/* The graph of a stream capture. CUDA's functions also return edge data. */
 hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, hipStreamCaptureStatus *captureStatus_out,
                                       unsigned long long *id_out, hipGraph_t *graph_out,
                                       const hipGraphNode_t **dependencies_out, size_t *numDependencies_out)

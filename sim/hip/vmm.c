@@ -1,5 +1,5 @@
-/* Virtual memory: reserved addresses, and physical memory behind them. HIP 5.2 declares a structure of other
- * order than CUDA's. */
+/* Virtual memory: reserved addresses and physical memory. HIP 5.2 orders the properties' fields differently.
+ */
 #include "hip/hip.h"
 
 _Static_assert(sizeof(hipMemGenericAllocationHandle_t) == sizeof(CUmemGenericAllocationHandle),
@@ -20,7 +20,7 @@ static CUmemGenericAllocationHandle handle_of(hipMemGenericAllocationHandle_t ha
     return (CUmemGenericAllocationHandle)(uintptr_t)handle;
 }
 
-/* After a call that made a handle, or did not. */
+/* Stores the handle if the call succeeded. */
 static hipError_t made(CUresult result, const CUmemGenericAllocationHandle *handle,
                        hipMemGenericAllocationHandle_t *to)
 {

@@ -1,6 +1,6 @@
 #include "hip/volume.h"
 
-/* HIP's numbers of memory types begin at 0. An unknown one is left to the driver to refuse. */
+/* HIP's memory types begin at 0. CUDA's driver refuses unknown ones. */
 static CUmemorytype memory_type(hipMemoryType type)
 {
     static const CUmemorytype types[] = {
@@ -69,7 +69,7 @@ hipError_t hip_volume(const HIP_MEMCPY3D *copy, CUDA_MEMCPY3D *volume)
     return hipSuccess;
 }
 
-/* By the direction of the copy: which of host and device address is read follows from the type. */
+/* Selects host or device address by the copy's direction. */
 static const struct {
     CUmemorytype from, to;
 } sides[] = {

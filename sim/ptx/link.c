@@ -173,7 +173,8 @@ void ptx_link_end(struct ptx_link *link)
 static bool is_runtime(const struct token *name)
 {
     return ptx_token_is(name, "vprintf") || ptx_token_is(name, "__assertfail") ||
-           ptx_token_is(name, "malloc") || ptx_token_is(name, "free") || ptx_is_runtime_function(name);
+           ptx_token_is(name, "malloc") || ptx_token_is(name, "free") ||
+           ptx_runtime_text(name->text, name->length) != NULL;
 }
 
 static bool is_used(const struct text *text, const struct token *name)

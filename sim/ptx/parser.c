@@ -144,6 +144,26 @@ static bool keep_text(struct parser *parser, const char *text, size_t bytes)
     return true;
 }
 
+/* Defines the functions of the device runtime that the module declares and does not define. */
+static bool add_runtime(struct parser *parser)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < parser->module->function_count; i++) {
+        const struct ptx_kernel *function = parser->module->functions[i];
+        const char *text =
+            function->defined ? NULL : ptx_runtime_text(function->name, strlen(function->name));
+        if (text == NULL)
+            continue;
+        struct token *tokens = ptx_lex(text, strlen(text), parser->diagnostic);
+        const struct token *at = parser->at;
+        parser->at = tokens;
+        good = tokens != NULL && ptx_parse_top_level(parser);
+        parser->at = at;
+        free(tokens);
+    }
+    return good;
+}
+
 int ptx_parse_module(const char *text, size_t bytes, bool partial, struct ptx_module **module,
                      struct ptx_diagnostic *diagnostic)
 {
@@ -154,7 +174,7 @@ int ptx_parse_module(const char *text, size_t bytes, bool partial, struct ptx_mo
     bool good = tokens != NULL && parser.module != NULL;
     while (good && parser.at->kind != TOKEN_END)
         good = ptx_parse_top_level(&parser);
-    good = good && ptx_add_runtime(&parser) &&
+    good = good && (partial || add_runtime(&parser)) &&
            (parser.module->version != 0 || ptx_fail(&parser, 1, "no .version directive: this is not PTX")) &&
            check_calls(&parser) && place_shared(&parser) && keep_text(&parser, text, bytes);
     free(parser.names);

@@ -4,7 +4,6 @@
  * graph node is the address of its value. */
 #include "ptx/runtime.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -34,39 +33,10 @@ static const struct {
      ".reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
      "ld.param.b64 %rd1, [handle]; ld.param.b32 %r1, [value]; st.u32 [%rd1], %r1; ret;\n}\n"}};
 
-enum { FUNCTIONS = sizeof functions / sizeof *functions };
-
-bool ptx_is_runtime_function(const struct token *name)
+const char *ptx_runtime_text(const char *name, size_t length)
 {
-    for (size_t i = 0; i < FUNCTIONS; i++)
-        if (ptx_token_is(name, functions[i].name))
-            return true;
-    return false;
-}
-
-static bool is_wanted(const struct ptx_module *module, const char *name)
-{
-    for (size_t i = 0; i < module->function_count; i++)
-        if (strcmp(module->functions[i]->name, name) == 0)
-            return !module->functions[i]->defined;
-    return false;
-}
-
-static bool add(struct parser *parser, const char *text)
-{
-    struct token *tokens = ptx_lex(text, strlen(text), parser->diagnostic);
-    const struct token *at = parser->at;
-    parser->at = tokens;
-    const bool good = tokens != NULL && ptx_parse_top_level(parser);
-    parser->at = at;
-    free(tokens);
-    return good;
-}
-
-bool ptx_add_runtime(struct parser *parser)
-{
-    for (size_t i = 0; i < FUNCTIONS && !parser->partial; i++)
-        if (is_wanted(parser->module, functions[i].name) && !add(parser, functions[i].text))
-            return false;
-    return true;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0)
+            return functions[i].text;
+    return NULL;
 }

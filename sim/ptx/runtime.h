@@ -1,12 +1,9 @@
 #ifndef NEUTRINO_SIM_PTX_RUNTIME_H
 #define NEUTRINO_SIM_PTX_RUNTIME_H
 
-#include "ptx/parser.h"
+#include <stddef.h>
 
-/* Whether the engine defines a function of that name. */
-bool ptx_is_runtime_function(const struct token *name);
-
-/* Defines the runtime functions that the module declares and does not define. */
-bool ptx_add_runtime(struct parser *parser);
+/* Returns the definition of a device runtime function, or NULL if the engine has none of that name. */
+const char *ptx_runtime_text(const char *name, size_t length);
 
 #endif

@@ -14,12 +14,12 @@ Where = Literal["both", "sim", "gpu", "torch"]
 """Where it runs: on both; on the CPU driver alone; on a GPU; on a GPU with torch."""
 
 Naive = Literal["fast", "wrong", "passes", "next", "none"]
-"""What it has to bring off against the naive grader. fast: it passes, in less than half of the control's time. wrong:
-it passes, and the outputs are further off than the problem allows. passes: it passes, although it should not. next:
-the wrong control passes after it. none: it is made for our design alone, or a naive grader has no such thing."""
+"""The expected result against the naive grader. fast: the attack passes, in less than half of the control's time.
+wrong: it passes with outputs outside the problem's tolerance. passes: it passes, and the problem forbids the method.
+next: the wrong control passes after it. none: the attack targets a part that a naive grader does not have."""
 
 Check = Literal["", "no processes", "no files", "warm"]
-"""What else must hold after our grade of it."""
+"""A further check after our grade."""
 
 STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
 """Not `error`: a grader that is broken gives that to every submission."""

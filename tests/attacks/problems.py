@@ -1,4 +1,4 @@
-"""What attacks and look-alikes are graded on. Case "small" is for the CPU driver, "large" for a GPU; "cached" fits
+"""Problems for attacks and look-alikes. Case "small" is for the CPU driver, "large" for a GPU; "cached" fits
 into its L2 cache, and "deep" has few elements with much work for each.
 
 No cheaper way to the right answer is known than the honest one, so a time far below it is false.

@@ -26,7 +26,7 @@ FALSE_SHARE = 0.8
 
 FAST_SHARE = 0.5
 ATTEMPTS = 3
-"""So often in a row a time has to be false: on a machine with other work one comparison says little."""
+"""Number of consecutive false times that count as a false time: other work on the machine disturbs a single one."""
 
 GRACE_SECONDS = 30
 """For a grade to say that its time is over."""
@@ -77,13 +77,13 @@ class Machine:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What keeps a grade short. The CPU driver has no caches, and takes seconds to write over those of a GPU."""
+        """Options that keep a grade short. The CPU driver has no caches, and would take seconds to flush a GPU's."""
         if self.is_sim:
             return ("--samples", "14", "--cold", "none", "--timeout", f"{self.seconds:g}")
         return ("--samples", "100", "--timeout", f"{self.seconds:g}")
 
     def lacks(self, where: str) -> str:
-        """What it takes that is not here; empty if nothing."""
+        """The missing requirement of an attack, or ""."""
         if where == "both" or (where == "sim" and self.is_sim):
             return ""
         if self.is_sim or where == "sim":
@@ -129,8 +129,8 @@ def naive(
         ]  # fmt: skip
         try:
             done = subprocess.run(
-                command, env=machine.environment, capture_output=True, timeout=machine.seconds, check=False,
-                stdin=subprocess.DEVNULL, cwd=folder,
+                command, env={**machine.environment, "TMPDIR": str(folder)}, cwd=folder, stdin=subprocess.DEVNULL,
+                capture_output=True, timeout=machine.seconds, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Naive(False, 0.0, "time-out")
@@ -190,7 +190,7 @@ def control(problem: str, machine: Machine, case: str, file: str = "") -> Graded
 
 
 def naive_of(attack: Attack, machine: Machine) -> tuple[Naive, str]:
-    """What the naive grader says, and why the attack is none; empty if it works."""
+    """The naive grader's result, and why the attack fails against it, or ""."""
     case = machine.case(attack)
     if attack.naive == "none":
         return Naive(False, 0.0), ""

@@ -1,4 +1,4 @@
-"""What a program asks before it works, through cuda.bindings: devices, contexts, limits, names of errors."""
+"""Queries before any work, through cuda.bindings: devices, contexts, limits, names of errors."""
 
 from __future__ import annotations
 

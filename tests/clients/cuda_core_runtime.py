@@ -1,4 +1,4 @@
-"""What cuda.core asks the CUDA runtime library for, which cuda.bindings holds: Device.sync and the bus address."""
+"""Calls of cuda.core to the CUDA runtime library that cuda.bindings contains: Device.sync and the bus address."""
 
 from __future__ import annotations
 

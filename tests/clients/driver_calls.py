@@ -1,4 +1,4 @@
-"""What the cuda.bindings programs beside it share. A refused call or a wrong answer ends the program."""
+"""Shared by the cuda.bindings programs of this folder. A refused call or a wrong answer ends the program."""
 
 from __future__ import annotations
 

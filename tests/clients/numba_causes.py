@@ -69,5 +69,5 @@ def failure_cause(text: str) -> Cause:
 
 
 def _without_warnings(text: str) -> str:
-    """cuda.core warns at each link that nvjitlink is not there; that fails nothing."""
+    """cuda.core warns at each link that nvjitlink is missing; the link succeeds."""
     return "\n".join(line for line in text.splitlines() if "RuntimeWarning" not in line)

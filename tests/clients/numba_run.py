@@ -45,7 +45,7 @@ class Settings:
 
 @dataclass
 class Module:
-    """What became of one test module."""
+    """The outcome of one test module."""
 
     name: str
     tests: list[Test] = field(default_factory=list)
@@ -71,7 +71,7 @@ def find_modules(tests: Path) -> list[str]:
 
 
 def run_module(name: str, settings: Settings, only: list[str] | None = None) -> Module:
-    """Run one module; after a crash or a time-out, run what is left of it again."""
+    """Run one module; after a crash or a time-out, run its remaining tests."""
     module = Module(name, seen=0 if settings.shim else None)
     start = time.monotonic()
     left = only

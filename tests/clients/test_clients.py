@@ -42,7 +42,7 @@ CLIENTS = {
 WAITING = {
     "cuda_core_runtime": "the CUDA runtime library does not start: cuGetExportTable knows no tables",
 }
-"""What is known to be missing. The first two pass on an H200; the third was not run there."""
+"""Known gaps. The first two pass on an H200; the third was not run there."""
 
 
 def clients() -> list[object]:

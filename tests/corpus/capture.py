@@ -12,15 +12,15 @@ from collections.abc import Callable
 def captured(call: Callable[[], None]) -> list[str]:
     """Run a function and return the lines written to standard output, sorted: threads print in any order."""
     _flush()
-    kept = os.dup(1)
+    saved = os.dup(1)
     with tempfile.TemporaryFile() as caught:
         os.dup2(caught.fileno(), 1)
         try:
             call()
         finally:
             _flush()
-            os.dup2(kept, 1)
-            os.close(kept)
+            os.dup2(saved, 1)
+            os.close(saved)
         caught.seek(0)
         return sorted(caught.read().decode().splitlines())
 

@@ -53,7 +53,7 @@ class Case:
     block: Sequence[int] = (32,)
     shared: int = 0
     variant: str = ""
-    least: int = 75
+    minimum_target: int = 75
     """The lowest target that supports the kernel."""
     cooperative: bool = False
     variables: Mapping[str, Array] = field(default_factory=dict)

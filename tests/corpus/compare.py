@@ -24,9 +24,9 @@ class Comparison:
     bounded_but_equal: int = 0
 
     def __str__(self) -> str:
-        told = f"{self.exact} exact outputs compared, {self.bounded} within bounds"
-        told += f", {self.bounded_but_equal} of those equal to the bit"
-        return "\n".join([*self.problems, f"{told}; {len(self.problems)} problems"])
+        summary = f"{self.exact} exact outputs compared, {self.bounded} within bounds"
+        summary += f", {self.bounded_but_equal} of those equal to the bit"
+        return "\n".join([*self.problems, f"{summary}; {len(self.problems)} problems"])
 
 
 def compare(one: Document, other: Document) -> Comparison:

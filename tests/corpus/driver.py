@@ -119,8 +119,8 @@ class Module:
         """Launch a kernel on the null stream. Each parameter is given as bytes."""
         function = ctypes.c_void_p()
         self.driver("cuModuleGetFunction", ctypes.byref(function), self.handle, kernel.encode())
-        kept = [ctypes.create_string_buffer(each, len(each)) for each in parameters]
-        pointers = (ctypes.c_void_p * max(1, len(kept)))(*map(ctypes.addressof, kept))
+        buffers = [ctypes.create_string_buffer(each, len(each)) for each in parameters]
+        pointers = (ctypes.c_void_p * max(1, len(buffers)))(*map(ctypes.addressof, buffers))
         shape = [*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3]]
         if cooperative:
             self.driver("cuLaunchCooperativeKernel", function, *shape, shared, None, pointers)

@@ -66,7 +66,9 @@ class Session:
     def family(self, family: str, images: list[str] | None = None, only: str | None = None) -> list[Result]:
         found: list[Result] = []
         for image in images or images_of(family):
-            cases = [c for c in cases_of(family) if c.least <= target_of(image) and only in (None, c.name)]
+            cases = [
+                c for c in cases_of(family) if c.minimum_target <= target_of(image) and only in (None, c.name)
+            ]
             found += self.image(family, image, cases)
         return found
 
@@ -110,15 +112,15 @@ class Session:
 def _in_a_child(result: Result, driver: Path | None) -> Result:
     """Run a case that must fail in its own process: after some faults a process cannot launch any more."""
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "results.json"
-        command = [sys.executable, str(Path(__file__).with_name("run.py")), "--json", str(told)]
+        results_file = Path(folder) / "results.json"
+        command = [sys.executable, str(Path(__file__).with_name("run.py")), "--json", str(results_file)]
         command += ["--image", result.image, "--case", result.case, result.family]
         command += ["--driver", str(driver)] if driver else []
         environment = {**os.environ, CHILD: "1"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if not told.is_file():
+        if not results_file.is_file():
             return replace(result, problem=f"ended with {done.returncode}: {done.stderr.strip()[-200:]}")
-        found = json.loads(told.read_text())["results"][0]
+        found = json.loads(results_file.read_text())["results"][0]
         outputs = [Output(**output) for output in found["outputs"]]
         return replace(result, problem=str(found["problem"]), outputs=outputs)
 

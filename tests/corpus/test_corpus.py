@@ -25,14 +25,14 @@ Results = dict[tuple[str, str], list[dict[str, Any]]]
 
 def run(folder: Path, *arguments: str) -> dict[str, Any]:
     """Run the corpus in its own process: a driver reads its environment once."""
-    told = folder / "results.json"
+    results_file = folder / "results.json"
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("SIM_", "CORPUS_"))
     }
-    command = [sys.executable, str(HERE / "run.py"), "--json", str(told), *arguments]
+    command = [sys.executable, str(HERE / "run.py"), "--json", str(results_file), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=250)
-    assert told.is_file(), done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(told.read_text())
+    assert results_file.is_file(), done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(results_file.read_text())
     return found
 
 

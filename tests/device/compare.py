@@ -113,4 +113,4 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _last_line(done: subprocess.CompletedProcess[str]) -> str:
-    return (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    return (done.stderr.strip().splitlines() or ["no message on standard error"])[-1]

@@ -28,12 +28,12 @@ def compare_drivers(folder: Path) -> Comparison:
     """Run the GPU first, then the CPU driver, each in its own process with our standard output."""
     documents = []
     for name, path in (("gpu", discover("auto", api="cuda").path), ("sim", SIM)):
-        told = folder / f"corpus-{name}.json"
+        results_file = folder / f"corpus-{name}.json"
         command = [sys.executable, str(ROOT / "tests" / "corpus" / "run.py"), "--driver", str(path)]
-        done = subprocess.run([*command, "--json", str(told)], check=False, timeout=TIMEOUT)
-        if not told.is_file():
+        done = subprocess.run([*command, "--json", str(results_file)], check=False, timeout=TIMEOUT)
+        if not results_file.is_file():
             return Comparison([f"the run on {path} ended with {done.returncode} and no results"])
-        documents.append(json.loads(told.read_text()))
+        documents.append(json.loads(results_file.read_text()))
     return compare(documents[0], documents[1])
 
 

@@ -94,7 +94,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def last_line(done: subprocess.CompletedProcess[str]) -> str:
-    return (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    return (done.stderr.strip().splitlines() or ["no message on standard error"])[-1]
 
 
 def program(case: ReplayCase, folder: Path) -> list[str] | str:

@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10_000, help="inputs to make (default: 10000)")
     parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "fuzz", help="(default: build/fuzz)")
-    parser.add_argument("--break-decoder", action="store_true", help="plant a mistake, to see it found")
+    parser.add_argument("--break-decoder", action="store_true", help="plant an error in the decoder")
     options = parser.parse_args()
     if options.break_decoder:
         codec.chosen = lambda *_: 1 // 0

@@ -21,7 +21,7 @@ PROGRAMS = HERE / "programs"
 ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "capture_mutate.c", "corpus.c", "tokens.c")
 HASH = ("engine/replay/capture/sha256.c", "engine/replay/capture/sha256_x86.c")
 VERSIONS: tuple[Literal[1, 2, 3], ...] = (1, 2, 3)
-"""zstd's flags, for compressed bundles."""
+"""Versions of compressed bundles."""
 
 FORMATS = ("engine", "hook")
 """The input generator also makes captures, so it needs their hashes and structs."""

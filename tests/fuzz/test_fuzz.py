@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("letter", "said"),
+    ("letter", "message"),
     [
         ("o", "heap-buffer-overflow"),
         ("l", "bytes were not freed"),
@@ -32,12 +32,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("r", "the letter r"),
     ],
 )
-def test_planted_error_is_found(folder: Path, letter: str, said: str) -> None:
+def test_planted_error_is_found(folder: Path, letter: str, message: str) -> None:
     file = folder / letter
     file.write_text(letter)
     done = fuzz(folder, "control", "--input", str(file))
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_valid_input_passes(folder: Path) -> None:

@@ -34,7 +34,7 @@ class Api:
         return (f"-L{self.folder}", f"-l:{self.library}", f"-Wl,-rpath,{self.folder}", *more)
 
     def call(self, name: str) -> str:
-        """What this API calls a function of CUDA's driver, as it stands in a log or a capture."""
+        """This API's name of a CUDA driver function, as logs and captures have it."""
         if self.name == "cuda":
             return name
         plain = _SUFFIX.sub("", name)
@@ -57,7 +57,9 @@ def api_of(name: str, native: Path) -> Api:
         return Api("cuda", "sim", native / "sim", "libcuda.so.1", "libcuda.so.1")
     folder = native / "hip"
     if not (folder / "libcuda-over-hip.so").is_file():
-        pytest.skip(f"{folder} is not built: no hip_runtime_api.h; `python build.py test` fetches Debian's")
+        pytest.skip(
+            f"{folder} is not built: no hip_runtime_api.h; `python build.py test --all` fetches Debian's"
+        )
     interposer_for("hip-sim")  # its shim is built here, once, and not within the time that a program has
     return Api("hip", "hip-sim", folder, "libcuda-over-hip.so", "libamdhip64.so.5", (PROGRAMS / "lacking.c",))
 

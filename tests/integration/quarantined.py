@@ -67,7 +67,7 @@ class Case:
 
 @dataclass
 class Ran:
-    """What the runner said, and what was recorded."""
+    """The runner's events, and its raw captures."""
 
     status: int
     events: list[Event]

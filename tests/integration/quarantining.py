@@ -64,7 +64,7 @@ def confined(folder: Path, program: str, **options: Any) -> Quarantined:
 
 
 def unconfined(program: str) -> str:
-    """What it prints as an ordinary program."""
+    """The output of the same program outside the sandbox."""
     words = [sys.executable, "-I", "-c", program]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     return done.stdout + done.stderr

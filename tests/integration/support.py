@@ -1,4 +1,4 @@
-"""What the integration tests share: a run's record, and the CPU driver's own count of launches."""
+"""Shared by the integration tests: the result of a run, and the CPU driver's own count of launches."""
 
 from __future__ import annotations
 

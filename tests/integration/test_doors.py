@@ -34,7 +34,7 @@ def test_opened_driver_is_interposed(observe: Observe, compile_c: Compiler, how:
 
 
 def test_driver_opened_by_development_name_is_interposed(observe: Observe, compile_c: Compiler) -> None:
-    """`libcuda.so` is no name of the shim's; only the dlopen hook catches it."""
+    """The shim's soname is libcuda.so.1, so only the dlopen hook catches `libcuda.so`."""
     check(observe([compile_c("opened", PROGRAMS / "opened.c"), "libcuda.so"]))
 
 

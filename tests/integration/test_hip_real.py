@@ -31,7 +31,7 @@ from tests.conftest import DATA
 from tests.integration.support import PROGRAMS, Compiler, Observe
 
 FETCHED = Path(sys.prefix) / "hip" / "usr" / "lib" / "x86_64-linux-gnu" / "libamdhip64.so.5"
-"""Where `python build.py test` puts it."""
+"""The place where `python build.py test --all` unpacks the library."""
 
 NO_DEVICE = 100
 
@@ -57,7 +57,7 @@ class Real:
         return (f"-L{folder}", f"-l:{self.driver.soname}", f"-Wl,-rpath-link,{folder}")
 
     def bare(self, command: Sequence[str | Path], text: str = "") -> str:
-        """What a command prints without the shim."""
+        """The output of a command without the shim."""
         done = subprocess.run(
             list(map(str, command)),
             input=text,
@@ -77,7 +77,7 @@ def real() -> Real:
         find_hip_headers()
         driver = discover(str(FETCHED) if FETCHED.is_file() else "hip")
     except (CodegenError, ShimError) as error:
-        pytest.skip(f"HIP is not here, `python build.py test` fetches Debian's: {error}")
+        pytest.skip(f"HIP is not here, `python build.py test --all` fetches Debian's: {error}")
     return Real(driver, shim_for(driver))
 
 

@@ -53,7 +53,7 @@ class Recorded:
     values: dict[str, int]
 
     def fields(self, *names: str) -> list[tuple[Any, ...]]:
-        """Of each operation that has them all."""
+        """The fields that every operation has."""
         return [
             tuple(operation[name] for name in names)
             for operation in self.region.operations
@@ -168,7 +168,7 @@ def test_events_and_waits_order_streams(record: Callable[..., Recorded]) -> None
 
 
 def test_graph_is_recorded_as_launched(record: Callable[..., Recorded]) -> None:
-    """One that was captured; one of nodes; and that again when each of these was changed."""
+    """A graph from stream capture, a graph built of nodes, and the latter after each of its nodes changed."""
     recorded = record("hip_graph")
     operations = recorded.region.operations
     assert [(o.get("graph", 0), o["kind"], o.get("width", o.get("launched"))) for o in operations] == [

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("native")
 def graded(
     folder: Path, problem: Path, submission: Path
 ) -> tuple[Quarantined, tuple[InlineResult | str, ...]]:
-    """What benchguard/grade does for --inline, in little: the first case alone."""
+    """A small version of `grade --inline`: the first case only."""
     with ExitStack() as stack:
         judge = stack.enter_context(JudgeProcess(timeout=120))
         judge.ask(Ask(str(problem), "problem", sets_max=SAMPLES + 1, one_use=0))

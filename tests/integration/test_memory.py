@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(observe: Observe, program: Callable[[str], Path], folder: Path) -> Run:
-    """Run a program, recorded or only observed. It sets the variables of a recording itself: there is no packing."""
+    """Run a program, recorded or only observed. It sets the variables of a recording itself: no capture is packed."""
 
     def run(name: str, *arguments: str, recorded: bool = True) -> Observed:
         variables = [f"NEUTRINO_CAPTURE={folder}", "NEUTRINO_REGION=program"] if recorded else []
@@ -56,7 +56,7 @@ def test_two_processes_get_the_same_addresses(run: Run) -> None:
 
 @pytest.fixture
 def region(run: Run, folder: Path) -> tuple[Recording, dict[str, int]]:
-    """What memory_region.c leaves, and the addresses that it printed."""
+    """The raw capture that memory_region.c leaves, and the addresses that it printed."""
     lines = [line.split() for line in run("memory_region").stdout.splitlines()]
     (recording,) = read_recordings(folder)
     return recording, {name: int(address) for name, address in lines}
@@ -64,7 +64,7 @@ def region(run: Run, folder: Path) -> tuple[Recording, dict[str, int]]:
 
 @both_apis
 def test_region_lists_its_allocations(region: tuple[Recording, dict[str, int]], api: Api) -> None:
-    """What lived before it, what it made, what it freed; not what was freed before."""
+    """Allocations that existed before, were made in, or were freed in the region; not those freed before it."""
     recording, at = region
     sizes = {
         "small": 100,

@@ -53,7 +53,7 @@ def test_child_forked_after_driver_use_leaves_the_parents_ring_alone(
 @pytest.mark.quick
 @both_apis
 def test_launches_before_and_after_exec_are_logged(observe: Observe, program: Program) -> None:
-    """What a process launched before it became another program is kept; the new one is seen too."""
+    """Launches before exec are kept, and launches of the new program are logged."""
     observed = observe([program("execs"), program("linked")])
     assert observed.status == 0, observed.stderr
     assert observed.launches == observed.driver_launches == {SCALE: 5}

@@ -1,4 +1,4 @@
-"""What a quarantine brings back of an honest submission, and of one that records more than it was asked for."""
+"""Raw captures of an honest submission, and of submissions that record more than they should."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_submissions_own_region_is_refused(tmp_path: Path, case: Case, name: byt
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [(b"0/1", "region 0/1 was recorded twice"), (b"0/0x", "that nobody asked for")]
+    ("name", "why"), [(b"0/1", "region 0/1 was recorded twice"), (b"0/0x", "an unrequested region")]
 )
 def test_replaced_region_is_refused(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
     """It takes the first one's recording away, so that the number is right."""

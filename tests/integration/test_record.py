@@ -72,7 +72,7 @@ def test_capture_of_further_region_is_not_replaced(record: Record, program: Path
 def test_option_chooses_the_region(
     record: Record, program: Path, options: list[str], kinds: list[OperationKind]
 ) -> None:
-    """Of a program that knows nothing of it: four pairs of events around 1, 2, 3 and 4 launches."""
+    """The program does not mark a region: it has four pairs of events around 1, 2, 3 and 4 launches."""
     recorded = record([program, "timed"], *options)
     assert recorded.status == 0, recorded.stderr
     assert [kind for kind in recorded.kinds() if kind in (LAUNCH, SET) or options[0] == "--window"] == kinds
@@ -122,6 +122,13 @@ def test_missing_region_is_an_error_with_a_reason(
     assert recorded.captures == []
 
 
+def test_timeout_without_region_says_that_it_struck(record: Record) -> None:
+    recorded = record(["sleep", "60"], "--timeout", "0.5")
+    assert recorded.status == 124
+    (line,) = recorded.said
+    assert "the command was killed after 0.5 s; raise --timeout; no region was captured" in line
+
+
 def test_program_without_driver_calls_is_an_error(record: Record) -> None:
     (line,) = record(["true"]).said
     assert "the program made no driver call" in line
@@ -153,7 +160,7 @@ def test_failing_program_keeps_its_status(record: Record, program: Path) -> None
 
 @both_apis
 def test_full_disk_does_not_disturb_the_program(record: Record, program: Path) -> None:
-    """It computes what it always does, and is told when it ends the region."""
+    """The program computes the same result, and learns of the full disk when it ends the region."""
     recorded = record([program, "disk"])
     assert recorded.stdout == "right\n"
     assert recorded.status == 1 and recorded.captures == []

@@ -48,7 +48,7 @@ def launched(region: Recording) -> list[int]:
 
 
 def stored(operation: dict[str, Any]) -> int:
-    """What a store kernel's node stores."""
+    """The value that a node of the store kernel writes."""
     return int(struct.unpack_from("<QI", operation["parameters"])[1])
 
 

@@ -1,4 +1,4 @@
-"""What a region's recording holds of launches, of their kernels and of the code behind them."""
+"""Launches, kernels and code in the raw capture of a region."""
 
 from __future__ import annotations
 

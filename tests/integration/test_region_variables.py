@@ -33,7 +33,7 @@ def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> 
 
 @both_apis
 def test_globals_are_recorded_before_and_after(record: Record) -> None:
-    """Of every module that the region uses, whatever of it the region uses; as they were when it began."""
+    """Every global of each module that the region uses, with its content at the region's start."""
     (region, _), addresses = record("region_variables")
     assert region.refusals == []
     content = {v["name"]: (v["before"], v["after"]) for v in region.variables}
@@ -70,7 +70,7 @@ def test_operations_on_globals_are_recorded(record: Record) -> None:
 
 @both_apis
 def test_next_region_starts_with_current_globals(record: Record) -> None:
-    """What one region changed is what the next begins with."""
+    """Changes by one region are the start content of the next."""
     (_, region), _ = record("region_variables")
     (counter,) = (v for v in region.variables if v["name"] == "counter")
     assert (counter["before"], counter["after"]) == (struct.pack("<I", 211), struct.pack("<I", 311))

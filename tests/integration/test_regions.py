@@ -1,4 +1,4 @@
-"""What a region's recording holds of memsets, copies, streams and events, and what it refuses."""
+"""Memsets, copies, streams and events in the raw capture of a region, and the operations that it refuses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NON_BLOCKING = 1
 class Recorded:
     regions: list[Recording]
     values: dict[str, int]
-    """What the program printed: "name number" a line."""
+    """The program's output: "name number" on each line."""
 
     @property
     def region(self) -> Recording:
@@ -205,7 +205,7 @@ def test_final_read_is_allowed(record: Record, tmp_path: Path, api: Api) -> None
 
 
 def test_live_textures_and_surfaces_are_refused(record: Record) -> None:
-    """A kernel is given one as a number like any other. One that could not be made is none."""
+    """Kernels get them as plain numbers. A failed creation does not count."""
     reason = "texture or surface objects exist; a kernel may read arrays through them, which a capture cannot contain"
     assert [region.refusals for region in record("region_textures").regions] == [
         [],
@@ -218,7 +218,7 @@ def test_live_textures_and_surfaces_are_refused(record: Record) -> None:
 
 
 def contents(path: Path) -> tuple[object, ...] | None:
-    """What a replay has of a recording; None: it cannot be replayed, and says so."""
+    """The content of a raw capture that a replay uses; None if the capture is reported as unreplayable."""
     target = path.with_suffix(".ncap")
     try:
         if pack(path, target).refusals:
@@ -232,7 +232,7 @@ def contents(path: Path) -> tuple[object, ...] | None:
             [module.options for module in capture.modules],
             [(each.name, bool(each.before.bytes), bool(each.after.bytes)) for each in capture.globals],
             [(run.address, run.content) for run in capture.after],
-            {kernel.name for kernel in capture.kernels},  # one that is there twice does no harm
+            {kernel.name for kernel in capture.kernels},  # duplicates are harmless
             len(capture.relocations),
         )
 
@@ -275,7 +275,7 @@ def test_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, nam
 
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])
 def test_streams_events_and_waits_are_recorded(record: Record, flags: tuple[str, ...]) -> None:
-    """What the default stream is, is said by the calls' names."""
+    """The names of the calls tell which default stream they use."""
     recorded = record("region_streams", *flags)
     default, urgent, blocking = recorded.region.streams
     assert default["kind"] == (PER_THREAD if flags else LEGACY)
@@ -365,7 +365,7 @@ def test_work_in_another_context_is_refused(record: Record) -> None:
 
 @both_apis
 def test_region_without_recording_reports_so(observe: Observe, program: Callable[[str], Path]) -> None:
-    """Control: without NEUTRINO_CAPTURE the program that asks for a region is told that there is no recording."""
+    """Control: without NEUTRINO_CAPTURE region calls return the error "not recording"."""
     observed = observe([program("region_sets")])
     assert observed.status == 1
     assert "this process is only observed; run it with `neutrino-bench record`" in observed.stderr

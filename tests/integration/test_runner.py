@@ -111,13 +111,17 @@ def copy(to, source):
     [
         ("def solution(:", "import", "submission.py:1: SyntaxError: invalid syntax"),
         ("import nothing_of_the_kind", "import", "submission.py:1: ModuleNotFoundError: No module named "),
-        ("def add(): ...\nX = 1", "import", "submission.py has no solution; it has add; name one solution"),
+        (
+            "def add(): ...\nX = 1",
+            "import",
+            "submission.py has no `solution`, only add. Rename",
+        ),
         ("solution = 1", "import", "solution in submission.py cannot be called"),
         ("import sys\nsys.exit(3)", "import", "the submission called exit(3)"),
         ("def solution(*_):\n    return 1 / 0", "warm-up", "submission.py:2: ZeroDivisionError: "),
         ("def solution(x): ...", "warm-up", "TypeError: solution() takes 1 positional argument but 4 were"),
-        ("def solution(*_):\n    return 'y'", "warm-up", "y was returned as str, which is no array"),
-        ("def solution(*_):\n    return 1, 2", "warm-up", "2 values were returned; return y, or None"),
+        ("def solution(*_):\n    return 'y'", "warm-up", "y was returned as str; return an array"),
+        ("def solution(*_):\n    return 1, 2", "warm-up", "the call returned 2 values; return y, or None"),
         ("def solution(x, z, y, n):\n    return x", "warm-up", "y was returned in the memory of x"),
         (
             "calls = 0\ndef solution(*_):\n    global calls\n    calls += 1\n    assert calls < 4, 'late'",
@@ -156,7 +160,7 @@ def solution(x, z, y, n):
             "with strides (2,) (in elements); the problem wants row-major",
             False,
         ),
-        ("return Array(z, offset=8)", "y was returned in the memory of z; return memory of its own", False),
+        ("return Array(z, offset=8)", "y was returned in the memory of z; return separate memory", False),
         (
             "import numpy; return numpy.zeros(n, 'f4')",
             "y was returned in host memory, as numpy.ndarray",
@@ -269,7 +273,7 @@ def test_ptx_with_its_own_launch_shape_runs(tmp_path: Path, native: Path) -> Non
     ("language", "submission", "text"),
     [
         ("ptx", "nonsense", "submission.ptx has no kernel solution; it has none"),
-        ("ptx", SAXPY + SAXPY.replace("saxpy(", "other("), "it has saxpy, other; name one solution"),
+        ("ptx", SAXPY + SAXPY.replace("saxpy(", "other("), "only saxpy, other; rename one to solution"),
         (
             "ptx",
             SAXPY.replace("fma.rn", "fmb.rn"),
@@ -289,9 +293,9 @@ def test_ptx_with_its_own_launch_shape_runs(tmp_path: Path, native: Path) -> Non
         (
             "cuda",
             "// nvcc: -ccbin=./cc\n" + KERNEL,
-            "`// nvcc: -ccbin=./cc` is no option that a submission may",
+            "`// nvcc: -ccbin=./cc` is not allowed; allowed are",
         ),
-        ("cuda", "// launch: grid=m\n" + KERNEL, "`// launch: grid=m`: there is no m; there are x, z, y, n"),
+        ("cuda", "// launch: grid=m\n" + KERNEL, "`// launch: grid=m`: unknown name m; known are x, z, y, n"),
         (
             "cuda",
             KERNEL.replace("y[i]", "y[i << 20]"),
@@ -325,7 +329,7 @@ def test_failing_kernel_without_nvcc_is_reported(tmp_path: Path, case: Case) -> 
 def test_host_function_without_nvcc_is_reported(tmp_path: Path, case: Case) -> None:
     host = 'extern "C" void solution(const float *, const float *, float *, int) {}'
     broke = call(tmp_path, host, case, language="cuda", nvcc=False).broke
-    assert "solution of submission.cu is a function of the host, and to compile it takes nvcc" in broke.text
+    assert "solution of submission.cu is a host function, which only nvcc compiles" in broke.text
 
 
 HOST = """

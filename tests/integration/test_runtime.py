@@ -129,7 +129,7 @@ def test_per_thread_default_stream_variant_runs(
 def test_compressed_ptx_beside_machine_code_is_used(
     compile_cuda: Compile, environment: dict[str, str]
 ) -> None:
-    """What nvcc makes of -arch=sm_90."""
+    """The output of nvcc -arch=sm_90."""
     done = run([compile_cuda("memory", code=("-arch=sm_90",))], environment)
     assert (done.stdout, done.returncode) == (SAID["memory"], 0)
 
@@ -210,7 +210,7 @@ def test_symbol_versions_match_nvidias(native: Path) -> None:
 
 @pytest.mark.skipif(not NVIDIAS.exists(), reason=f"{NVIDIAS} is not installed")
 def test_every_function_and_error_text_matches_nvidias(native: Path) -> None:
-    """Names and texts of errors; what is not supported is there to say so."""
+    """Names and texts of errors; unsupported functions exist and return an error."""
     path = native / "sim" / "libcudart.so.13"
     assert set(read_exports(NVIDIAS).names) - set(read_exports(path).names) <= {"_init", "_fini"}
     ctypes.CDLL(str(native / "sim" / "libcuda.so.1"))  # by its name, for the runtime

@@ -136,7 +136,7 @@ def test_every_export_is_forwarded(echo: Shimmed, compile_c: Compiler, api: Api)
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_lookup_results_match_the_driver(echo: Shimmed, compile_c: Compiler, client: str) -> None:
-    """What torch, Triton and CuPy looked up on a real driver: same result, same status, and the address is the
+    """Lookups by torch, Triton and CuPy, recorded on a real driver: same result, same status, and the address is the
     shim's own for the very export that the driver chose."""
     text = (DATA / f"entry-points-{client}.txt").read_text()
     lookups = [match.group("name", "version", "flags") for match in LOOKUP.finditer(text)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from .conftest import PTX_HEAD, STORE, Driver
-from .test_streams import CALLBACK, HOST_FUNCTION, held
+from .test_streams import CALLBACK, HOST_FUNCTION, hold_stream
 
 TRAP = PTX_HEAD + ".visible .entry trap()\n{\n    trap;\n    ret;\n}\n"
 FAULTS = {"illegal address": 700, "misaligned address": 716, "trap": 719}
@@ -20,7 +20,7 @@ def out() -> Any:
     return ctypes.byref(ctypes.create_string_buffer(256))
 
 
-def fault(driver: Driver, how: str, stream: Any = None) -> None:
+def cause_fault(driver: Driver, how: str, stream: Any = None) -> None:
     if how == "trap":
         assert driver.launch(driver.function(TRAP, "trap"), [], stream=stream) == 0
         return
@@ -125,12 +125,12 @@ def broken(request: pytest.FixtureRequest, loaded: Driver) -> Iterator[tuple[Dri
         "mode": ctypes.byref(ctypes.c_int(0)),
     }
     loaded("cuCtxSynchronize")
-    fault(loaded, request.param)
+    cause_fault(loaded, request.param)
     yield loaded, made, FAULTS[request.param]
     loaded("cuCtxDestroy_v2", context)
 
 
-def call(broken: tuple[Driver, dict[str, Any], int], line: str) -> int:
+def run_line(broken: tuple[Driver, dict[str, Any], int], line: str) -> int:
     driver, made, _ = broken
     name, *words = line.split()
     arguments = (
@@ -142,13 +142,13 @@ def call(broken: tuple[Driver, dict[str, Any], int], line: str) -> int:
 @pytest.mark.parametrize("line", STICKY)
 def test_call_after_fault_returns_fault(broken: tuple[Driver, dict[str, Any], int], line: str) -> None:
     broken[0].result("cuCtxSynchronize")
-    assert call(broken, line) == broken[2]
+    assert run_line(broken, line) == broken[2]
 
 
 @pytest.mark.parametrize("line", UNTOUCHED)
 def test_call_allowed_after_fault_succeeds(broken: tuple[Driver, dict[str, Any], int], line: str) -> None:
     broken[0].result("cuCtxSynchronize")
-    assert call(broken, line) == 0
+    assert run_line(broken, line) == 0
 
 
 def test_queued_work_after_fault_is_dropped(driver: Driver) -> None:
@@ -157,8 +157,8 @@ def test_queued_work_after_fault_is_dropped(driver: Driver) -> None:
     callback = CALLBACK(lambda _stream, status, _data: seen.append(status))
     function = HOST_FUNCTION(lambda _: seen.append("called"))
     event = driver.handle("cuEventCreate", 0)
-    with pytest.raises(Exception, match="700"), held(driver, stream):
-        fault(driver, "illegal address", stream)
+    with pytest.raises(Exception, match="700"), hold_stream(driver, stream):
+        cause_fault(driver, "illegal address", stream)
         driver("cuStreamAddCallback", stream, callback, None, 0)
         driver("cuLaunchHostFunc", stream, function, None)
         driver("cuEventRecord", event, stream)
@@ -169,7 +169,7 @@ def test_queued_work_after_fault_is_dropped(driver: Driver) -> None:
 def test_stream_capture_after_fault_fails(driver: Driver) -> None:
     stream, other = driver.handle("cuStreamCreate", 1), driver.handle("cuStreamCreate", 1)
     driver("cuStreamBeginCapture_v2", stream, 2)
-    fault(driver, "illegal address", other)
+    cause_fault(driver, "illegal address", other)
     assert driver.result("cuStreamSynchronize", other) == 700
     assert driver.result("cuStreamIsCapturing", stream, out()) == 700
     assert driver.result("cuStreamEndCapture", stream, out()) == 700
@@ -177,7 +177,7 @@ def test_stream_capture_after_fault_fails(driver: Driver) -> None:
 
 def test_other_context_after_fault_works(driver: Driver) -> None:
     other = driver.handle("cuCtxCreate_v4", None, 0, 0)
-    fault(driver, "trap")
+    cause_fault(driver, "trap")
     assert driver.result("cuCtxSynchronize") == 719
     driver("cuCtxDestroy_v2", other)
     driver("cuCtxSynchronize")
@@ -187,7 +187,7 @@ def test_other_context_after_fault_works(driver: Driver) -> None:
 def test_primary_context_reset_after_fault_recovers(loaded: Driver, call: str) -> None:
     context = loaded.handle("cuDevicePrimaryCtxRetain", 0)
     loaded("cuCtxPushCurrent_v2", context)
-    fault(loaded, "illegal address")
+    cause_fault(loaded, "illegal address")
     assert loaded.result("cuCtxSynchronize") == 700
     assert loaded.result("cuDevicePrimaryCtxRetain", out(), 0) == 700
     loaded(call, 0)
@@ -204,7 +204,7 @@ def test_green_context_shares_fault_of_primary_context(loaded: Driver) -> None:
     primary = loaded.handle("cuDevicePrimaryCtxRetain", 0)
     green = loaded.handle("cuGreenCtxCreate", None, 0, 1)
     loaded("cuCtxPushCurrent_v2", loaded.handle("cuCtxFromGreenCtx", green))
-    fault(loaded, "trap")
+    cause_fault(loaded, "trap")
     assert loaded.result("cuCtxSynchronize") == 719
     loaded("cuCtxSetCurrent", primary)
     assert loaded.result("cuCtxSynchronize") == 719

@@ -18,30 +18,30 @@ LEGACY, PER_THREAD = None, ctypes.c_void_p(2)
 UPDATE = "cuStreamUpdateCaptureDependencies"
 
 
-def status(driver: Driver, stream: Any) -> int:
+def query_status(driver: Driver, stream: Any) -> int:
     value = ctypes.c_int(-1)
     driver("cuStreamIsCapturing", stream, ctypes.byref(value))
     return value.value
 
 
-def begin(driver: Driver, mode: int = 0, flags: int = 1) -> ctypes.c_void_p:
+def begin_capture(driver: Driver, mode: int = 0, flags: int = 1) -> ctypes.c_void_p:
     stream = driver.handle("cuStreamCreate", flags)
     driver("cuStreamBeginCapture_v2", stream, mode)
     return stream
 
 
-def end(driver: Driver, stream: Any) -> tuple[int, ctypes.c_void_p]:
+def end_capture(driver: Driver, stream: Any) -> tuple[int, ctypes.c_void_p]:
     graph = ctypes.c_void_p(1)
     return driver.result("cuStreamEndCapture", stream, ctypes.byref(graph)), graph
 
 
-def fork(driver: Driver, main: Any, side: Any) -> int:
+def fork_stream(driver: Driver, main: Any, side: Any) -> int:
     event = driver.handle("cuEventCreate", 2)
     driver("cuEventRecord", event, main)
     return driver.result("cuStreamWaitEvent", side, event, 0)
 
 
-def work(driver: Driver, stream: Any, memory: ctypes.c_uint64) -> int:
+def submit_work(driver: Driver, stream: Any, memory: ctypes.c_uint64) -> int:
     return driver.result("cuMemsetD8Async", memory, 0, ctypes.c_size_t(4), stream)
 
 
@@ -49,7 +49,7 @@ def allocate(driver: Driver) -> int:
     return driver.result("cuMemAlloc_v2", ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(64))
 
 
-def elsewhere(driver: Driver, call: Callable[[], Any]) -> Any:
+def call_in_thread(driver: Driver, call: Callable[[], Any]) -> Any:
     """Return the result of a call made in another thread with the same context."""
     context, seen = driver.handle("cuCtxGetCurrent"), []
 
@@ -63,7 +63,7 @@ def elsewhere(driver: Driver, call: Callable[[], Any]) -> Any:
     return seen[0]
 
 
-def graph_of(driver: Driver, graph: ctypes.c_void_p) -> tuple[int, int]:
+def count_nodes_and_edges(driver: Driver, graph: ctypes.c_void_p) -> tuple[int, int]:
     """Return the numbers of nodes and edges."""
     nodes, edges = ctypes.c_size_t(), ctypes.c_size_t()
     driver("cuGraphGetNodes", graph, None, ctypes.byref(nodes))
@@ -71,7 +71,7 @@ def graph_of(driver: Driver, graph: ctypes.c_void_p) -> tuple[int, int]:
     return nodes.value, edges.value
 
 
-def info(driver: Driver, stream: Any, version: str = "_v2") -> list[Any]:
+def query_info(driver: Driver, stream: Any, version: str = "_v2") -> list[Any]:
     """Return result, status, id, graph, nodes, edge data and count. Unwritten values keep their markers."""
     out = [ctypes.c_int(-1), ctypes.c_int64(-1), *(ctypes.c_void_p(1) for _ in range(3)), ctypes.c_size_t(77)]
     given = out if version == "_v3" else out[:4] + out[5:]
@@ -88,7 +88,7 @@ REFUSED_OWN, REFUSED_ELSEWHERE = {(0, 0), (0, 1), (1, 0), (1, 1)}, {(0, 0)}
 def test_unsafe_call_result_depends_on_capture_mode(
     driver: Driver, capture_mode: int, thread_mode: int, own: bool
 ) -> None:
-    stream = begin(driver, capture_mode)
+    stream = begin_capture(driver, capture_mode)
 
     def call() -> int:
         mode = ctypes.c_int(thread_mode)
@@ -100,16 +100,16 @@ def test_unsafe_call_result_depends_on_capture_mode(
         return result
 
     refused = (capture_mode, thread_mode) in (REFUSED_OWN if own else REFUSED_ELSEWHERE)
-    assert (call() if own else elsewhere(driver, call)) == (UNSUPPORTED if refused else 0)
-    assert status(driver, stream) == (SPOILED if refused else ACTIVE)
-    assert end(driver, stream)[0] == (INVALIDATED if refused else 0)
+    assert (call() if own else call_in_thread(driver, call)) == (UNSUPPORTED if refused else 0)
+    assert query_status(driver, stream) == (SPOILED if refused else ACTIVE)
+    assert end_capture(driver, stream)[0] == (INVALIDATED if refused else 0)
 
 
 @pytest.mark.parametrize("modes", [(a, b) for a in range(3) for b in range(3)])
 def test_forbidden_call_invalidates_every_conflicting_capture(driver: Driver, modes: tuple[int, int]) -> None:
-    streams = [begin(driver, mode) for mode in modes]
+    streams = [begin_capture(driver, mode) for mode in modes]
     assert allocate(driver) == (0 if modes == (2, 2) else UNSUPPORTED)
-    assert [end(driver, stream)[0] for stream in streams] == [
+    assert [end_capture(driver, stream)[0] for stream in streams] == [
         0 if mode == 2 else INVALIDATED for mode in modes
     ]
 
@@ -122,16 +122,18 @@ def test_mode_exchange_with_null_is_refused(driver: Driver) -> None:
 def test_end_on_another_thread_succeeds_only_when_relaxed(driver: Driver, mode: int, result: int) -> None:
     stream, memory = driver.handle("cuStreamCreate", 1), driver.allocate(4)
     driver("cuStreamBeginCapture_v2", stream, mode)
-    assert elsewhere(driver, lambda: (work(driver, stream, memory), end(driver, stream)[0])) == (0, result)
-    assert status(driver, stream) == NONE
-    assert end(driver, stream)[0] == ILLEGAL_STATE
+    assert call_in_thread(
+        driver, lambda: (submit_work(driver, stream, memory), end_capture(driver, stream)[0])
+    ) == (0, result)
+    assert query_status(driver, stream) == NONE
+    assert end_capture(driver, stream)[0] == ILLEGAL_STATE
 
 
 @pytest.mark.parametrize(("mode", "results"), [(0, (900, 901)), (1, (0, 908)), (2, (0, 0))])
 def test_capture_after_thread_exit_continues(driver: Driver, mode: int, results: tuple[int, int]) -> None:
     stream = driver.handle("cuStreamCreate", 1)
-    elsewhere(driver, lambda: driver("cuStreamBeginCapture_v2", stream, mode))
-    assert (allocate(driver), end(driver, stream)[0]) == results
+    call_in_thread(driver, lambda: driver("cuStreamBeginCapture_v2", stream, mode))
+    assert (allocate(driver), end_capture(driver, stream)[0]) == results
     assert allocate(driver) == 0
 
 
@@ -143,7 +145,7 @@ def test_begin_with_bad_arguments_is_refused(driver: Driver) -> None:
     assert driver.result("cuStreamBeginCapture", LEGACY) == UNSUPPORTED
     assert driver.result("cuStreamIsCapturing", stream, None) == INVALID_VALUE
     assert driver.result("cuStreamEndCapture", stream, None) == ILLEGAL_STATE
-    code, graph = end(driver, stream)
+    code, graph = end_capture(driver, stream)
     assert (code, graph.value) == (ILLEGAL_STATE, None)
 
 
@@ -153,29 +155,29 @@ def test_begin_with_bad_arguments_is_refused(driver: Driver) -> None:
 )
 def test_per_thread_stream_can_capture(driver: Driver, name: str, handle: Any) -> None:
     driver(name, handle, 0)
-    assert status(driver, PER_THREAD) == ACTIVE
-    code, graph = end(driver, PER_THREAD)
-    assert (code, graph_of(driver, graph)) == (0, (0, 0))
+    assert query_status(driver, PER_THREAD) == ACTIVE
+    code, graph = end_capture(driver, PER_THREAD)
+    assert (code, count_nodes_and_edges(driver, graph)) == (0, (0, 0))
 
 
 def test_end_without_output_still_ends_capture(driver: Driver) -> None:
-    stream = begin(driver)
+    stream = begin_capture(driver)
     driver("cuStreamEndCapture", stream, None)
-    assert (status(driver, stream), end(driver, stream)[0]) == (NONE, ILLEGAL_STATE)
+    assert (query_status(driver, stream), end_capture(driver, stream)[0]) == (NONE, ILLEGAL_STATE)
 
 
 def test_end_on_joined_stream_is_refused(driver: Driver) -> None:
-    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
-    fork(driver, main, side)
-    code, graph = end(driver, side)
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin_capture(driver)
+    fork_stream(driver, main, side)
+    code, graph = end_capture(driver, side)
     assert (code, graph.value) == (UNMATCHED, None)
-    assert [status(driver, stream) for stream in (main, side)] == [SPOILED, SPOILED]
-    assert end(driver, side)[0] == UNMATCHED
-    assert [work(driver, stream, memory) for stream in (main, side)] == [INVALIDATED, INVALIDATED]
-    code, graph = end(driver, main)
+    assert [query_status(driver, stream) for stream in (main, side)] == [SPOILED, SPOILED]
+    assert end_capture(driver, side)[0] == UNMATCHED
+    assert [submit_work(driver, stream, memory) for stream in (main, side)] == [INVALIDATED, INVALIDATED]
+    code, graph = end_capture(driver, main)
     assert (code, graph.value) == (INVALIDATED, None)
-    assert [status(driver, stream) for stream in (main, side)] == [NONE, NONE]
-    assert [work(driver, stream, memory) for stream in (main, side)] == [0, 0]
+    assert [query_status(driver, stream) for stream in (main, side)] == [NONE, NONE]
+    assert [submit_work(driver, stream, memory) for stream in (main, side)] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -191,39 +193,39 @@ def test_end_on_joined_stream_is_refused(driver: Driver) -> None:
 def test_end_with_unjoined_work_fails(
     driver: Driver, before: bool, aside: bool, rejoin: bool, after: bool, result: int
 ) -> None:
-    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin_capture(driver)
     if before:
-        work(driver, main, memory)
-    fork(driver, main, side)
+        submit_work(driver, main, memory)
+    fork_stream(driver, main, side)
     if aside:
-        work(driver, side, memory)
+        submit_work(driver, side, memory)
     if rejoin:
-        fork(driver, side, main)
+        fork_stream(driver, side, main)
     if after:
-        work(driver, side, memory)
-    assert end(driver, main)[0] == result
-    assert status(driver, side) == NONE
+        submit_work(driver, side, memory)
+    assert end_capture(driver, main)[0] == result
+    assert query_status(driver, side) == NONE
 
 
 def test_waiting_across_captures_invalidates_both(driver: Driver) -> None:
-    one, other = begin(driver), begin(driver)
-    assert fork(driver, one, other) == MERGE
-    assert [status(driver, stream) for stream in (one, other)] == [SPOILED, SPOILED]
-    assert [end(driver, stream)[0] for stream in (one, other)] == [INVALIDATED, INVALIDATED]
+    one, other = begin_capture(driver), begin_capture(driver)
+    assert fork_stream(driver, one, other) == MERGE
+    assert [query_status(driver, stream) for stream in (one, other)] == [SPOILED, SPOILED]
+    assert [end_capture(driver, stream)[0] for stream in (one, other)] == [INVALIDATED, INVALIDATED]
 
 
 def test_event_belongs_to_latest_recording_capture(driver: Driver) -> None:
-    event, one, other = driver.handle("cuEventCreate", 0), begin(driver), begin(driver)
+    event, one, other = driver.handle("cuEventCreate", 0), begin_capture(driver), begin_capture(driver)
     driver("cuEventRecord", event, one)
     driver("cuEventRecord", event, other)
     driver("cuStreamWaitEvent", other, event, 0)
-    assert [end(driver, stream)[0] for stream in (one, other)] == [0, 0]
+    assert [end_capture(driver, stream)[0] for stream in (one, other)] == [0, 0]
     stream = driver.handle("cuStreamCreate", 1)
-    main = begin(driver, 2)
+    main = begin_capture(driver, 2)
     driver("cuEventRecord", event, main)
     driver("cuEventRecord", event, stream)
     driver("cuEventSynchronize", event)
-    assert end(driver, main)[0] == 0
+    assert end_capture(driver, main)[0] == 0
 
 
 def test_waiting_for_uncaptured_work_invalidates_capture(driver: Driver) -> None:
@@ -233,35 +235,35 @@ def test_waiting_for_uncaptured_work_invalidates_capture(driver: Driver) -> None
         driver.allocate(4),
     )
     driver("cuEventRecord", event, outside)
-    main = begin(driver)
+    main = begin_capture(driver)
     assert driver.result("cuStreamWaitEvent", main, event, 0) == ISOLATION
-    assert status(driver, main) == SPOILED
-    assert work(driver, main, memory) == INVALIDATED
+    assert query_status(driver, main) == SPOILED
+    assert submit_work(driver, main, memory) == INVALIDATED
     assert driver.result("cuEventRecord", event, main) == INVALIDATED
     assert driver.result("cuStreamWaitEvent", main, event, 0) == INVALIDATED
     assert driver.result(UPDATE, main, None, ctypes.c_size_t(0), 1) == INVALIDATED
     assert driver.result("cuStreamQuery", main) == UNSUPPORTED
-    assert end(driver, main)[0] == INVALIDATED
+    assert end_capture(driver, main)[0] == INVALIDATED
 
 
 def test_event_of_ended_capture_is_invalid(driver: Driver) -> None:
     event, other, main = (
         driver.handle("cuEventCreate", 0),
         driver.handle("cuStreamCreate", 1),
-        begin(driver, 2),
+        begin_capture(driver, 2),
     )
     driver("cuEventRecord", event, main)
     milliseconds = ctypes.byref(ctypes.c_float())
     assert driver.result("cuEventElapsedTime_v2", milliseconds, event, event) == CAPTURED_EVENT
-    assert status(driver, main) == ACTIVE
-    end(driver, main)
+    assert query_status(driver, main) == ACTIVE
+    end_capture(driver, main)
     assert driver.result("cuEventQuery", event) == INVALID_VALUE
     assert driver.result("cuEventSynchronize", event) == INVALID_VALUE
     assert driver.result("cuEventElapsedTime_v2", milliseconds, event, event) == INVALID_VALUE
     assert driver.result("cuStreamWaitEvent", other, event, 0) == INVALID_VALUE
-    main = begin(driver, 2)
+    main = begin_capture(driver, 2)
     assert driver.result("cuStreamWaitEvent", main, event, 0) == INVALID_VALUE
-    assert end(driver, main)[0] == INVALIDATED
+    assert end_capture(driver, main)[0] == INVALIDATED
 
 
 def test_external_flag_outside_capture_is_refused(driver: Driver) -> None:
@@ -273,8 +275,8 @@ def test_external_flag_outside_capture_is_refused(driver: Driver) -> None:
     driver("cuStreamBeginCapture_v2", stream, 0)
     driver("cuEventRecordWithFlags", event, stream, 1)
     driver("cuStreamWaitEvent", stream, event, 1)
-    code, graph = end(driver, stream)
-    assert (code, graph_of(driver, graph)) == (0, (2, 1))
+    code, graph = end_capture(driver, stream)
+    assert (code, count_nodes_and_edges(driver, graph)) == (0, (2, 1))
     executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
     driver("cuGraphLaunch", executable, stream)
     driver("cuStreamSynchronize", stream)
@@ -283,26 +285,26 @@ def test_external_flag_outside_capture_is_refused(driver: Driver) -> None:
 
 
 def test_legacy_stream_during_blocking_capture_is_refused(driver: Driver) -> None:
-    stream, out = begin(driver, 2, flags=0), ctypes.byref(ctypes.c_void_p())
+    stream, out = begin_capture(driver, 2, flags=0), ctypes.byref(ctypes.c_void_p())
     assert driver.result("cuStreamIsCapturing", LEGACY, out) == IMPLICIT
     for version, rest in (("", 1), ("_v2", 4), ("_v3", 5)):
         name = f"cuStreamGetCaptureInfo{version}"
         assert driver.result(name, LEGACY, out, *[None] * rest) == IMPLICIT
     assert driver.result("cuStreamQuery", PER_THREAD) == 0
-    assert status(driver, stream) == ACTIVE, "a query does not invalidate the capture"
+    assert query_status(driver, stream) == ACTIVE, "a query does not invalidate the capture"
     assert driver.result("cuStreamGetFlags", LEGACY, out) == IMPLICIT
-    assert status(driver, stream) == SPOILED
-    assert end(driver, stream)[0] == INVALIDATED
+    assert query_status(driver, stream) == SPOILED
+    assert end_capture(driver, stream)[0] == INVALIDATED
     driver("cuStreamSynchronize", LEGACY)
 
 
 def test_stream_destroy_ends_its_own_capture(driver: Driver) -> None:
-    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
-    fork(driver, main, side)
-    work(driver, side, memory)
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin_capture(driver)
+    fork_stream(driver, main, side)
+    submit_work(driver, side, memory)
     driver("cuStreamDestroy_v2", side)
-    assert status(driver, main) == ACTIVE
-    assert end(driver, main)[0] == UNJOINED
+    assert query_status(driver, main) == ACTIVE
+    assert end_capture(driver, main)[0] == UNJOINED
     driver("cuStreamBeginCapture_v2", main, 0)
     driver("cuStreamDestroy_v2", main)
     assert allocate(driver) == 0
@@ -311,31 +313,31 @@ def test_stream_destroy_ends_its_own_capture(driver: Driver) -> None:
 @pytest.mark.parametrize("version", ["_v2", "_v3"])
 def test_capture_info_reports_status_and_dependencies(driver: Driver, version: str) -> None:
     memory, stream = driver.allocate(4), driver.handle("cuStreamCreate", 1)
-    assert info(driver, stream, version) == [0, NONE, -1, 1, 1, 1, 77]
+    assert query_info(driver, stream, version) == [0, NONE, -1, 1, 1, 1, 77]
     driver("cuStreamBeginCapture_v2", stream, 0)
-    code, state, number, graph, nodes, edges, count = info(driver, stream, version)
+    code, state, number, graph, nodes, edges, count = query_info(driver, stream, version)
     assert (code, state, nodes, count) == (0, ACTIVE, None, 0)
     assert edges == (None if version == "_v3" else 1)
-    work(driver, stream, memory)
-    again = info(driver, stream, version)
+    submit_work(driver, stream, memory)
+    again = query_info(driver, stream, version)
     assert again[:4] == [0, ACTIVE, number, graph] and again[6] == 1
     assert (ctypes.c_ubyte * 8).from_address(again[5])[:] == [0] * 8 if version == "_v3" else again[5] == 1
-    code, made = end(driver, stream)
+    code, made = end_capture(driver, stream)
     assert made.value == graph
     driver("cuStreamBeginCapture_v2", stream, 0)
-    assert info(driver, stream, version)[2] > number
-    end(driver, stream)
+    assert query_info(driver, stream, version)[2] > number
+    end_capture(driver, stream)
 
 
 def test_capture_info_accepts_null_outputs(driver: Driver) -> None:
-    stream, out = begin(driver), ctypes.byref(ctypes.c_void_p())
+    stream, out = begin_capture(driver), ctypes.byref(ctypes.c_void_p())
     name = "cuStreamGetCaptureInfo"
     assert driver.result(name, stream, out, None) == 0
     assert driver.result(name, stream, None, out) == INVALID_VALUE
     assert driver.result(f"{name}_v2", stream, None, out, None, None, None) == INVALID_VALUE
     assert driver.result(f"{name}_v2", stream, out, None, None, out, None) == 0
     assert driver.result(f"{name}_v3", stream, out, None, None, None, out, None) == INVALID_VALUE
-    assert end(driver, stream)[0] == 0
+    assert end_capture(driver, stream)[0] == 0
 
 
 def test_dependency_update_changes_next_node(driver: Driver) -> None:
@@ -344,11 +346,11 @@ def test_dependency_update_changes_next_node(driver: Driver) -> None:
     assert driver.result(UPDATE, stream, None, none, 1) == ILLEGAL_STATE
     foreign = driver.handle("cuGraphAddEmptyNode", driver.handle("cuGraphCreate", 0), None, none)
     driver("cuStreamBeginCapture_v2", stream, 0)
-    work(driver, stream, memory)
-    first = ctypes.c_void_p(ctypes.c_void_p.from_address(info(driver, stream)[4]).value)
+    submit_work(driver, stream, memory)
+    first = ctypes.c_void_p(ctypes.c_void_p.from_address(query_info(driver, stream)[4]).value)
 
     def count() -> int:
-        return int(info(driver, stream)[6])
+        return int(query_info(driver, stream)[6])
 
     assert driver.result(UPDATE, stream, ctypes.byref(first), one, 2) == INVALID_VALUE
     assert driver.result(UPDATE, stream, None, one, 0) == INVALID_VALUE
@@ -357,10 +359,10 @@ def test_dependency_update_changes_next_node(driver: Driver) -> None:
     assert count() == 1, "already a dependency"
     driver(UPDATE, stream, None, none, 1)
     assert count() == 0
-    work(driver, stream, memory)
+    submit_work(driver, stream, memory)
     driver(UPDATE, stream, ctypes.byref(first), one, 0)
     assert count() == 2
-    driver(UPDATE, stream, ctypes.c_void_p(info(driver, stream)[4]), ctypes.c_size_t(2), 1)
+    driver(UPDATE, stream, ctypes.c_void_p(query_info(driver, stream)[4]), ctypes.c_size_t(2), 1)
     assert count() == 2, "accepts the stream's own list"
     driver(UPDATE, stream, (ctypes.c_void_p * 2)(first, first), ctypes.c_size_t(2), 1)
     assert count() == 1
@@ -368,17 +370,17 @@ def test_dependency_update_changes_next_node(driver: Driver) -> None:
     driver(f"{UPDATE}_v2_ptsz", stream, ctypes.byref(first), None, one, 1)
     odd = ctypes.create_string_buffer(b"\x09", 8)
     assert driver.result(f"{UPDATE}_v2", stream, ctypes.byref(first), odd, one, 1) == INVALID_VALUE
-    work(driver, stream, memory)
-    code, graph = end(driver, stream)
-    assert (code, graph_of(driver, graph)) == (0, (3, 1))
+    submit_work(driver, stream, memory)
+    code, graph = end_capture(driver, stream)
+    assert (code, count_nodes_and_edges(driver, graph)) == (0, (3, 1))
 
 
 def test_removed_node_needs_no_join(driver: Driver) -> None:
-    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
-    fork(driver, main, side)
-    work(driver, side, memory)
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin_capture(driver)
+    fork_stream(driver, main, side)
+    submit_work(driver, side, memory)
     driver(UPDATE, side, None, ctypes.c_size_t(0), 1)
-    assert end(driver, main)[0] == 0
+    assert end_capture(driver, main)[0] == 0
 
 
 TO_GRAPH = "cuStreamBeginCaptureToGraph"
@@ -402,36 +404,36 @@ def test_capture_into_existing_graph_adds_nodes(driver: Driver) -> None:
     assert driver.result(TO_GRAPH, stream, graph, None, None, ZERO, 0) == ILLEGAL_STATE
     other = driver.handle("cuStreamCreate", 1)
     assert driver.result(TO_GRAPH, other, graph, None, None, ZERO, 2) == ILLEGAL_STATE
-    work(driver, stream, memory)
-    code, made = end(driver, stream)
-    assert (code, made.value, graph_of(driver, graph)) == (0, graph.value, (2, 1))
+    submit_work(driver, stream, memory)
+    code, made = end_capture(driver, stream)
+    assert (code, made.value, count_nodes_and_edges(driver, graph)) == (0, graph.value, (2, 1))
     driver(f"{TO_GRAPH}_ptsz", stream, graph, None, None, ZERO, 2)
     driver("cuStreamEndCapture", stream, None)
-    assert graph_of(driver, graph) == (2, 1)
+    assert count_nodes_and_edges(driver, graph) == (2, 1)
 
 
 def test_graph_after_failed_capture_is_destroyed(driver: Driver) -> None:
     stream, graph = driver.handle("cuStreamCreate", 1), driver.handle("cuGraphCreate", 0)
     driver(TO_GRAPH, stream, graph, None, None, ZERO, 2)
     assert driver.result("cuStreamQuery", stream) == UNSUPPORTED
-    code, made = end(driver, stream)
+    code, made = end_capture(driver, stream)
     assert (code, made.value) == (INVALIDATED, None)
     assert driver.result(TO_GRAPH, stream, graph, None, None, ZERO, 2) == INVALID_VALUE
 
 
 def test_graph_destroyed_during_capture_invalidates_it(driver: Driver) -> None:
-    memory, stream = driver.allocate(4), begin(driver, 2)
-    work(driver, stream, memory)
-    driver("cuGraphDestroy", ctypes.c_void_p(info(driver, stream)[3]))
-    assert work(driver, stream, memory) == INVALIDATED
-    assert end(driver, stream)[0] == INVALIDATED
+    memory, stream = driver.allocate(4), begin_capture(driver, 2)
+    submit_work(driver, stream, memory)
+    driver("cuGraphDestroy", ctypes.c_void_p(query_info(driver, stream)[3]))
+    assert submit_work(driver, stream, memory) == INVALIDATED
+    assert end_capture(driver, stream)[0] == INVALIDATED
 
 
 def test_context_destroyed_during_capture_ends_captures(driver: Driver) -> None:
     context = driver.handle("cuCtxCreate_v4", None, 0, 0)
-    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin(driver)
-    fork(driver, main, side)
-    work(driver, side, memory)
+    memory, side, main = driver.allocate(4), driver.handle("cuStreamCreate", 1), begin_capture(driver)
+    fork_stream(driver, main, side)
+    submit_work(driver, side, memory)
     driver("cuCtxDestroy_v2", context)
     assert allocate(driver) == 0, "its captures have ended"
 
@@ -439,14 +441,14 @@ def test_context_destroyed_during_capture_ends_captures(driver: Driver) -> None:
 def test_captured_launch_runs_with_the_graph(driver: Driver) -> None:
     """A long chain across two streams runs in order when launched."""
     function, memory = driver.function(STORE, "store"), driver.allocate(4)
-    side, main = driver.handle("cuStreamCreate", 1), begin(driver)
-    fork(driver, main, side)
+    side, main = driver.handle("cuStreamCreate", 1), begin_capture(driver)
+    fork_stream(driver, main, side)
     for value in range(20):
         assert (
             driver.launch(function, [memory, ctypes.c_uint(value)], stream=side if value % 2 else main) == 0
         )
-        fork(driver, *((side, main) if value % 2 else (main, side)))
-    code, graph = end(driver, main)
+        fork_stream(driver, *((side, main) if value % 2 else (main, side)))
+    code, graph = end_capture(driver, main)
     assert code == 0
     executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
     driver("cuGraphLaunch", executable, main)

@@ -22,7 +22,7 @@ ELSEWHERE = {
 """Calls that the rules of stream capture do not concern here."""
 
 
-def table() -> Iterator[Any]:
+def read_table() -> Iterator[Any]:
     for line in TABLE.read_text().splitlines():
         if not line.startswith("#"):
             call, *answers = line.split(" | ")
@@ -89,16 +89,16 @@ def node_types(driver: Driver, graph: ctypes.c_void_p) -> list[int]:
     driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
     nodes = (ctypes.c_void_p * (count.value + 1))()
     driver("cuGraphGetNodes", graph, nodes, ctypes.byref(count))
-    return sorted(type_of(driver, ctypes.c_void_p(node)) for node in nodes[: count.value])
+    return sorted(query_type(driver, ctypes.c_void_p(node)) for node in nodes[: count.value])
 
 
-def type_of(driver: Driver, node: ctypes.c_void_p) -> int:
+def query_type(driver: Driver, node: ctypes.c_void_p) -> int:
     kind = ctypes.c_int()
     driver("cuGraphNodeGetType", node, ctypes.byref(kind))
     return kind.value
 
 
-@pytest.mark.parametrize(("call", "mode", "answer"), list(table()))
+@pytest.mark.parametrize(("call", "mode", "answer"), list(read_table()))
 def test_call_during_capture_matches_observed_result(
     driver: Driver, call: str, mode: str, answer: str
 ) -> None:

@@ -15,7 +15,7 @@ from .conftest import Driver
 DESTROYED = 709
 
 
-def current(driver: Driver) -> int | None:
+def query_current(driver: Driver) -> int | None:
     return driver.handle("cuCtxGetCurrent").value
 
 
@@ -23,7 +23,7 @@ def out() -> Any:
     return ctypes.byref(ctypes.create_string_buffer(256))
 
 
-def number(driver: Driver, name: str, *arguments: Any) -> int:
+def query_number(driver: Driver, name: str, *arguments: Any) -> int:
     """Return the int that a call writes through its first parameter."""
     return int(driver.number(name, *arguments))
 
@@ -35,7 +35,7 @@ CREATE = {"_v2": (), "_v3": (None, 0), "_v4": (None,)}
 def test_context_creation_works_in_every_version(driver: Driver, version: str) -> None:
     name, middle = f"cuCtxCreate{version}", CREATE[version]
     context = driver.handle(name, *middle, 0, 0)
-    assert current(driver) == context.value
+    assert query_current(driver) == context.value
     api = ctypes.c_uint()
     driver("cuCtxGetApiVersion", context, ctypes.byref(api))
     assert api.value == 3020
@@ -58,7 +58,7 @@ def test_context_flags_are_checked(driver: Driver, flags: int, result: int) -> N
     context = ctypes.c_void_p()
     assert driver.result("cuCtxCreate_v4", ctypes.byref(context), None, flags, 0) == result
     if result == 0:
-        assert number(driver, "cuCtxGetFlags") == flags
+        assert query_number(driver, "cuCtxGetFlags") == flags
         driver("cuCtxDestroy_v2", context)
 
 
@@ -72,21 +72,21 @@ def test_execution_affinity_without_mps_is_refused(driver: Driver) -> None:
     driver("cuCtxDestroy_v2", driver.handle("cuCtxCreate_v3", parameter, 0, 0, 0))
     got = ctypes.create_string_buffer(8)
     driver("cuCtxGetExecAffinity", got, 0)
-    assert struct.unpack("<II", got.raw) == (0, number(driver, "cuDeviceGetAttribute", 16, 0))
+    assert struct.unpack("<II", got.raw) == (0, query_number(driver, "cuDeviceGetAttribute", 16, 0))
     assert driver.result("cuCtxGetExecAffinity", got, 1) == 224
     assert driver.result("cuCtxGetExecAffinity", None, 0) == 1
 
 
 def test_attach_and_detach_count_uses(driver: Driver) -> None:
-    below, attached = current(driver), ctypes.c_void_p()
+    below, attached = query_current(driver), ctypes.c_void_p()
     context = driver.handle("cuCtxCreate_v4", None, 0, 0)
     assert driver.result("cuCtxAttach", out(), 1) == driver.result("cuCtxAttach", None, 0) == 1
     driver("cuCtxAttach", ctypes.byref(attached), 0)
     assert attached.value == context.value
     driver("cuCtxDetach", context)
-    assert current(driver) == context.value
+    assert query_current(driver) == context.value
     driver("cuCtxDetach", context)
-    assert current(driver) == below
+    assert query_current(driver) == below
     assert driver.result("cuCtxDetach", context) == 201
 
 
@@ -102,9 +102,9 @@ def test_context_destroyed_by_another_thread_is_reported(driver: Driver) -> None
     thread = threading.Thread(target=lambda: driver("cuCtxDestroy_v2", context))
     thread.start()
     thread.join()
-    assert current(driver) == context.value
-    assert number(driver, "cuCtxGetDevice") == 0
-    assert number(driver, "cuCtxGetFlags") == 4
+    assert query_current(driver) == context.value
+    assert query_number(driver, "cuCtxGetDevice") == 0
+    assert query_number(driver, "cuCtxGetFlags") == 4
     for name, *arguments in (
         ("cuCtxSynchronize",),
         ("cuMemAlloc_v2", out(), ctypes.c_size_t(64)),
@@ -128,20 +128,20 @@ def test_context_destroyed_by_another_thread_is_reported(driver: Driver) -> None
 @pytest.fixture
 def primary(loaded: Driver) -> Iterator[Driver]:
     """The driver with its primary context inactive and no context current."""
-    leave(loaded)
+    release_primary(loaded)
     yield loaded
-    leave(loaded)
+    release_primary(loaded)
     loaded("cuDevicePrimaryCtxSetFlags_v2", 0, 0)
 
 
-def leave(driver: Driver) -> None:
+def release_primary(driver: Driver) -> None:
     while driver.result("cuCtxPopCurrent_v2", None) == 0:
         pass
     while driver.result("cuDevicePrimaryCtxRelease_v2", 0) == 0:
         pass
 
 
-def state(driver: Driver) -> tuple[int, int]:
+def query_state(driver: Driver) -> tuple[int, int]:
     flags, active = ctypes.c_uint(77), ctypes.c_int(77)
     driver("cuDevicePrimaryCtxGetState", 0, ctypes.byref(flags), ctypes.byref(active))
     return flags.value, active.value
@@ -150,18 +150,18 @@ def state(driver: Driver) -> tuple[int, int]:
 def test_primary_context_flags_round_trip(primary: Driver) -> None:
     for flags, result, after in ((4, 0, 4), (0x18, 1, 4), (0x20, 0, 0x20), (0x100, 1, 0x20), (3, 1, 0x20)):
         assert primary.result("cuDevicePrimaryCtxSetFlags_v2", 0, flags) == result
-        assert state(primary) == (after, 0)
+        assert query_state(primary) == (after, 0)
     primary("cuDevicePrimaryCtxSetFlags", 0, 4)
     context = primary.handle("cuDevicePrimaryCtxRetain", 0)
-    assert state(primary) == (4, 1)
+    assert query_state(primary) == (4, 1)
     assert primary.result("cuDevicePrimaryCtxSetFlags", 0, 2) == 708
     primary("cuDevicePrimaryCtxSetFlags_v2", 0, 1)
-    assert state(primary) == (1, 1)
+    assert query_state(primary) == (1, 1)
     primary("cuCtxSetCurrent", context)
-    assert number(primary, "cuCtxGetFlags") == 9, "mapped host memory is always on"
+    assert query_number(primary, "cuCtxGetFlags") == 9, "mapped host memory is always on"
     for flags, result, after in ((4, 0, 12), (0x10, 0, 24), (0x20, 0, 8), (0x100, 1, 8), (3, 1, 8)):
         assert primary.result("cuCtxSetFlags", flags) == result
-        assert number(primary, "cuCtxGetFlags") == after
+        assert query_number(primary, "cuCtxGetFlags") == after
 
 
 def test_last_release_ends_primary_context(primary: Driver) -> None:
@@ -172,9 +172,9 @@ def test_last_release_ends_primary_context(primary: Driver) -> None:
     primary("cuDevicePrimaryCtxRelease", 0)
     primary("cuCtxSynchronize")
     primary("cuDevicePrimaryCtxRelease_v2", 0)
-    assert state(primary) == (0, 0)
-    assert current(primary) == one.value
-    assert number(primary, "cuCtxGetDevice") == 0
+    assert query_state(primary) == (0, 0)
+    assert query_current(primary) == one.value
+    assert query_number(primary, "cuCtxGetDevice") == 0
     assert primary.result("cuCtxSynchronize") == DESTROYED
     assert primary.result("cuStreamCreate", out(), 0) == DESTROYED
     assert primary.handle("cuDevicePrimaryCtxRetain", 0).value == one.value
@@ -190,7 +190,7 @@ def test_reset_ends_primary_context_but_keeps_references(primary: Driver, versio
     primary("cuCtxSetCurrent", context)
     stream, memory = primary.handle("cuStreamCreate", 1), primary.allocate(64)
     primary(reset, 0)
-    assert state(primary) == (0, 0)
+    assert query_state(primary) == (0, 0)
     assert primary.result("cuCtxSynchronize") == DESTROYED
     assert primary.result("cuStreamQuery", stream) == DESTROYED
     primary("cuDevicePrimaryCtxRelease_v2", 0)
@@ -218,7 +218,7 @@ def test_primary_context_calls_check_arguments(primary: Driver) -> None:
 # ---- limits --------------------------------------------------------------------------------------------------------
 
 
-def limit(driver: Driver, which: int) -> int:
+def query_limit(driver: Driver, which: int) -> int:
     return int(driver.number("cuCtxGetLimit", which, kind=ctypes.c_size_t))
 
 
@@ -226,15 +226,15 @@ STACK, PRINTF, HEAP, DEPTH, PENDING, FETCH, PERSISTING, SHARED, GRAPHICS, FALLBA
 
 
 def test_limits_have_observed_defaults(driver: Driver) -> None:
-    assert [limit(driver, n) for n in (STACK, PRINTF, HEAP, PENDING, FETCH)] == [
+    assert [query_limit(driver, n) for n in (STACK, PRINTF, HEAP, PENDING, FETCH)] == [
         1024,
         1 << 20,
         8 << 20,
         2048,
         64,
     ]
-    assert limit(driver, SHARED) == number(driver, "cuDeviceGetAttribute", 97, 0)
-    assert limit(driver, GRAPHICS) == 0
+    assert query_limit(driver, SHARED) == query_number(driver, "cuDeviceGetAttribute", 97, 0)
+    assert query_limit(driver, GRAPHICS) == 0
     for which, result in ((DEPTH, 215), (FALLBACK, 215), (99, 1), (-1, 1)):
         assert driver.result("cuCtxGetLimit", out(), which) == result
         assert driver.result("cuCtxSetLimit", which, ctypes.c_size_t(0)) == result
@@ -257,14 +257,14 @@ def test_limits_have_observed_defaults(driver: Driver) -> None:
     ],
 )
 def test_limit_is_rounded(driver: Driver, which: int, wanted: int, result: int, got: int | None) -> None:
-    before = limit(driver, which)
+    before = query_limit(driver, which)
     assert driver.result("cuCtxSetLimit", which, ctypes.c_size_t(wanted)) == result
-    assert limit(driver, which) == (before if got is None else got)
+    assert query_limit(driver, which) == (before if got is None else got)
 
 
 def test_persisting_cache_limit_is_rounded_up(driver: Driver) -> None:
     driver("cuCtxSetLimit", PERSISTING, ctypes.c_size_t(1))
-    assert limit(driver, PERSISTING) > 1, "rounded up to the unit of the cache"
+    assert query_limit(driver, PERSISTING) > 1, "rounded up to the unit of the cache"
     assert driver.result("cuCtxSetLimit", PERSISTING, ctypes.c_size_t(1 << 28)) == 1
     driver("cuCtxResetPersistingL2Cache")
 
@@ -272,10 +272,10 @@ def test_persisting_cache_limit_is_rounded_up(driver: Driver) -> None:
 def test_cache_configurations_round_trip(driver: Driver) -> None:
     for wanted, result, got in ((0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 0, 3), (4, 1, 3)):
         assert driver.result("cuCtxSetCacheConfig", wanted) == result
-        assert number(driver, "cuCtxGetCacheConfig") == got
+        assert query_number(driver, "cuCtxGetCacheConfig") == got
     for wanted, result in ((0, 0), (1, 0), (2, 0), (3, 1)):
         assert driver.result("cuCtxSetSharedMemConfig", wanted) == result
-        assert number(driver, "cuCtxGetSharedMemConfig") == 1, "banks have four bytes"
+        assert query_number(driver, "cuCtxGetSharedMemConfig") == 1, "banks have four bytes"
 
 
 # ---- peers ---------------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_cache_configurations_round_trip(driver: Driver) -> None:
 
 def test_peer_access_is_refused(driver: Driver) -> None:
     own = driver.handle("cuCtxGetCurrent")
-    assert number(driver, "cuDeviceCanAccessPeer", 0, 0) == 0
+    assert query_number(driver, "cuDeviceCanAccessPeer", 0, 0) == 0
     for devices in ((0, 1), (1, 0)):
         assert driver.result("cuDeviceCanAccessPeer", out(), *devices) == 101
         assert driver.result("cuDeviceGetP2PAttribute", out(), 2, *devices) == 101

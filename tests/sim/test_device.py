@@ -151,7 +151,7 @@ def test_occupancy_of_h200_model_matches_h200(sim_path: Path) -> None:
             assert ours["attributes"][4] == 128
 
 
-def occupancy(sim_path: Path, gpu: str, size: int, shared: int) -> int:
+def query_occupancy(sim_path: Path, gpu: str, size: int, shared: int) -> int:
     code = f"""
 start()
 module = driver.handle("cuModuleLoadData", {KERNELS.replace("sm_90", "sm_75")!r}.encode())
@@ -182,7 +182,7 @@ def test_occupancy_matches_model_limits(
     sim_path: Path, gpu: str, size: int, shared: int, blocks: int
 ) -> None:
     """Computed by hand from the guide's table of compute capabilities."""
-    assert occupancy(sim_path, gpu, size, shared) == blocks
+    assert query_occupancy(sim_path, gpu, size, shared) == blocks
 
 
 def load(sim_path: Path, gpu: str, version: str, target: str, **environment: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .conftest import Driver
-from .test_streams import held, mark, soon, still
+from .test_streams import hold_stream, query_after_delay, record_event, wait_for_event
 
 NON_BLOCKING = 1
 
@@ -38,7 +38,7 @@ def test_null_event_is_refused(driver: Driver) -> None:
 def test_elapsed_time_without_both_times_fails(driver: Driver, name: str) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
     start, untimed, unrecorded = (
-        mark(driver, stream),
+        record_event(driver, stream),
         driver.handle("cuEventCreate", 2),
         driver.handle("cuEventCreate", 0),
     )
@@ -49,8 +49,8 @@ def test_elapsed_time_without_both_times_fails(driver: Driver, name: str) -> Non
     def elapsed(one: Any, other: Any) -> int:
         return driver.result(name, ctypes.byref(milliseconds), one, other)
 
-    with held(driver, stream):
-        end = mark(driver, stream)
+    with hold_stream(driver, stream):
+        end = record_event(driver, stream)
         assert elapsed(start, end) == elapsed(end, start) == elapsed(end, end) == 600
         assert elapsed(end, untimed) == elapsed(end, unrecorded) == 400, "INVALID_HANDLE, not NOT_READY"
     driver("cuEventSynchronize", end)
@@ -78,12 +78,12 @@ def test_event_is_recorded_in_own_context_and_awaited_in_any(driver: Driver) -> 
     assert (
         driver.result("cuEventRecord", event, foreign) == driver.result("cuEventRecord", event, None) == 400
     )
-    with held(driver, stream):
+    with hold_stream(driver, stream):
         driver("cuEventRecord", event, stream)
         driver("cuStreamWaitEvent", foreign, event, 0)
         assert driver.result("cuStreamQuery", foreign) == 600
     driver("cuStreamSynchronize", foreign)
-    after = mark(driver, foreign)
+    after = record_event(driver, foreign)
     driver("cuEventSynchronize", after)
     for name in ("cuEventElapsedTime", "cuEventElapsedTime_v2"):
         assert driver.result(name, out(), event, after) == 400, "no elapsed time across contexts"
@@ -93,22 +93,22 @@ def test_event_is_recorded_in_own_context_and_awaited_in_any(driver: Driver) -> 
 def test_context_event_waits_for_all_streams(driver: Driver) -> None:
     context, event = driver.handle("cuCtxGetCurrent"), driver.handle("cuEventCreate", 0)
     one, other = (driver.handle("cuStreamCreate", NON_BLOCKING) for _ in range(2))
-    with held(driver, one):
+    with hold_stream(driver, one):
         driver("cuCtxRecordEvent", context, event)
-        assert still(driver, event) == 600
-        assert soon(driver, mark(driver, other)) == 0
-    assert soon(driver, event) == 0
+        assert query_after_delay(driver, event) == 600
+        assert wait_for_event(driver, record_event(driver, other)) == 0
+    assert wait_for_event(driver, event) == 0
 
 
 def test_context_wait_blocks_all_streams(driver: Driver) -> None:
     context, early = driver.handle("cuCtxGetCurrent"), driver.handle("cuStreamCreate", NON_BLOCKING)
     source = driver.handle("cuStreamCreate", NON_BLOCKING)
-    with held(driver, source):
-        driver("cuCtxWaitEvent", context, mark(driver, source))
+    with hold_stream(driver, source):
+        driver("cuCtxWaitEvent", context, record_event(driver, source))
         late = driver.handle("cuStreamCreate", NON_BLOCKING)
-        events = [mark(driver, stream) for stream in (early, late)]
-        assert [still(driver, event) for event in events] == [600, 600]
-    assert [soon(driver, event) for event in events] == [0, 0]
+        events = [record_event(driver, stream) for stream in (early, late)]
+        assert [query_after_delay(driver, event) for event in events] == [600, 600]
+    assert [wait_for_event(driver, event) for event in events] == [0, 0]
     driver("cuCtxWaitEvent", context, driver.handle("cuEventCreate", 0))
 
 
@@ -129,7 +129,7 @@ def test_context_event_calls_check_arguments(driver: Driver) -> None:
 @pytest.mark.parametrize("mode", range(3))
 @pytest.mark.parametrize("name", ["cuCtxRecordEvent", "cuCtxWaitEvent"])
 def test_context_event_invalidates_captures(driver: Driver, name: str, mode: int) -> None:
-    context, event = driver.handle("cuCtxGetCurrent"), mark(driver, None)
+    context, event = driver.handle("cuCtxGetCurrent"), record_event(driver, None)
     driver("cuEventSynchronize", event)
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
     driver("cuStreamBeginCapture_v2", stream, mode)

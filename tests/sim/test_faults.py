@@ -258,22 +258,22 @@ answer(driver.result("cuCtxSynchronize"))
     assert isolated(sim_path, code).answers == [FAILED, FAILED]
 
 
-def report(sim_path: Path, call: str, prelude: str = "", **environment: str) -> list[str]:
+def read_report(sim_path: Path, call: str, prelude: str = "", **environment: str) -> list[str]:
     code = SETUP + prelude + f"answer({call})\nanswer(memory.value)\n"
     outcome = isolated(sim_path, code, **environment)
     return [line.replace(f"{outcome.answers[1]:#x}", "MEMORY") for line in outcome.errors.splitlines()]
 
 
-def line_of(instruction: str) -> str:
+def find_line(instruction: str) -> str:
     number = next(i for i, line in enumerate(KERNELS.splitlines(), 1) if line.strip() == instruction)
     return f"  line {number} of the PTX: {instruction}"
 
 
 def test_report_of_write_names_nearest_allocation(sim_path: Path) -> None:
-    lines = report(sim_path, "run('last', 16, (4, 3, 1))")
+    lines = read_report(sim_path, "run('last', 16, (4, 3, 1))")
     assert lines[:3] == [
         "CPU driver: kernel last ended with CUDA_ERROR_ILLEGAL_ADDRESS: address outside every allocation",
-        line_of("st.global.v2.u32 [%rd1], {%r1, %r1};"),
+        find_line("st.global.v2.u32 [%rd1], {%r1, %r1};"),
         "  in thread (0,2,0) of block (0,0,0), write of 8 bytes at 0x10",
     ]
     assert lines[3].startswith("  it is ")
@@ -282,18 +282,20 @@ def test_report_of_write_names_nearest_allocation(sim_path: Path) -> None:
 
 
 def test_report_of_read_past_end_names_allocation(sim_path: Path) -> None:
-    lines = report(sim_path, "run('load', memory.value + 100)")
+    lines = read_report(sim_path, "run('load', memory.value + 100)")
     assert lines[2].startswith("  in thread (0,0,0) of block (0,0,0), read of 4 bytes at ")
     assert lines[3] == "  it is 36 bytes after the nearest allocation: 64 bytes of device memory at MEMORY"
 
 
 def test_report_of_straddling_access_names_allocation(sim_path: Path) -> None:
-    lines = report(sim_path, "run('last', memory.value + 8, (1, 3, 1))", "memory = driver.allocate(12)\n")
+    lines = read_report(
+        sim_path, "run('last', memory.value + 8, (1, 3, 1))", "memory = driver.allocate(12)\n"
+    )
     assert lines[3] == "  it ends 4 bytes after the nearest allocation: 12 bytes of device memory at MEMORY"
 
 
 def test_report_of_atomic_names_access(sim_path: Path) -> None:
-    lines = report(sim_path, "run('add', memory.value + 2)")
+    lines = read_report(sim_path, "run('add', memory.value + 2)")
     assert lines[0].endswith("CUDA_ERROR_MISALIGNED_ADDRESS: misaligned address")
     assert ", atomic access of 4 bytes at " in lines[2]
     assert len(lines) == 3
@@ -308,7 +310,7 @@ def test_report_of_atomic_names_access(sim_path: Path) -> None:
     ],
 )
 def test_report_of_other_fault_names_cause(sim_path: Path, call: str, what: str) -> None:
-    lines = report(sim_path, call)
+    lines = read_report(sim_path, call)
     assert lines[0].endswith(what)
     assert lines[1].startswith("  line ")
     assert len(lines) == 3
@@ -316,7 +318,7 @@ def test_report_of_other_fault_names_cause(sim_path: Path, call: str, what: str)
 
 def test_assertion_message_matches_driver(sim_path: Path) -> None:
     """Each thread writes its message, as on an H200. SIM_MEMORY_CHECK=pages adds no other output."""
-    lines = report(sim_path, "run('assert', 0, (2, 1, 1))", SIM_MEMORY_CHECK="pages")
+    lines = read_report(sim_path, "run('assert', 0, (2, 1, 1))", SIM_MEMORY_CHECK="pages")
     assert lines == [
         f"a.cu:7: x == : block: [0,0,0], thread: [{thread},0,0] Assertion `x == ` failed."
         for thread in (0, 1)
@@ -326,7 +328,7 @@ def test_assertion_message_matches_driver(sim_path: Path) -> None:
 PAGE = 2 << 20
 
 
-def pages(sim_path: Path, *calls: str) -> list[Any]:
+def run_with_pages(sim_path: Path, *calls: str) -> list[Any]:
     prelude = f"""
 large = driver.allocate({3 << 20})
 base = memory.value // {PAGE} * {PAGE}
@@ -341,7 +343,7 @@ end = (large.value + {(3 << 20) + PAGE - 1}) // {PAGE} * {PAGE}
 
 def test_page_check_allows_access_past_allocation(sim_path: Path) -> None:
     """Past the end of an allocation, and in a freed one, as on an H200."""
-    assert pages(
+    assert run_with_pages(
         sim_path,
         "run('store', memory.value + 64)",
         "run('store', memory.value + 4096)",
@@ -355,11 +357,13 @@ def test_page_check_allows_access_past_allocation(sim_path: Path) -> None:
 
 
 def test_page_check_without_allocation_faults(sim_path: Path) -> None:
-    assert pages(sim_path, "driver.result('cuMemFree_v2', large)", "run('store', base + 3 * (2 << 20))") == [
+    assert run_with_pages(
+        sim_path, "driver.result('cuMemFree_v2', large)", "run('store', base + 3 * (2 << 20))"
+    ) == [
         0,
         ILLEGAL,
     ]
-    assert pages(sim_path, "run('store', 16)") == [ILLEGAL]
+    assert run_with_pages(sim_path, "run('store', 16)") == [ILLEGAL]
 
 
 def test_page_check_of_host_memory_uses_host_pages(sim_path: Path) -> None:

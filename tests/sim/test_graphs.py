@@ -31,7 +31,7 @@ def capture_two_stores(driver: Driver, memory: ctypes.c_uint64) -> ctypes.c_void
     return graph
 
 
-def nodes_of(driver: Driver, graph: ctypes.c_void_p) -> list[ctypes.c_void_p]:
+def list_nodes(driver: Driver, graph: ctypes.c_void_p) -> list[ctypes.c_void_p]:
     count = ctypes.c_size_t()
     driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
     nodes = (ctypes.c_void_p * count.value)()
@@ -39,7 +39,7 @@ def nodes_of(driver: Driver, graph: ctypes.c_void_p) -> list[ctypes.c_void_p]:
     return [ctypes.c_void_p(node) for node in nodes]
 
 
-def type_of(driver: Driver, node: ctypes.c_void_p) -> int:
+def query_type(driver: Driver, node: ctypes.c_void_p) -> int:
     kind = ctypes.c_int()
     driver("cuGraphNodeGetType", node, ctypes.byref(kind))
     return kind.value
@@ -60,8 +60,8 @@ def test_captured_work_runs_only_when_the_graph_is_launched(driver: Driver) -> N
 
 def test_graph_kernels_can_be_listed(driver: Driver) -> None:
     memory = driver.allocate(16)
-    nodes = nodes_of(driver, capture_two_stores(driver, memory))
-    assert [type_of(driver, node) for node in nodes] == [MEMSET, KERNEL, KERNEL]
+    nodes = list_nodes(driver, capture_two_stores(driver, memory))
+    assert [query_type(driver, node) for node in nodes] == [MEMSET, KERNEL, KERNEL]
     parameters = Kernel()
     driver("cuGraphKernelNodeGetParams_v2", nodes[2], ctypes.byref(parameters))
     assert (
@@ -84,7 +84,7 @@ class SetParameters(ctypes.Structure):
 
 def test_memset_node_returns_parameters(driver: Driver) -> None:
     memory = driver.allocate(16)
-    nodes = nodes_of(driver, capture_two_stores(driver, memory))
+    nodes = list_nodes(driver, capture_two_stores(driver, memory))
     got = SetParameters()
     driver("cuGraphMemsetNodeGetParams", nodes[0], ctypes.byref(got))
     assert (got.to, got.value, got.element, got.width, got.height) == (memory.value, 0, 1, 16, 1)
@@ -95,7 +95,7 @@ def test_executable_graph_parameters_can_change(driver: Driver) -> None:
     memory = driver.allocate(16)
     graph = capture_two_stores(driver, memory)
     executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
-    node = nodes_of(driver, graph)[1]
+    node = list_nodes(driver, graph)[1]
     parameters = Kernel()
     driver("cuGraphKernelNodeGetParams_v2", node, ctypes.byref(parameters))
     value = ctypes.c_uint(0x77)

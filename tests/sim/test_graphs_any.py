@@ -168,7 +168,7 @@ def test_newest_version_compares_contexts(graph: Graph) -> None:
     driver("cuCtxDestroy_v2", other)
 
 
-def value_of(graph: Graph, node: ctypes.c_void_p, which: int) -> int:
+def query_attribute(graph: Graph, node: ctypes.c_void_p, which: int) -> int:
     value = (ctypes.c_int * 16)(*[-1] * 16)
     graph.driver("cuGraphKernelNodeGetAttribute", node, which, value)
     return value[0]
@@ -181,8 +181,8 @@ def set_result(graph: Graph, node: ctypes.c_void_p, which: int, *numbers: int) -
 
 def test_kernel_node_attributes_round_trip(graph: Graph) -> None:
     node = graph.store(1)
-    assert value_of(graph, node, COOPERATIVE) == 0
-    assert value_of(graph, node, DOMAINS) & 0xFFFF == 0x100
+    assert query_attribute(graph, node, COOPERATIVE) == 0
+    assert query_attribute(graph, node, DOMAINS) & 0xFFFF == 0x100
     for which, numbers, expected in (
         (COOPERATIVE, (1,), 0),
         (PRIORITY, (-1,), 0),
@@ -196,9 +196,9 @@ def test_kernel_node_attributes_round_trip(graph: Graph) -> None:
         (UPDATABLE, (1,), NOT_SUPPORTED),
     ):
         assert set_result(graph, node, which, *numbers) == expected
-    assert (value_of(graph, node, COOPERATIVE), value_of(graph, node, CARVEOUT)) == (1, 50)
+    assert (query_attribute(graph, node, COOPERATIVE), query_attribute(graph, node, CARVEOUT)) == (1, 50)
     assert set_result(graph, node, PRIORITY, 99) == 0
-    assert value_of(graph, node, PRIORITY) == 0, "clamped to the lowest priority"
+    assert query_attribute(graph, node, PRIORITY) == 0, "clamped to the lowest priority"
     buffer = (ctypes.c_int * 16)()
     get = "cuGraphKernelNodeGetAttribute"
     assert graph.driver.result(get, node, SYNC_POLICY, buffer) == INVALID_VALUE
@@ -214,7 +214,7 @@ def test_attributes_survive_copy_and_clone(graph: Graph) -> None:
     clone = driver.handle("cuGraphClone", graph.handle)
     twin = driver.handle("cuGraphNodeFindInClone", second, clone)
     for node in (second, twin):
-        assert (value_of(graph, node, COOPERATIVE), value_of(graph, node, PRIORITY)) == (1, -1)
+        assert (query_attribute(graph, node, COOPERATIVE), query_attribute(graph, node, PRIORITY)) == (1, -1)
     assert driver.result("cuGraphKernelNodeCopyAttributes", graph.memset(), first) == INVALID_VALUE
 
 
@@ -227,4 +227,4 @@ def test_captured_kernel_has_stream_priority(driver: Driver) -> None:
     driver("cuLaunchCooperativeKernel", function, 1, 1, 1, 1, 1, 1, 0, stream, None)
     driver("cuStreamEndCapture", stream, ctypes.byref(captured))
     driver("cuGraphGetNodes", captured, ctypes.byref(node), ctypes.byref(count))
-    assert (value_of(graph, node, PRIORITY), value_of(graph, node, COOPERATIVE)) == (-1, 1)
+    assert (query_attribute(graph, node, PRIORITY), query_attribute(graph, node, COOPERATIVE)) == (-1, 1)

@@ -50,7 +50,7 @@ def graph(driver: Driver) -> Graph:
     return Graph.make(driver)
 
 
-def handle(graph: Graph, value: int, flags: int = 1) -> ctypes.c_uint64:
+def create_handle(graph: Graph, value: int, flags: int = 1) -> ctypes.c_uint64:
     made = ctypes.c_uint64()
     graph.driver(
         "cuGraphConditionalHandleCreate", ctypes.byref(made), graph.handle, graph.context, value, flags
@@ -58,11 +58,11 @@ def handle(graph: Graph, value: int, flags: int = 1) -> ctypes.c_uint64:
     return made
 
 
-def condition(graph: Graph, made: ctypes.c_uint64, kind: int, size: int = 1) -> Node:
+def describe_condition(graph: Graph, made: ctypes.c_uint64, kind: int, size: int = 1) -> Node:
     return Node.of(CONDITIONAL, Condition(made.value, kind, size, None, graph.context.value))
 
 
-def bodies(graph: Graph, parameters: Node, size: int) -> list[Graph]:
+def add_bodies(graph: Graph, parameters: Node, size: int) -> list[Graph]:
     graph.add(parameters)
     return [graph.inside(parameters.read(Condition).bodies[i]) for i in range(size)]
 
@@ -81,8 +81,8 @@ def bodies(graph: Graph, parameters: Node, size: int) -> list[Graph]:
     ],
 )
 def test_default_value_selects_body(graph: Graph, kind: int, size: int, value: int, expected: int) -> None:
-    made = handle(graph, value)
-    for number, body in enumerate(bodies(graph, condition(graph, made, kind, size), size)):
+    made = create_handle(graph, value)
+    for number, body in enumerate(add_bodies(graph, describe_condition(graph, made, kind, size), size)):
         body.store(100 + number)
     graph.driver.write(graph.memory, bytes(4))
     graph.run()
@@ -90,8 +90,8 @@ def test_default_value_selects_body(graph: Graph, kind: int, size: int, value: i
 
 
 def test_while_node_runs_until_kernel_clears_value(graph: Graph) -> None:
-    made = handle(graph, 5)
-    (body,) = bodies(graph, condition(graph, made, WHILE), 1)
+    made = create_handle(graph, 5)
+    (body,) = add_bodies(graph, describe_condition(graph, made, WHILE), 1)
     pointers = (ctypes.c_void_p * 2)(ctypes.addressof(made), ctypes.addressof(graph.memory))
     function = graph.driver.function(COUNT_DOWN, "count_down")
     body.kernel(Kernel(function.value, (1, 1, 1), (1, 1, 1), 0, pointers))
@@ -103,9 +103,9 @@ def test_while_node_runs_until_kernel_clears_value(graph: Graph) -> None:
 
 
 def test_nested_conditions_run(graph: Graph) -> None:
-    outer, inner = handle(graph, 1), handle(graph, 1)
-    (body,) = bodies(graph, condition(graph, outer, IF), 1)
-    (innermost,) = bodies(body, condition(graph, inner, IF), 1)
+    outer, inner = create_handle(graph, 1), create_handle(graph, 1)
+    (body,) = add_bodies(graph, describe_condition(graph, outer, IF), 1)
+    (innermost,) = add_bodies(body, describe_condition(graph, inner, IF), 1)
     innermost.store(9)
     graph.run()
     assert graph.number() == 9
@@ -123,14 +123,14 @@ def test_condition_handle_arguments_are_checked(graph: Graph) -> None:
 
 
 def test_condition_node_arguments_are_checked(graph: Graph) -> None:
-    made = handle(graph, 1)
+    made = create_handle(graph, 1)
     for kind, size in ((3, 1), (IF, 0), (IF, 3), (WHILE, 2), (SWITCH, 0)):
-        assert graph.add_result(condition(graph, made, kind, size)) == INVALID_VALUE
-    assert graph.add_result(condition(graph, ctypes.c_uint64(999), IF)) == INVALID_VALUE
+        assert graph.add_result(describe_condition(graph, made, kind, size)) == INVALID_VALUE
+    assert graph.add_result(describe_condition(graph, ctypes.c_uint64(999), IF)) == INVALID_VALUE
     without = Node.of(CONDITIONAL, Condition(made.value, IF, 1, None, None))
     assert graph.add_result(without) == INVALID_CONTEXT
-    assert graph.add_result(condition(graph, made, IF)) == 0
-    assert graph.add_result(condition(graph, made, IF)) == INVALID_VALUE, "a handle has one node"
+    assert graph.add_result(describe_condition(graph, made, IF)) == 0
+    assert graph.add_result(describe_condition(graph, made, IF)) == INVALID_VALUE, "a handle has one node"
 
 
 def instantiate(graph: Graph) -> tuple[int, int | None, int]:
@@ -142,12 +142,12 @@ def instantiate(graph: Graph) -> tuple[int, int | None, int]:
 
 def test_unused_handle_fails_instantiation(graph: Graph) -> None:
     graph.store(1)
-    handle(graph, 1)
+    create_handle(graph, 1)
     assert instantiate(graph) == (INVALID_VALUE, None, HANDLE_UNUSED)
 
 
 def test_body_with_host_work_is_refused(graph: Graph) -> None:
-    (body,) = bodies(graph, condition(graph, handle(graph, 1), IF), 1)
+    (body,) = add_bodies(graph, describe_condition(graph, create_handle(graph, 1), IF), 1)
     body.store(1)
     assert instantiate(graph)[0] == 0
     node = body.host(HOST_FUNCTION(lambda _: None))
@@ -156,8 +156,8 @@ def test_body_with_host_work_is_refused(graph: Graph) -> None:
 
 def test_graph_with_condition_refuses_unsupported_calls(graph: Graph) -> None:
     driver, made = graph.driver, ctypes.byref(ctypes.c_void_p())
-    parameters = condition(graph, handle(graph, 1), IF)
-    (body,) = bodies(graph, parameters, 1)
+    parameters = describe_condition(graph, create_handle(graph, 1), IF)
+    (body,) = add_bodies(graph, parameters, 1)
     other = driver.handle("cuGraphCreate", 0)
     assert driver.result("cuGraphClone", made, graph.handle) == NOT_SUPPORTED
     assert driver.result("cuGraphAddChildGraphNode", made, other, *nodes(), graph.handle) == NOT_SUPPORTED
@@ -170,7 +170,7 @@ def test_graph_with_condition_refuses_unsupported_calls(graph: Graph) -> None:
 
 
 def test_condition_node_can_be_listed_and_removed(graph: Graph) -> None:
-    parameters = condition(graph, handle(graph, 1), SWITCH, 2)
+    parameters = describe_condition(graph, create_handle(graph, 1), SWITCH, 2)
     node = graph.add(parameters)
     kind = ctypes.c_int()
     graph.driver("cuGraphNodeGetType", node, ctypes.byref(kind))
@@ -186,7 +186,7 @@ def test_capture_into_body_adds_nodes(graph: Graph) -> None:
     driver = graph.driver
     if driver.result("cuStreamBeginCaptureToGraph", None, None, None, None, ctypes.c_size_t(0), 0) == 801:
         pytest.skip("built with a header before CUDA 12.3")
-    (body,) = bodies(graph, condition(graph, handle(graph, 1), IF), 1)
+    (body,) = add_bodies(graph, describe_condition(graph, create_handle(graph, 1), IF), 1)
     stream, captured = driver.handle("cuStreamCreate", 1), ctypes.c_void_p()
     driver("cuStreamBeginCaptureToGraph", stream, body.handle, None, None, ctypes.c_size_t(0), 0)
     driver("cuMemsetD8Async", graph.memory, 3, ctypes.c_size_t(4), stream)

@@ -19,7 +19,7 @@ def graph(driver: Driver) -> Graph:
     return Graph.make(driver)
 
 
-def depend(
+def add_dependency(
     graph: Graph, first: ctypes.c_void_p, second: ctypes.c_void_p, data: tuple[int, int, int] | None = None
 ) -> int:
     pair = nodes(first)[0], nodes(second)[0]
@@ -29,7 +29,7 @@ def depend(
     return graph.driver.result("cuGraphAddDependencies_v2", graph.handle, *pair, edge, ctypes.c_size_t(1))
 
 
-def remove(
+def remove_dependency(
     graph: Graph, first: ctypes.c_void_p, second: ctypes.c_void_p, data: tuple[int, int, int] | None = None
 ) -> int:
     pair = nodes(first)[0], nodes(second)[0]
@@ -39,7 +39,7 @@ def remove(
     return graph.driver.result("cuGraphRemoveDependencies_v2", graph.handle, *pair, edge, ctypes.c_size_t(1))
 
 
-def listed(graph: Graph, call: str, node: ctypes.c_void_p, room: int = 4) -> list[int | None]:
+def list_edges(graph: Graph, call: str, node: ctypes.c_void_p, room: int = 4) -> list[int | None]:
     found, count = (ctypes.c_void_p * room)(*[1] * room), ctypes.c_size_t(room)
     graph.driver(call, node, found, ctypes.byref(count))
     assert all(item is None for item in found[count.value :])
@@ -50,13 +50,13 @@ def test_dependencies_and_dependents_are_listed(graph: Graph) -> None:
     a = graph.empty()
     b, c = graph.empty(a), graph.empty(a)
     d = graph.empty(b, c)
-    assert listed(graph, "cuGraphNodeGetDependencies", d) == [b.value, c.value]
-    assert listed(graph, "cuGraphNodeGetDependentNodes", a) == [b.value, c.value]
-    assert listed(graph, "cuGraphNodeGetDependentNodes", a, 1) == [b.value]
-    assert listed(graph, "cuGraphNodeGetDependentNodes", d) == []
+    assert list_edges(graph, "cuGraphNodeGetDependencies", d) == [b.value, c.value]
+    assert list_edges(graph, "cuGraphNodeGetDependentNodes", a) == [b.value, c.value]
+    assert list_edges(graph, "cuGraphNodeGetDependentNodes", a, 1) == [b.value]
+    assert list_edges(graph, "cuGraphNodeGetDependentNodes", d) == []
     graph.driver("cuGraphDestroyNode", b)
-    assert listed(graph, "cuGraphNodeGetDependencies", d) == [c.value]
-    assert listed(graph, "cuGraphNodeGetDependentNodes", a) == [c.value]
+    assert list_edges(graph, "cuGraphNodeGetDependencies", d) == [c.value]
+    assert list_edges(graph, "cuGraphNodeGetDependentNodes", a) == [c.value]
     assert graph.driver.result("cuGraphDestroyNode", b) == INVALID_VALUE
     count = ctypes.c_size_t()
     graph.driver("cuGraphGetNodes", graph.handle, None, ctypes.byref(count))
@@ -67,15 +67,15 @@ def test_invalid_dependencies_are_refused(graph: Graph) -> None:
     a = graph.empty()
     b = graph.empty(a)
     stranger = graph.inside(graph.driver.handle("cuGraphCreate", 0)).empty()
-    assert depend(graph, a, b) == INVALID_VALUE, "duplicate edge"
-    assert depend(graph, a, a) == INVALID_VALUE
-    assert depend(graph, a, stranger) == INVALID_VALUE
+    assert add_dependency(graph, a, b) == INVALID_VALUE, "duplicate edge"
+    assert add_dependency(graph, a, a) == INVALID_VALUE
+    assert add_dependency(graph, a, stranger) == INVALID_VALUE
     made = ctypes.byref(ctypes.c_void_p())
     assert graph.driver.result("cuGraphAddEmptyNode", made, graph.handle, *nodes(a, a)) == INVALID_VALUE
-    assert depend(graph, b, a) == 0, "instantiation finds cycles"
+    assert add_dependency(graph, b, a) == 0, "instantiation finds cycles"
     assert graph.instantiate_result() == INVALID_VALUE
-    assert remove(graph, b, a) == 0
-    assert remove(graph, b, a) == INVALID_VALUE
+    assert remove_dependency(graph, b, a) == 0
+    assert remove_dependency(graph, b, a) == INVALID_VALUE
     assert graph.instantiate_result() == 0
 
 
@@ -83,11 +83,11 @@ def test_removed_dependency_removes_order(graph: Graph) -> None:
     """Dependencies alone decide the order, not the order of creation."""
     late = graph.store(1)
     early = graph.store(2)
-    assert depend(graph, early, late) == 0
+    assert add_dependency(graph, early, late) == 0
     graph.run()
     assert graph.number() == 1
-    assert remove(graph, early, late) == 0
-    assert depend(graph, late, early) == 0
+    assert remove_dependency(graph, early, late) == 0
+    assert add_dependency(graph, late, early) == 0
     graph.run()
     assert graph.number() == 2
 
@@ -110,16 +110,18 @@ def test_dependency_data_is_checked(
     graph: Graph, data: tuple[int, int, int], kernels: int, to_memset: int
 ) -> None:
     a, b, s = graph.store(1), graph.store(2), graph.memset()
-    assert depend(graph, a, b, data) == kernels
-    assert depend(graph, a, s, data) == to_memset
-    assert depend(graph, s, b, data) == (0 if data == PLAIN else INVALID_VALUE), "only kernels have ports"
+    assert add_dependency(graph, a, b, data) == kernels
+    assert add_dependency(graph, a, s, data) == to_memset
+    assert add_dependency(graph, s, b, data) == (0 if data == PLAIN else INVALID_VALUE), (
+        "only kernels have ports"
+    )
 
 
 def test_query_without_data_refuses_lossy_edges(graph: Graph) -> None:
     driver = graph.driver
     a, b = graph.store(1), graph.store(2)
-    assert depend(graph, a, b, PROGRAMMATIC) == 0
-    assert depend(graph, a, b) == INVALID_VALUE
+    assert add_dependency(graph, a, b, PROGRAMMATIC) == 0
+    assert add_dependency(graph, a, b) == INVALID_VALUE
     found, count = (ctypes.c_void_p * 2)(), ctypes.c_size_t(2)
     both: tuple[Any, ...] = found, ctypes.byref(count)
     assert driver.result("cuGraphNodeGetDependencies", b, *both) == LOSSY_QUERY
@@ -139,26 +141,26 @@ def test_query_without_data_refuses_lossy_edges(graph: Graph) -> None:
     assert (found[0], edges[0].from_port) == (b.value, 1)
     nothing = driver.result("cuGraphGetEdges_v2", graph.handle, None, None, edges, ctypes.byref(count))
     assert nothing == INVALID_VALUE
-    assert remove(graph, a, b, PLAIN) == INVALID_VALUE
-    assert remove(graph, a, b, PROGRAMMATIC) == 0
+    assert remove_dependency(graph, a, b, PLAIN) == INVALID_VALUE
+    assert remove_dependency(graph, a, b, PROGRAMMATIC) == 0
 
 
 def test_first_version_removes_edges_with_any_data(graph: Graph) -> None:
     a, b = graph.store(1), graph.store(2)
-    assert depend(graph, a, b, PROGRAMMATIC) == 0
-    assert remove(graph, a, b) == 0
-    assert remove(graph, a, b, PROGRAMMATIC) == INVALID_VALUE
+    assert add_dependency(graph, a, b, PROGRAMMATIC) == 0
+    assert remove_dependency(graph, a, b) == 0
+    assert remove_dependency(graph, a, b, PROGRAMMATIC) == INVALID_VALUE
 
 
 def test_clone_keeps_edges_and_maps_nodes(graph: Graph) -> None:
     driver = graph.driver
     late = graph.store(1)
     early = graph.store(2)
-    assert depend(graph, early, late) == 0
+    assert add_dependency(graph, early, late) == 0
     clone = graph.inside(driver.handle("cuGraphClone", graph.handle))
     twin = driver.handle("cuGraphNodeFindInClone", late, clone.handle)
     assert twin.value != late.value
-    assert len(listed(clone, "cuGraphNodeGetDependencies", twin)) == 1
+    assert len(list_edges(clone, "cuGraphNodeGetDependencies", twin)) == 1
     driver("cuGraphKernelNodeSetParams_v2", twin, ctypes.byref(graph.store_parameters(7)))
     graph.run()
     assert graph.number() == 1
@@ -177,7 +179,7 @@ def test_long_reversed_chain_instantiates(graph: Graph) -> None:
     """A deep graph must not overflow the stack."""
     made = [graph.empty() for _ in range(5000)]
     for later, earlier in itertools.pairwise(made):
-        assert depend(graph, earlier, later) == 0
+        assert add_dependency(graph, earlier, later) == 0
     graph.run()
 
 

@@ -18,13 +18,13 @@ def graph(driver: Driver) -> Graph:
     return Graph.make(driver)
 
 
-def attribute(driver: Driver, which: int) -> int:
+def query_attribute(driver: Driver, which: int) -> int:
     value = ctypes.c_uint64(1)
     driver("cuDeviceGetGraphMemAttribute", 0, which, ctypes.byref(value))
     return value.value
 
 
-def freed_inside(graph: Graph) -> tuple[ctypes.c_void_p, ctypes.c_void_p, int]:
+def build_freeing_graph(graph: Graph) -> tuple[ctypes.c_void_p, ctypes.c_void_p, int]:
     """Build a chain of allocation, store, copy and free."""
     allocation, address = graph.allocate()
     store = graph.kernel(graph.store_parameters(42, at=address), allocation)
@@ -34,7 +34,7 @@ def freed_inside(graph: Graph) -> tuple[ctypes.c_void_p, ctypes.c_void_p, int]:
 
 
 def test_graph_memory_is_live_from_allocation_to_free(graph: Graph) -> None:
-    _, _, address = freed_inside(graph)
+    _, _, address = build_freeing_graph(graph)
     executable = graph.instantiate()
     for _ in range(2):
         assert graph.launch(executable) == 0
@@ -48,7 +48,7 @@ def test_graph_memory_is_live_from_allocation_to_free(graph: Graph) -> None:
 
 def test_graph_with_memory_refuses_unsupported_calls(graph: Graph) -> None:
     driver = graph.driver
-    allocation, store, address = freed_inside(graph)
+    allocation, store, address = build_freeing_graph(graph)
     made = ctypes.byref(ctypes.c_void_p())
     other = driver.handle("cuGraphCreate", 0)
     assert driver.result("cuGraphClone", made, graph.handle) == NOT_SUPPORTED
@@ -169,23 +169,23 @@ def test_captured_allocation_becomes_memory_nodes(graph: Graph) -> None:
 def test_memory_attributes_follow_trim(graph: Graph) -> None:
     driver = graph.driver
     driver("cuDeviceGraphMemTrim", 0)
-    before = attribute(driver, USED)
+    before = query_attribute(driver, USED)
     _, address = graph.allocate(size=1 << 20)
     assert graph.free_result(address) == 0
     executable = graph.instantiate()
-    assert attribute(driver, RESERVED) == before
+    assert query_attribute(driver, RESERVED) == before
     driver("cuGraphUpload", executable, None)
-    assert attribute(driver, RESERVED) - before >= 1 << 20
+    assert query_attribute(driver, RESERVED) - before >= 1 << 20
     assert graph.launch(executable) == 0
-    assert attribute(driver, USED) - before >= 1 << 20
+    assert query_attribute(driver, USED) - before >= 1 << 20
     driver("cuDeviceGraphMemTrim", 0)
-    assert attribute(driver, USED) == before
-    assert attribute(driver, USED_HIGH) - before >= 1 << 20
+    assert query_attribute(driver, USED) == before
+    assert query_attribute(driver, USED_HIGH) - before >= 1 << 20
     zero, one = ctypes.c_uint64(0), ctypes.c_uint64(1)
     assert driver.result("cuDeviceSetGraphMemAttribute", 0, USED_HIGH, ctypes.byref(one)) == INVALID_VALUE
     assert driver.result("cuDeviceSetGraphMemAttribute", 0, USED, ctypes.byref(zero)) == INVALID_VALUE
     driver("cuDeviceSetGraphMemAttribute", 0, USED_HIGH, ctypes.byref(zero))
-    assert attribute(driver, USED_HIGH) == before
+    assert query_attribute(driver, USED_HIGH) == before
     assert driver.result("cuDeviceGraphMemTrim", 9) == 101
     assert graph.launch(executable) == 0, "a launch restores trimmed memory"
 
@@ -198,7 +198,7 @@ def test_memory_is_released_with_its_graph(graph: Graph) -> None:
         driver("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
         return free.value
 
-    freed_inside(graph)
+    build_freeing_graph(graph)
     before = available()
     executable = graph.instantiate()
     assert available() == before, "only addresses are reserved"
@@ -215,7 +215,7 @@ class Child(ctypes.Structure):
 
 def test_graph_with_memory_can_move_into_child_node(graph: Graph) -> None:
     driver = graph.driver
-    freed_inside(graph)
+    build_freeing_graph(graph)
     parent = graph.inside(driver.handle("cuGraphCreate", 0))
     moved = Node.of(4, Child(graph.handle.value, 1))
     assert parent.add_result(moved) == 0

@@ -220,7 +220,7 @@ def test_event_nodes_record_and_wait(graph: Graph) -> None:
     assert driver.result("cuEventQuery", second) == 0
 
 
-def batch(graph: Graph, *operations: Operation, flags: int = 0) -> Batch:
+def describe_batch(graph: Graph, *operations: Operation, flags: int = 0) -> Batch:
     items = (Operation * max(1, len(operations)))(*operations)
     graph.kept.append(items)
     return Batch(graph.context.value, len(operations), items, flags)
@@ -241,7 +241,7 @@ def test_batch_node_runs_operations(graph: Graph) -> None:
         Operation(WAIT_32, base, 7, 1),
         Operation(WRITE_64, base + 8, 1),
     )
-    result, node = add_batch(graph, batch(graph, *operations))
+    result, node = add_batch(graph, describe_batch(graph, *operations))
     assert result == 0
     executable = graph.instantiate()
     assert graph.launch(executable) == 0
@@ -250,7 +250,9 @@ def test_batch_node_runs_operations(graph: Graph) -> None:
     graph.driver("cuGraphBatchMemOpNodeGetParams", node, ctypes.byref(got))
     assert (got.count, got.operations[0].kind, got.operations[0].value) == (3, WRITE_32, 7)
     assert got.context == graph.context.value
-    changed = batch(graph, Operation(WRITE_32, base, 8), Operation(WAIT_32, base, 8, 0), operations[2])
+    changed = describe_batch(
+        graph, Operation(WRITE_32, base, 8), Operation(WAIT_32, base, 8, 0), operations[2]
+    )
     graph.driver("cuGraphExecBatchMemOpNodeSetParams", executable, node, ctypes.byref(changed))
     assert graph.launch(executable) == 0
     assert graph.number() == 8
@@ -260,12 +262,12 @@ def test_batch_node_runs_operations(graph: Graph) -> None:
         (Operation(WRITE_32, base, 7, 1), *operations[1:]),
         (Operation(WAIT_32, base, 7), *operations[1:]),
     ):
-        parameters = ctypes.byref(batch(graph, *wrong))
+        parameters = ctypes.byref(describe_batch(graph, *wrong))
         assert (
             graph.driver.result("cuGraphExecBatchMemOpNodeSetParams", executable, node, parameters)
             == INVALID_VALUE
         )
-    graph.driver("cuGraphBatchMemOpNodeSetParams", node, ctypes.byref(batch(graph, operations[0])))
+    graph.driver("cuGraphBatchMemOpNodeSetParams", node, ctypes.byref(describe_batch(graph, operations[0])))
 
 
 def test_batch_operations_are_checked(graph: Graph) -> None:
@@ -284,9 +286,9 @@ def test_batch_operations_are_checked(graph: Graph) -> None:
         ((Operation(FLUSH),), NOT_SUPPORTED),
         ((Operation(BARRIER),), 0),
     ):
-        assert add_batch(graph, batch(graph, *operations))[0] == expected
-    assert add_batch(graph, batch(graph, write, flags=1))[0] == INVALID_VALUE
-    without = batch(graph, write)
+        assert add_batch(graph, describe_batch(graph, *operations))[0] == expected
+    assert add_batch(graph, describe_batch(graph, write, flags=1))[0] == INVALID_VALUE
+    without = describe_batch(graph, write)
     without.context = None
     assert add_batch(graph, without)[0] == INVALID_VALUE
 

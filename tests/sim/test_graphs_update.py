@@ -16,7 +16,7 @@ COOPERATIVE, PRIORITY = 2, 8
 Nodes = dict[str, ctypes.c_void_p]
 
 
-def chain(graph: Graph, value: int = 5, **changes: dict[str, int]) -> Nodes:
+def add_chain(graph: Graph, value: int = 5, **changes: dict[str, int]) -> Nodes:
     a = graph.store(value)
     b = graph.memset(a, to=graph.memory.value + 64, **changes.get("memset", {}))
     c = graph.memcpy(b, **changes.get("memcpy", {}))
@@ -24,37 +24,37 @@ def chain(graph: Graph, value: int = 5, **changes: dict[str, int]) -> Nodes:
     return {"a": a, "b": b, "c": c, "d": d}
 
 
-def longer(graph: Graph) -> Nodes:
-    return {**(made := chain(graph)), "e": graph.empty(made["d"])}
+def add_longer_chain(graph: Graph) -> Nodes:
+    return {**(made := add_chain(graph)), "e": graph.empty(made["d"])}
 
 
-def other_type(graph: Graph) -> Nodes:
+def add_other_type(graph: Graph) -> Nodes:
     a = graph.store(1)
     b = graph.store(1, a)
     c = graph.memcpy(b)
     return {"a": a, "b": b, "c": c, "d": graph.host(HOST_FUNCTION(lambda _: None), c)}
 
 
-def more_dependencies(graph: Graph) -> Nodes:
+def add_more_dependencies(graph: Graph) -> Nodes:
     a = graph.store(1)
     b, c = graph.memset(a), graph.memcpy(a)
     return {"a": a, "b": b, "c": c, "d": graph.host(HOST_FUNCTION(lambda _: None), c, b)}
 
 
-def more_exits(graph: Graph) -> Nodes:
+def add_more_exits(graph: Graph) -> Nodes:
     a = graph.store(1)
     b, c = graph.memset(a), graph.memcpy(a)
     return {"a": a, "b": b, "c": c, "d": graph.host(HOST_FUNCTION(lambda _: None), c)}
 
 
-def backwards(graph: Graph) -> Nodes:
+def add_backwards(graph: Graph) -> Nodes:
     d = graph.host(HOST_FUNCTION(lambda _: None))
     c = graph.memcpy(d)
     b = graph.memset(c)
     return {"a": graph.store(1, b), "b": b, "c": c, "d": d}
 
 
-def made_in_another_order(graph: Graph) -> Nodes:
+def add_in_other_order(graph: Graph) -> Nodes:
     d, c, b, a = graph.host(HOST_FUNCTION(lambda _: None)), graph.memcpy(), graph.memset(), graph.store(1)
     for first, second in ((a, b), (b, c), (c, d)):
         graph.driver("cuGraphAddDependencies", graph.handle, nodes(first)[0], *nodes(second))
@@ -66,14 +66,14 @@ def set_attribute(graph: Graph, node: ctypes.c_void_p, which: int, value: int) -
     graph.driver("cuGraphKernelNodeSetAttribute", node, which, number)
 
 
-def cooperative(graph: Graph) -> Nodes:
-    made = chain(graph)
+def add_cooperative(graph: Graph) -> Nodes:
+    made = add_chain(graph)
     set_attribute(graph, made["a"], COOPERATIVE, 1)
     return made
 
 
-def urgent(graph: Graph) -> Nodes:
-    made = chain(graph)
+def add_urgent(graph: Graph) -> Nodes:
+    made = add_chain(graph)
     set_attribute(graph, made["a"], PRIORITY, -1)
     return made
 
@@ -97,35 +97,35 @@ HOST_SIDE = {"from_type": 1, "from_device": 0}
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
-        (chain, FINE),
-        (lambda g: chain(g, 9), FINE),
-        (lambda g: chain(g, memset={"width": 8}), FINE),
-        (lambda g: chain(g, memset={"width": 2048}), FINE),
-        (lambda g: chain(g, memset={"element": 4, "width": 4}), FINE),
-        (lambda g: chain(g, memset={"height": 2, "pitch": 32}), (UPDATE_FAILURE, PARAMETERS, "b")),
-        (lambda g: chain(g, memcpy={"width": 32}), FINE),
+        (add_chain, FINE),
+        (lambda g: add_chain(g, 9), FINE),
+        (lambda g: add_chain(g, memset={"width": 8}), FINE),
+        (lambda g: add_chain(g, memset={"width": 2048}), FINE),
+        (lambda g: add_chain(g, memset={"element": 4, "width": 4}), FINE),
+        (lambda g: add_chain(g, memset={"height": 2, "pitch": 32}), (UPDATE_FAILURE, PARAMETERS, "b")),
+        (lambda g: add_chain(g, memcpy={"width": 32}), FINE),
         (
-            lambda g: chain(g, memcpy={"height": 2, "from_pitch": 32, "to_pitch": 32}),
+            lambda g: add_chain(g, memcpy={"height": 2, "from_pitch": 32, "to_pitch": 32}),
             (UPDATE_FAILURE, PARAMETERS, "c"),
         ),
         (
-            lambda g: chain(g, memcpy={**HOST_SIDE, "from_host": g.memory.value}),
+            lambda g: add_chain(g, memcpy={**HOST_SIDE, "from_host": g.memory.value}),
             (UPDATE_FAILURE, PARAMETERS, "c"),
         ),
-        (longer, (UPDATE_FAILURE, TOPOLOGY, None)),
-        (other_type, (UPDATE_FAILURE, TYPE, "b")),
-        (more_dependencies, (UPDATE_FAILURE, TOPOLOGY, "d")),
-        (more_exits, (UPDATE_FAILURE, TOPOLOGY, "b")),
-        (backwards, (UPDATE_FAILURE, TYPE, "a")),
-        (made_in_another_order, FINE),
-        (cooperative, (UPDATE_FAILURE, ATTRIBUTES, "a")),
-        (urgent, FINE),
+        (add_longer_chain, (UPDATE_FAILURE, TOPOLOGY, None)),
+        (add_other_type, (UPDATE_FAILURE, TYPE, "b")),
+        (add_more_dependencies, (UPDATE_FAILURE, TOPOLOGY, "d")),
+        (add_more_exits, (UPDATE_FAILURE, TOPOLOGY, "b")),
+        (add_backwards, (UPDATE_FAILURE, TYPE, "a")),
+        (add_in_other_order, FINE),
+        (add_cooperative, (UPDATE_FAILURE, ATTRIBUTES, "a")),
+        (add_urgent, FINE),
     ],
 )
 def test_update_result_depends_on_change(
     graph: Graph, make: Callable[[Graph], Nodes], expected: tuple[int, int, str | None]
 ) -> None:
-    chain(graph)
+    add_chain(graph)
     executable = graph.instantiate()
     other = graph.inside(graph.driver.handle("cuGraphCreate", 0))
     made = make(other)
@@ -133,22 +133,22 @@ def test_update_result_depends_on_change(
 
 
 def test_node_priority_change_with_priority_flag_is_refused(graph: Graph) -> None:
-    chain(graph)
+    add_chain(graph)
     executable = graph.instantiate(8)
     other = graph.inside(graph.driver.handle("cuGraphCreate", 0))
-    assert update(other, executable, urgent(other)) == (UPDATE_FAILURE, ATTRIBUTES, "a")
+    assert update(other, executable, add_urgent(other)) == (UPDATE_FAILURE, ATTRIBUTES, "a")
 
 
 def test_update_is_atomic(graph: Graph) -> None:
-    made = chain(graph, 5)
+    made = add_chain(graph, 5)
     executable = graph.instantiate()
     wrong = graph.inside(graph.driver.handle("cuGraphCreate", 0))
-    chain(wrong, 7, memset={"height": 2, "pitch": 32})
+    add_chain(wrong, 7, memset={"height": 2, "pitch": 32})
     assert update(wrong, executable, {})[0] == UPDATE_FAILURE
     assert graph.launch(executable) == 0
     assert graph.number() == 5
     right = graph.inside(graph.driver.handle("cuGraphCreate", 0))
-    chain(right, 8)
+    add_chain(right, 8)
     assert update(right, executable, {}) == FINE
     assert graph.launch(executable) == 0
     assert graph.number() == 8
@@ -177,10 +177,10 @@ def test_mismatched_dependency_is_reported(graph: Graph) -> None:
 
 def test_first_version_updates(graph: Graph) -> None:
     driver = graph.driver
-    chain(graph)
+    add_chain(graph)
     executable = graph.instantiate()
     other = graph.inside(driver.handle("cuGraphCreate", 0))
-    made = other_type(other)
+    made = add_other_type(other)
     node, result = ctypes.c_void_p(1), ctypes.c_int(77)
     outputs = ctypes.byref(node), ctypes.byref(result)
     assert driver.result("cuGraphExecUpdate", executable, other.handle, *outputs) == UPDATE_FAILURE
@@ -190,7 +190,7 @@ def test_first_version_updates(graph: Graph) -> None:
     assert driver.result("cuGraphExecUpdate_v2", None, graph.handle, None) == INVALID_VALUE
 
 
-def with_child(graph: Graph, value: int, count: int = 1) -> tuple[ctypes.c_void_p, Graph]:
+def add_child(graph: Graph, value: int, count: int = 1) -> tuple[ctypes.c_void_p, Graph]:
     child = graph.inside(graph.driver.handle("cuGraphCreate", 0))
     for number in range(count):
         child.store(value, offset=4 * number)
@@ -202,17 +202,17 @@ def with_child(graph: Graph, value: int, count: int = 1) -> tuple[ctypes.c_void_
 
 def test_child_graph_updates_with_parent_and_alone(graph: Graph) -> None:
     driver = graph.driver
-    node, _ = with_child(graph, 1)
+    node, _ = add_child(graph, 1)
     executable = graph.instantiate()
     other = graph.inside(driver.handle("cuGraphCreate", 0))
-    with_child(other, 2)
+    add_child(other, 2)
     assert update(other, executable, {}) == FINE
     assert graph.launch(executable) == 0
     assert graph.number() == 2
     more = graph.inside(driver.handle("cuGraphCreate", 0))
-    _, larger = with_child(more, 3, 2)
+    _, larger = add_child(more, 3, 2)
     assert update(more, executable, {}) == (UPDATE_FAILURE, TOPOLOGY, None)
-    _, alone = with_child(graph.inside(driver.handle("cuGraphCreate", 0)), 4)
+    _, alone = add_child(graph.inside(driver.handle("cuGraphCreate", 0)), 4)
     driver("cuGraphExecChildGraphNodeSetParams", executable, node, alone.handle)
     assert graph.launch(executable) == 0
     assert graph.number() == 4

@@ -93,13 +93,13 @@ class Destroyed:
         self.called.set()
 
 
-def user_object(driver: Driver, destroyed: Destroyed, count: int = 1) -> ctypes.c_void_p:
+def create_user_object(driver: Driver, destroyed: Destroyed, count: int = 1) -> ctypes.c_void_p:
     return driver.handle("cuUserObjectCreate", ctypes.c_void_p(7), destroyed.function, count, 1)
 
 
 def test_user_object_is_destroyed_with_last_reference(driver: Driver) -> None:
     destroyed = Destroyed()
-    made = user_object(driver, destroyed, 2)
+    made = create_user_object(driver, destroyed, 2)
     driver("cuUserObjectRetain", made, 3)
     driver("cuUserObjectRelease", made, 4)
     assert not destroyed.called.wait(0.05)
@@ -111,7 +111,7 @@ def test_user_object_is_destroyed_with_last_reference(driver: Driver) -> None:
 
 def test_user_object_is_referenced_by_graphs_and_clones(graph: Graph) -> None:
     driver, destroyed = graph.driver, Destroyed()
-    made = user_object(driver, destroyed)
+    made = create_user_object(driver, destroyed)
     driver("cuGraphRetainUserObject", graph.handle, made, 1, 1)  # moved
     clone = driver.handle("cuGraphClone", graph.handle)
     executable = graph.instantiate()
@@ -124,7 +124,7 @@ def test_user_object_is_referenced_by_graphs_and_clones(graph: Graph) -> None:
 
 def test_executable_graph_keeps_user_object_alive(graph: Graph) -> None:
     driver, destroyed = graph.driver, Destroyed()
-    made = user_object(driver, destroyed)
+    made = create_user_object(driver, destroyed)
     driver("cuGraphRetainUserObject", graph.handle, made, 2, 0)
     driver("cuUserObjectRelease", made, 1)
     executable = graph.instantiate()
@@ -137,7 +137,7 @@ def test_executable_graph_keeps_user_object_alive(graph: Graph) -> None:
 
 def test_user_object_arguments_are_checked(graph: Graph) -> None:
     driver, destroyed = graph.driver, Destroyed()
-    made, out = user_object(driver, destroyed), ctypes.byref(ctypes.c_void_p())
+    made, out = create_user_object(driver, destroyed), ctypes.byref(ctypes.c_void_p())
     for count, flags in ((1, 0), (0, 1), (1, 2)):
         result = driver.result("cuUserObjectCreate", out, None, destroyed.function, count, flags)
         assert result == INVALID_VALUE

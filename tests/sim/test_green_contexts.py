@@ -23,7 +23,7 @@ class Resource(ctypes.Structure):
     )
 
 
-def whole(driver: Driver) -> Resource:
+def query_device_resource(driver: Driver) -> Resource:
     resource = Resource()
     driver("cuDeviceGetDevResource", 0, ctypes.byref(resource), SM)
     return resource
@@ -33,7 +33,7 @@ def split(
     driver: Driver, minimum: int, groups: int = 1, flags: int = 0, source: Resource | None = None
 ) -> tuple[int, list[Resource], Resource]:
     made, rest, count = (Resource * 64)(), Resource(), ctypes.c_uint(groups)
-    source = whole(driver) if source is None else source
+    source = query_device_resource(driver) if source is None else source
     code = driver.result(
         SPLIT, made, ctypes.byref(count), ctypes.byref(source), ctypes.byref(rest), flags, minimum
     )
@@ -54,7 +54,7 @@ def green(driver: Driver) -> Any:
 
 
 def test_device_resource_reports_multiprocessors(driver: Driver) -> None:
-    resource = whole(driver)
+    resource = query_device_resource(driver)
     count = ctypes.c_int()
     driver("cuDeviceGetAttribute", ctypes.byref(count), 16, 0)
     assert (resource.type, resource.count) == (SM, count.value)
@@ -75,7 +75,7 @@ def test_device_resource_reports_multiprocessors(driver: Driver) -> None:
     [(0, 0, 8), (1, 0, 8), (7, 0, 8), (8, 0, 8), (9, 0, 16), (16, 0, 16), (2, 1, 2), (3, 1, 4), (2, 2, 8)],
 )
 def test_split_rounds_groups_to_scheduling_unit(driver: Driver, minimum: int, flags: int, each: int) -> None:
-    available = whole(driver).count
+    available = query_device_resource(driver).count
     code, (group,), rest = split(driver, minimum, flags=flags)
     assert (code, group.type, group.count) == (0, SM, each)
     assert (rest.type, rest.count) == ((SM, available - each) if available > each else (0, 0))
@@ -84,7 +84,7 @@ def test_split_rounds_groups_to_scheduling_unit(driver: Driver, minimum: int, fl
 
 
 def test_invalid_split_is_refused(driver: Driver) -> None:
-    resource, count = whole(driver), ctypes.c_uint()
+    resource, count = query_device_resource(driver), ctypes.c_uint()
     assert split(driver, resource.count + 1)[0] == 915
     assert split(driver, 8, flags=3)[0] == 1
     assert split(driver, 8, groups=0)[0] == 1
@@ -110,7 +110,7 @@ def test_resource_descriptions_are_checked(driver: Driver) -> None:
 
 def test_invalid_green_context_creation_is_refused(driver: Driver) -> None:
     create, place = "cuGreenCtxCreate", ctypes.byref(ctypes.c_void_p())
-    description = describe(driver, whole(driver))
+    description = describe(driver, query_device_resource(driver))
     assert [driver.result(create, place, description, 0, flags) for flags in (0, 2, 3)] == [1, 1, 1]
     assert driver.result(create, place, description, 1, 1) == 101
     assert driver.result(create, None, description, 0, 1) == 1

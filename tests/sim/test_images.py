@@ -85,7 +85,7 @@ def load(driver: Driver, image: bytes, *more: tuple[int, int], room: int = 600) 
     return Load(code, error.value, values[1] or 0, info.value, values[3] or 0, wall, module)
 
 
-def names(driver: Driver, image: bytes) -> str:
+def load_and_list(driver: Driver, image: bytes) -> str:
     done = load(driver, image)
     assert done.code == 0, done.error
     found = [
@@ -128,13 +128,15 @@ def test_fatbin_ptx_choice_matches_driver(driver: Driver) -> None:
         Entry(PTX, 90, kernel("c", target="sm_90a"), SPECIFIC),
     )
     newer = Entry(PTX, 100, kernel("d", "8.6", "sm_100"))
-    assert names(driver, fatbin(old, plain)) == "b"
-    assert names(driver, fatbin(plain, old)) == "b"
-    assert names(driver, fatbin(old, newer)) == "a"
-    assert names(driver, fatbin(plain, own)) == "c"
-    assert names(driver, fatbin(own, plain)) == "c"
-    assert names(driver, fatbin(plain, Entry(PTX, 90, kernel("d")))) == "d"  # the last of equal entries
-    assert names(driver, fatbin(Entry(CUBIN, 90, b"\x7fELF"), old)) == "a"
+    assert load_and_list(driver, fatbin(old, plain)) == "b"
+    assert load_and_list(driver, fatbin(plain, old)) == "b"
+    assert load_and_list(driver, fatbin(old, newer)) == "a"
+    assert load_and_list(driver, fatbin(plain, own)) == "c"
+    assert load_and_list(driver, fatbin(own, plain)) == "c"
+    assert (
+        load_and_list(driver, fatbin(plain, Entry(PTX, 90, kernel("d")))) == "d"
+    )  # the last of equal entries
+    assert load_and_list(driver, fatbin(Entry(CUBIN, 90, b"\x7fELF"), old)) == "a"
 
 
 @pytest.mark.parametrize("name", ["machine", "lto", "newer"])
@@ -153,7 +155,7 @@ def test_cubin_is_refused_with_explanation(driver: Driver) -> None:
     assert b"machine code" in done.error
 
 
-def patched(name: str, at: int, field: str, value: int) -> bytes:
+def patch_image(name: str, at: int, field: str, value: int) -> bytes:
     image = bytearray((DATA / f"{name}.fatbin").read_bytes())
     struct.pack_into("<" + field, image, at, value)
     return bytes(image)
@@ -179,7 +181,7 @@ def patched(name: str, at: int, field: str, value: int) -> bytes:
 def test_inconsistent_fatbin_is_refused(
     driver: Driver, name: str, at: int, field: str, value: int, code: int
 ) -> None:
-    done = load(driver, patched(name, at, field, value))
+    done = load(driver, patch_image(name, at, field, value))
     assert done.code == code
     assert done.error.startswith(b"error   : ")
     if code == 999:
@@ -264,7 +266,7 @@ def test_bad_image_returns_observed_code(driver: Driver, image: bytes, code: int
 
 @pytest.mark.parametrize("before", [b"\n\n ", b"//x\n", b"/* x\n */", b"\t//a\n/*b*/\r\n"])
 def test_ptx_may_begin_with_blanks_and_comments(driver: Driver, before: bytes) -> None:
-    assert names(driver, before + kernel("a", target="sm_90a")) == "a"
+    assert load_and_list(driver, before + kernel("a", target="sm_90a")) == "a"
 
 
 def test_refused_instruction_is_reported_with_its_line(driver: Driver) -> None:

@@ -226,13 +226,13 @@ answer(count)
 """
 
 
-def exports(sim_path: Path) -> list[str]:
+def list_exports(sim_path: Path) -> list[str]:
     with sim_path.open("rb") as file:
         symbols = ELFFile(file).get_section_by_name(".dynsym").iter_symbols()
         return [symbol.name for symbol in symbols if symbol["st_shndx"] != "SHN_UNDEF"]
 
 
-def beyond_the_header() -> set[str]:
+def list_undeclared_exports() -> set[str]:
     """Return the exports that the header does not declare. Rules cannot name them."""
     source = (ROOT / "sim" / "driver" / "core" / "undeclared.c").read_text()
     return set(re.findall(r"^(?:MISSING\(|CUresult )(cu\w+)", source, re.M))
@@ -240,7 +240,7 @@ def beyond_the_header() -> set[str]:
 
 def test_every_export_can_be_injected(sim_path: Path) -> None:
     """Calls without arguments are safe: an injected failure uses none."""
-    names = sorted(set(exports(sim_path)) - beyond_the_header())
+    names = sorted(set(list_exports(sim_path)) - list_undeclared_exports())
     outcome = isolated(sim_path, EVERY.format(names=names), SIM_INJECT="*=fail(4242)")
     assert outcome.answers == [len(names) - 1]
 
@@ -284,4 +284,4 @@ answer(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 def test_sim_inject_is_the_only_non_cuda_export(sim_path: Path) -> None:
-    assert [name for name in exports(sim_path) if not name.startswith("cu")] == ["simInject"]
+    assert [name for name in list_exports(sim_path) if not name.startswith("cu")] == ["simInject"]

@@ -25,7 +25,7 @@ KERNELS = (
 INVALID, OUT_OF_RESOURCES, HANDLE, TOO_LARGE, NOT_SUPPORTED, CLUSTER = 1, 701, 400, 720, 801, 912
 
 
-def shape(
+def launch_shape(
     driver: Driver,
     name: str,
     grid: tuple[int, ...] = (1, 1, 1),
@@ -40,7 +40,7 @@ def shape(
     "grid", [(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 65536, 1), (1, 1, 65536), (1 << 31, 1, 1)]
 )
 def test_invalid_grid_is_refused(driver: Driver, grid: tuple[int, ...]) -> None:
-    assert shape(driver, "plain", grid=grid) == INVALID
+    assert launch_shape(driver, "plain", grid=grid) == INVALID
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_invalid_grid_is_refused(driver: Driver, grid: tuple[int, ...]) -> None:
     ],
 )
 def test_block_shape_is_checked(driver: Driver, name: str, block: tuple[int, ...], code: int) -> None:
-    assert shape(driver, name, block=block) == code
+    assert launch_shape(driver, name, block=block) == code
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_block_shape_is_checked(driver: Driver, name: str, block: tuple[int, ...
     ],
 )
 def test_shared_memory_above_limit_is_refused(driver: Driver, name: str, shared: int, code: int) -> None:
-    assert shape(driver, name, shared=shared) == code
+    assert launch_shape(driver, name, shared=shared) == code
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,16 @@ def test_invalid_function_is_refused(driver: Driver) -> None:
         assert driver.result(name, None, 1, 1, 1, 1, 1, 1, 0, None, None, None) == HANDLE
 
 
-def cooperative(driver: Driver, grid: int, block: int = 64) -> int:
+def launch_cooperative(driver: Driver, grid: int, block: int = 64) -> int:
     function = driver.function(KERNELS, "plain")
     return driver.result("cuLaunchCooperativeKernel", function, grid, 1, 1, block, 1, 1, 0, None, None)
 
 
 def test_cooperative_grid_must_be_resident(driver: Driver) -> None:
     """The model has 16 multiprocessors with 32 blocks each."""
-    assert cooperative(driver, 512) == 0
-    assert cooperative(driver, 513) == TOO_LARGE
-    assert cooperative(driver, 1_000_000, 2000) == INVALID  # the shape is checked first
+    assert launch_cooperative(driver, 512) == 0
+    assert launch_cooperative(driver, 513) == TOO_LARGE
+    assert launch_cooperative(driver, 1_000_000, 2000) == INVALID  # the shape is checked first
 
 
 def test_multi_device_cooperative_launch_is_refused(driver: Driver) -> None:
@@ -128,7 +128,7 @@ def test_multi_device_cooperative_launch_is_refused(driver: Driver) -> None:
     assert driver.number("cuDeviceGetAttribute", 96, 0) == 0
 
 
-def configured(driver: Driver, *attributes: Attribute, grid: int = 4, function: Any = None) -> int:
+def launch_configured(driver: Driver, *attributes: Attribute, grid: int = 4, function: Any = None) -> int:
     array = (Attribute * max(1, len(attributes)))(*attributes)
     config = Config((grid, 1, 1), (64, 1, 1), 0, None, array, len(attributes))
     function = driver.function(KERNELS, "plain") if function is None else function
@@ -143,13 +143,13 @@ def configured(driver: Driver, *attributes: Attribute, grid: int = 4, function: 
      (1000, INVALID)],
 )  # fmt: skip
 def test_launch_attribute_ids_are_checked(driver: Driver, number: int, code: int) -> None:
-    assert configured(driver, Attribute(number)) == code
+    assert launch_configured(driver, Attribute(number)) == code
 
 
 def test_performance_attributes_are_accepted(driver: Driver) -> None:
     for priority in (0, 1, -5, -6, -100):
-        assert configured(driver, Attribute(8, 0, (priority & 0xFFFFFFFF,))) == 0
-    assert configured(driver, Attribute(6, 0, (1,))) == 0  # programmatic stream serialization
+        assert launch_configured(driver, Attribute(8, 0, (priority & 0xFFFFFFFF,))) == 0
+    assert launch_configured(driver, Attribute(6, 0, (1,))) == 0  # programmatic stream serialization
 
 
 def test_invalid_configuration_is_refused(driver: Driver) -> None:
@@ -159,7 +159,7 @@ def test_invalid_configuration_is_refused(driver: Driver) -> None:
     assert driver.result("cuLaunchKernelEx", ctypes.byref(config), function, None, None) == INVALID
 
 
-def clusters_allowed(grid: int, cluster: tuple[int, int, int]) -> bool:
+def allow_clusters(grid: int, cluster: tuple[int, int, int]) -> bool:
     if cluster == (0, 0, 0):
         return True
     x, y, z = cluster
@@ -172,30 +172,30 @@ def clusters_allowed(grid: int, cluster: tuple[int, int, int]) -> bool:
 )
 @pytest.mark.parametrize("grid", [1, 2, 3, 4, 8, 16, 32, 64])
 def test_cluster_dimensions_are_checked(driver: Driver, grid: int, cluster: tuple[int, int, int]) -> None:
-    expected = 0 if clusters_allowed(grid, cluster) else CLUSTER
-    assert configured(driver, Attribute(4, 0, cluster), grid=grid) == expected
+    expected = 0 if allow_clusters(grid, cluster) else CLUSTER
+    assert launch_configured(driver, Attribute(4, 0, cluster), grid=grid) == expected
 
 
 def test_nonportable_cluster_needs_attribute(driver: Driver) -> None:
     function = driver.function(KERNELS, "plain")
     sixteen = Attribute(4, 0, (16, 1, 1))
-    assert configured(driver, sixteen, grid=32, function=function) == CLUSTER
+    assert launch_configured(driver, sixteen, grid=32, function=function) == CLUSTER
     driver("cuFuncSetAttribute", function, 14, 1)
-    assert configured(driver, sixteen, grid=32, function=function) == 0
-    assert configured(driver, Attribute(4, 0, (32, 1, 1)), grid=32, function=function) == CLUSTER
+    assert launch_configured(driver, sixteen, grid=32, function=function) == 0
+    assert launch_configured(driver, Attribute(4, 0, (32, 1, 1)), grid=32, function=function) == CLUSTER
 
 
 def test_preferred_cluster_dimension_is_checked(driver: Driver) -> None:
-    assert configured(driver, Attribute(11, 0, (1, 1, 1))) == CLUSTER  # no cluster dimension
+    assert launch_configured(driver, Attribute(11, 0, (1, 1, 1))) == CLUSTER  # no cluster dimension
     two, four, three = (Attribute(number, 0, (x, 1, 1)) for number, x in ((4, 2), (11, 4), (11, 3)))
-    assert configured(driver, two, four) == 0
-    assert configured(driver, two, three) == CLUSTER
+    assert launch_configured(driver, two, four) == 0
+    assert launch_configured(driver, two, three) == CLUSTER
 
 
 def test_cooperative_cluster_launch_is_checked(driver: Driver) -> None:
     cooperation, pairs = Attribute(2, 0, (1,)), Attribute(4, 0, (2, 1, 1))
-    assert configured(driver, cooperation, pairs) == 0
-    assert configured(driver, cooperation, grid=1_000_000) == TOO_LARGE
+    assert launch_configured(driver, cooperation, pairs) == 0
+    assert launch_configured(driver, cooperation, grid=1_000_000) == TOO_LARGE
 
 
 CLUSTERS = f"""

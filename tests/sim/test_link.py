@@ -63,13 +63,13 @@ def run(driver: Driver, module: ctypes.c_void_p, name: str, *arguments: int) -> 
     return int(struct.unpack("<I", driver.read(to, 4))[0])
 
 
-def variable(driver: Driver, module: ctypes.c_void_p, name: str) -> int:
+def read_global(driver: Driver, module: ctypes.c_void_p, name: str) -> int:
     address = ctypes.c_uint64()
     driver("cuModuleGetGlobal_v2", ctypes.byref(address), None, module, name.encode())
     return int(struct.unpack("<I", driver.read(address, 4))[0])
 
 
-def reader(name: str, symbol: str, more: str = "") -> bytes:
+def write_reader(name: str, symbol: str, more: str = "") -> bytes:
     """PTX of a kernel that stores the value of a .u32 global."""
     return f"""{HEAD}{more}
 .visible .entry {name}(.param .u64 to)
@@ -84,7 +84,7 @@ def reader(name: str, symbol: str, more: str = "") -> bytes:
 """.encode()
 
 
-def caller(name: str, callee: str, more: str = "") -> bytes:
+def write_caller(name: str, callee: str, more: str = "") -> bytes:
     """PTX of a kernel that stores callee(argument)."""
     return f"""{HEAD}{more}
 .visible .entry {name}(.param .u64 to, .param .u32 value)
@@ -106,7 +106,7 @@ def caller(name: str, callee: str, more: str = "") -> bytes:
 """.encode()
 
 
-def function(linkage: str, name: str, operation: str) -> str:
+def write_function(linkage: str, name: str, operation: str) -> str:
     """PTX of u32 name(u32 value), where `operation` computes %r2 from %r1."""
     return f"""{linkage} .func (.param .b32 result) {name}(.param .b32 value)
 {{
@@ -119,7 +119,7 @@ def function(linkage: str, name: str, operation: str) -> str:
 """
 
 
-def prototype(name: str) -> str:
+def write_prototype(name: str) -> str:
     return f".extern .func (.param .b32 result) {name}(.param .b32 value);\n"
 
 
@@ -135,15 +135,15 @@ def test_separately_compiled_nvcc_objects_link(driver: Driver) -> None:
 
 
 def test_references_to_other_text_resolve(driver: Driver) -> None:
-    uses = caller("call", "triple", prototype("triple"))
-    defines = (HEAD + function(".visible", "triple", "mul.lo.u32 %r2, %r1, 3;")).encode()
+    uses = write_caller("call", "triple", write_prototype("triple"))
+    defines = (HEAD + write_function(".visible", "triple", "mul.lo.u32 %r2, %r1, 3;")).encode()
     for order in ([uses, defines], [defines, uses]):
         assert run(driver, load(driver, *order), "call", 14) == 42
-    uses = reader("get", "value", ".extern .global .align 4 .u32 value;\n")
+    uses = write_reader("get", "value", ".extern .global .align 4 .u32 value;\n")
     defines = (HEAD + ".visible .global .align 4 .u32 value = 77;\n").encode()
     for order in ([uses, defines], [defines, uses]):
         module = load(driver, *order)
-        assert run(driver, module, "get") == variable(driver, module, "value") == 77
+        assert run(driver, module, "get") == read_global(driver, module, "value") == 77
 
 
 def test_initializers_may_reference_each_other(driver: Driver) -> None:
@@ -161,32 +161,32 @@ def test_initializers_may_reference_each_other(driver: Driver) -> None:
 
 def test_static_names_stay_separate(driver: Driver) -> None:
     texts = [
-        caller(
+        write_caller(
             f"call{number}",
             "helper",
             f".global .align 4 .u32 offset = {number};\n"
-            + function("", "helper", "ld.global.u32 %r2, [offset];\n    mad.lo.u32 %r2, %r1, 10, %r2;"),
+            + write_function("", "helper", "ld.global.u32 %r2, [offset];\n    mad.lo.u32 %r2, %r1, 10, %r2;"),
         )
         for number in (1, 2, 3)
     ]
     module = load(driver, *texts)
     assert [run(driver, module, f"call{number}", 5) for number in (1, 2, 3)] == [51, 52, 53]
-    assert variable(driver, module, "offset") == 1  # the first keeps its name
+    assert read_global(driver, module, "offset") == 1  # the first keeps its name
 
 
 def test_static_name_yields_to_visible_name(driver: Driver) -> None:
-    static = reader("get1", "value", ".global .align 4 .u32 value = 5;\n")
-    visible = reader("get2", "value", ".visible .global .align 4 .u32 value = 9;\n")
+    static = write_reader("get1", "value", ".global .align 4 .u32 value = 5;\n")
+    visible = write_reader("get2", "value", ".visible .global .align 4 .u32 value = 9;\n")
     for order in ([static, visible], [visible, static]):
         module = load(driver, *order)
         assert (run(driver, module, "get1"), run(driver, module, "get2")) == (5, 9)
-        assert variable(driver, module, "value") == 9
+        assert read_global(driver, module, "value") == 9
 
 
 def test_static_name_is_invisible_to_other_texts(driver: Driver) -> None:
     done = link(
         driver,
-        reader("get", "value", ".extern .global .align 4 .u32 value;\n"),
+        write_reader("get", "value", ".extern .global .align 4 .u32 value;\n"),
         (HEAD + ".global .align 4 .u32 value = 5;\n").encode(),
     )
     assert (done.added, done.code) == ([0, 0], 300)
@@ -194,13 +194,13 @@ def test_static_name_is_invisible_to_other_texts(driver: Driver) -> None:
 
 def test_static_function_may_have_an_opcode_name(driver: Driver) -> None:
     texts = [
-        caller(
+        write_caller(
             f"call{number}",
             "add",
             ".func (.param .b32 result) add(.param .b32 value);\n"
-            + function("", "add", f"@!%p1 add.u32 %r2, %r1, {number};\n    add.u32 %r2, %r2, 1;").replace(
-                ".reg .b32", ".reg .pred %p<2>;\n    setp.ne.u32 %p1, 0, 0;\n    .reg .b32", 1
-            ),
+            + write_function(
+                "", "add", f"@!%p1 add.u32 %r2, %r1, {number};\n    add.u32 %r2, %r2, 1;"
+            ).replace(".reg .b32", ".reg .pred %p<2>;\n    setp.ne.u32 %p1, 0, 0;\n    .reg .b32", 1),
         )
         for number in (10, 20)
     ]
@@ -210,13 +210,13 @@ def test_static_function_may_have_an_opcode_name(driver: Driver) -> None:
 
 def test_weak_definition_yields(driver: Driver) -> None:
     def weak(value: int) -> bytes:
-        body = function(".weak", "pick", f"add.u32 %r2, %r1, {value};")
-        return caller(f"call{value}", "pick", f".weak .global .align 4 .u32 gv = {value};\n" + body)
+        body = write_function(".weak", "pick", f"add.u32 %r2, %r1, {value};")
+        return write_caller(f"call{value}", "pick", f".weak .global .align 4 .u32 gv = {value};\n" + body)
 
     strong = (
         HEAD
         + ".visible .global .align 4 .u32 gv = 9;\n"
-        + function(".visible", "pick", "add.u32 %r2, %r1, 9;")
+        + write_function(".visible", "pick", "add.u32 %r2, %r1, 9;")
     )
     for order, value in (
         ([weak(1), weak(2)], 1),
@@ -225,20 +225,20 @@ def test_weak_definition_yields(driver: Driver) -> None:
         ([strong.encode(), weak(1), weak(2)], 9),
     ):
         module = load(driver, *order)
-        assert variable(driver, module, "gv") == value
+        assert read_global(driver, module, "gv") == value
         assert [run(driver, module, f"call{number}", 100) for number in (1, 2)] == [100 + value] * 2
 
 
 def test_common_globals_are_merged(driver: Driver) -> None:
     common = ".common .global .align 4 .u32 gv;\n"
-    module = load(driver, reader("get1", "gv", common), reader("get2", "gv", common))
-    assert variable(driver, module, "gv") == 0
+    module = load(driver, write_reader("get1", "gv", common), write_reader("get2", "gv", common))
+    assert read_global(driver, module, "gv") == 0
     strong = (HEAD + ".visible .global .align 4 .u32 gv = 9;\n").encode()
-    module = load(driver, reader("get1", "gv", common), strong)
+    module = load(driver, write_reader("get1", "gv", common), strong)
     assert run(driver, module, "get1") == 9
     size = ctypes.c_size_t()
     large = (HEAD + ".common .global .align 4 .b8 gv[64];\n").encode()
-    module = load(driver, reader("get1", "gv", common), large)
+    module = load(driver, write_reader("get1", "gv", common), large)
     driver("cuModuleGetGlobal_v2", None, ctypes.byref(size), module, b"gv")
     assert size.value == 64
 
@@ -275,8 +275,8 @@ def test_dynamic_shared_memory_is_shared_between_texts(driver: Driver) -> None:
 def test_undefined_references_are_all_reported(driver: Driver) -> None:
     done = link(
         driver,
-        reader("get", "value", ".extern .global .align 4 .u32 value;\n.extern .global .u32 unused;\n"),
-        caller("call", "absent", prototype("absent") + prototype("unused2")),
+        write_reader("get", "value", ".extern .global .align 4 .u32 value;\n.extern .global .u32 unused;\n"),
+        write_caller("call", "absent", write_prototype("absent") + write_prototype("unused2")),
     )
     assert (done.added, done.code) == ([0, 0], 300)
     assert done.error.splitlines() == [
@@ -287,9 +287,9 @@ def test_undefined_references_are_all_reported(driver: Driver) -> None:
 
 def test_undefined_function_fails_load_but_undefined_global_loads(driver: Driver) -> None:
     """A missing function is an error. A global that is only declared becomes a definition."""
-    missing = caller("call", "absent", prototype("absent"))
+    missing = write_caller("call", "absent", write_prototype("absent"))
     assert driver.result("cuModuleLoadData", ctypes.byref(ctypes.c_void_p()), missing) == 218
-    text = reader("get", "value", ".extern .global .align 4 .u32 value;\n")
+    text = write_reader("get", "value", ".extern .global .align 4 .u32 value;\n")
     assert run(driver, driver.handle("cuModuleLoadData", text), "get") == 0
 
 
@@ -306,7 +306,9 @@ def test_conflicting_declarations_fail_link(driver: Driver) -> None:
     assert (done.added, done.code) == ([0, 300], 300)
     assert done.error == "error   : Size doesn't match for 'ev' in 'in2', first specified in 'in1'"
     done = link(
-        driver, caller("call", "f", prototype("f")), (HEAD + ".visible .func f() { ret; }\n").encode()
+        driver,
+        write_caller("call", "f", write_prototype("f")),
+        (HEAD + ".visible .func f() { ret; }\n").encode(),
     )
     assert (done.added, done.code) == ([0, 300], 300)
     assert done.error.startswith("error   : Prototype doesn't match for 'f' in 'in2', first ")

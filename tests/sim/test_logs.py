@@ -22,7 +22,7 @@ def logs(driver: Driver) -> Driver:
     return driver
 
 
-def here(driver: Driver) -> ctypes.c_uint:
+def get_iterator(driver: Driver) -> ctypes.c_uint:
     iterator = ctypes.c_uint()
     driver("cuLogsCurrent", ctypes.byref(iterator), 0)
     return iterator
@@ -46,7 +46,7 @@ def dump(driver: Driver, iterator: Any, size: int = 25600) -> tuple[int, int, st
 
 
 def test_log_arguments_are_checked(logs: Driver) -> None:
-    iterator = here(logs)
+    iterator = get_iterator(logs)
     assert logs.result("cuLogsRegisterCallback", None, None, None) == 1
     assert logs.result("cuLogsUnregisterCallback", None) == 1
     place, size = ctypes.byref(iterator), ctypes.byref(ctypes.c_size_t(64))
@@ -57,7 +57,7 @@ def test_log_arguments_are_checked(logs: Driver) -> None:
 
 
 def test_iterator_returns_later_lines(logs: Driver) -> None:
-    iterator = here(logs)
+    iterator = get_iterator(logs)
     assert dump(logs, iterator) == (0, 0, "")
     refuse(logs, 2)
     code, size, text = dump(logs, iterator)
@@ -68,7 +68,7 @@ def test_iterator_returns_later_lines(logs: Driver) -> None:
 
 
 def test_small_buffer_gets_newest_lines(logs: Driver) -> None:
-    iterator = here(logs)
+    iterator = get_iterator(logs)
     refuse(logs, 3)
     start = iterator.value
     whole = dump(logs, iterator)[2]
@@ -82,13 +82,13 @@ def test_small_buffer_gets_newest_lines(logs: Driver) -> None:
 
 
 def test_oldest_lines_are_overwritten(logs: Driver) -> None:
-    iterator = here(logs)
+    iterator = get_iterator(logs)
     refuse(logs, 500)
     assert 0 < len(LINE.findall(dump(logs, iterator)[2])) < 500
 
 
 def test_log_is_written_to_file(logs: Driver, tmp_path: Path) -> None:
-    iterator, path = here(logs), tmp_path / "log"
+    iterator, path = get_iterator(logs), tmp_path / "log"
     refuse(logs)
     logs("cuLogsDumpToFile", ctypes.byref(iterator), str(path).encode(), 0)
     assert LINE.findall(path.read_text()) == [REFUSED]

@@ -112,7 +112,7 @@ def test_pageable_source_may_change_after_an_asynchronous_copy(driver: Driver) -
     assert driver.read(memory, 1 << 20) == b"a" * (1 << 20)
 
 
-def attribute(driver: Driver, id_: int, address: int, kind: type) -> int:
+def query_attribute(driver: Driver, id_: int, address: int, kind: type) -> int:
     value = kind()
     driver("cuPointerGetAttribute", ctypes.byref(value), id_, ctypes.c_uint64(address))
     return int(value.value or 0)
@@ -123,11 +123,11 @@ def test_pointer_attributes_tell_device_host_and_managed_apart(driver: Driver) -
     host = driver.handle("cuMemHostAlloc", size(256), 0).value
     managed = driver.number("cuMemAllocManaged", size(256), 1, kind=ctypes.c_uint64)
     assert host is not None
-    assert [attribute(driver, 2, p, ctypes.c_uint) for p in (device, host, managed)] == [2, 1, 2]
-    assert [attribute(driver, 8, p, ctypes.c_ubyte) for p in (device, host, managed)] == [0, 0, 1]
-    assert attribute(driver, 11, device + 100, ctypes.c_uint64) == device
-    assert attribute(driver, 12, device + 100, ctypes.c_size_t) == 256
-    assert attribute(driver, 1, device, ctypes.c_void_p) == driver.handle("cuCtxGetCurrent").value
+    assert [query_attribute(driver, 2, p, ctypes.c_uint) for p in (device, host, managed)] == [2, 1, 2]
+    assert [query_attribute(driver, 8, p, ctypes.c_ubyte) for p in (device, host, managed)] == [0, 0, 1]
+    assert query_attribute(driver, 11, device + 100, ctypes.c_uint64) == device
+    assert query_attribute(driver, 12, device + 100, ctypes.c_size_t) == 256
+    assert query_attribute(driver, 1, device, ctypes.c_void_p) == driver.handle("cuCtxGetCurrent").value
     value = ctypes.c_uint()
     on_stack = ctypes.c_uint64(ctypes.addressof(value))
     assert driver.result("cuPointerGetAttribute", ctypes.byref(value), 2, on_stack) == 1
@@ -190,7 +190,7 @@ class Access(ctypes.Structure):
     _fields_ = (("location", Location), ("flags", ctypes.c_int))
 
 
-def physical(driver: Driver) -> ctypes.c_uint64:
+def create_physical(driver: Driver) -> ctypes.c_uint64:
     wanted = Properties(type=1, location=Location(1, 0))
     assert (
         driver.number("cuMemGetAllocationGranularity", ctypes.byref(wanted), 0, kind=ctypes.c_size_t)
@@ -214,7 +214,7 @@ def test_fixed_address_can_be_remapped(driver: Driver) -> None:
     arguments = (size(2 * GRANULE), size(0), ctypes.c_uint64(ARENA), ctypes.c_uint64(0))
     base = driver.number("cuMemAddressReserve", *arguments, kind=ctypes.c_uint64)
     assert base == ARENA
-    first, second = physical(driver), physical(driver)
+    first, second = create_physical(driver), create_physical(driver)
     where = ctypes.c_uint64(base)
     assert driver.result("cuMemsetD8_v2", where, 0, size(1)) == 1, "reserved only"
     map_at(driver, base, first)

@@ -17,66 +17,68 @@ HOST, NOWHERE = -1, -2
 PAGE = 4096
 
 
-def managed(driver: Driver, bytes_: int) -> ctypes.c_uint64:
+def allocate_managed(driver: Driver, bytes_: int) -> ctypes.c_uint64:
     return ctypes.c_uint64(driver.number("cuMemAllocManaged", size(bytes_), 1, kind=ctypes.c_uint64))
 
 
-def ask(driver: Driver, attribute: int, where: ctypes.c_uint64, bytes_: int, count: int = 1) -> list[int]:
+def query_attributes(
+    driver: Driver, attribute: int, where: ctypes.c_uint64, bytes_: int, count: int = 1
+) -> list[int]:
     numbers = (ctypes.c_int * count)(*[77] * count)
     driver("cuMemRangeGetAttribute", numbers, size(4 * count), attribute, where, size(bytes_))
     return list(numbers)
 
 
 def test_advice_query_needs_every_page(driver: Driver) -> None:
-    memory = managed(driver, 8 * PAGE)
+    memory = allocate_managed(driver, 8 * PAGE)
     first = PAGE - memory.value % PAGE  # up to the next page: advice is rounded to pages
     tail = ctypes.c_uint64(memory.value + first)
-    assert ask(driver, READ_MOSTLY, memory, 8 * PAGE) == [0]
+    assert query_attributes(driver, READ_MOSTLY, memory, 8 * PAGE) == [0]
     driver("cuMemAdvise", memory, size(first + 1), SET_READ_MOSTLY, 0)
-    assert ask(driver, READ_MOSTLY, memory, first + PAGE) == [1]
-    assert ask(driver, READ_MOSTLY, memory, first + PAGE + 1) == [0]
+    assert query_attributes(driver, READ_MOSTLY, memory, first + PAGE) == [1]
+    assert query_attributes(driver, READ_MOSTLY, memory, first + PAGE + 1) == [0]
     driver("cuMemAdvise", memory, size(8 * PAGE), SET_READ_MOSTLY, 0)
     driver("cuMemAdvise", ctypes.c_uint64(tail.value + PAGE), size(PAGE), UNSET_READ_MOSTLY, 0)
-    assert ask(driver, READ_MOSTLY, tail, PAGE) == [1]
-    assert ask(driver, READ_MOSTLY, tail, 2 * PAGE) == [0]
-    assert ask(driver, READ_MOSTLY, ctypes.c_uint64(tail.value + 2 * PAGE), PAGE) == [1]
+    assert query_attributes(driver, READ_MOSTLY, tail, PAGE) == [1]
+    assert query_attributes(driver, READ_MOSTLY, tail, 2 * PAGE) == [0]
+    assert query_attributes(driver, READ_MOSTLY, ctypes.c_uint64(tail.value + 2 * PAGE), PAGE) == [1]
 
 
 def test_location_advice_round_trips(driver: Driver) -> None:
-    memory = managed(driver, 4 * PAGE)
+    memory = allocate_managed(driver, 4 * PAGE)
     whole = (memory, size(4 * PAGE))
-    assert ask(driver, PREFERRED, memory, PAGE) == [NOWHERE]
-    assert ask(driver, PREFETCHED, memory, PAGE) == [NOWHERE]
+    assert query_attributes(driver, PREFERRED, memory, PAGE) == [NOWHERE]
+    assert query_attributes(driver, PREFETCHED, memory, PAGE) == [NOWHERE]
     driver("cuMemAdvise", *whole, SET_PREFERRED, HOST)
     driver("cuMemPrefetchAsync", *whole, 0, None)
-    assert ask(driver, PREFERRED, memory, 4 * PAGE) == [HOST]
-    assert ask(driver, PREFERRED_TYPE, memory, 4 * PAGE) == [2]
-    assert ask(driver, PREFETCHED, memory, 4 * PAGE) == [0]
-    assert ask(driver, PREFETCHED_TYPE, memory, 4 * PAGE) == [1]
+    assert query_attributes(driver, PREFERRED, memory, 4 * PAGE) == [HOST]
+    assert query_attributes(driver, PREFERRED_TYPE, memory, 4 * PAGE) == [2]
+    assert query_attributes(driver, PREFETCHED, memory, 4 * PAGE) == [0]
+    assert query_attributes(driver, PREFETCHED_TYPE, memory, 4 * PAGE) == [1]
     driver("cuMemPrefetchAsync", memory, size(PAGE), HOST, None)
-    assert ask(driver, PREFETCHED, memory, PAGE) == [HOST]
-    assert ask(driver, PREFETCHED, memory, 4 * PAGE) == [NOWHERE]
+    assert query_attributes(driver, PREFETCHED, memory, PAGE) == [HOST]
+    assert query_attributes(driver, PREFETCHED, memory, 4 * PAGE) == [NOWHERE]
     driver("cuMemAdvise", *whole, UNSET_PREFERRED, 5)
-    assert ask(driver, PREFERRED, memory, PAGE) == [NOWHERE]
+    assert query_attributes(driver, PREFERRED, memory, PAGE) == [NOWHERE]
     driver("cuMemAdvise", *whole, SET_ACCESSED, 0)
     driver("cuMemAdvise", memory, size(PAGE), SET_ACCESSED, HOST)
-    assert ask(driver, ACCESSED_BY, memory, 4 * PAGE, 3) == [0, NOWHERE, NOWHERE]
-    assert ask(driver, ACCESSED_BY, memory, 16, 3) == [0, HOST, NOWHERE]
+    assert query_attributes(driver, ACCESSED_BY, memory, 4 * PAGE, 3) == [0, NOWHERE, NOWHERE]
+    assert query_attributes(driver, ACCESSED_BY, memory, 16, 3) == [0, HOST, NOWHERE]
     driver("cuMemAdvise", *whole, UNSET_ACCESSED, 0)
-    assert ask(driver, ACCESSED_BY, memory, 16, 2) == [HOST, NOWHERE]
+    assert query_attributes(driver, ACCESSED_BY, memory, 16, 2) == [HOST, NOWHERE]
 
 
 def test_reused_memory_has_no_advice(driver: Driver) -> None:
-    memory = managed(driver, PAGE)
+    memory = allocate_managed(driver, PAGE)
     driver("cuMemAdvise", memory, size(PAGE), SET_READ_MOSTLY, 0)
     driver("cuMemFree_v2", memory)
-    again = managed(driver, PAGE)
+    again = allocate_managed(driver, PAGE)
     assert again.value == memory.value, "the address must be reused"
-    assert ask(driver, READ_MOSTLY, again, PAGE) == [0]
+    assert query_attributes(driver, READ_MOSTLY, again, PAGE) == [0]
 
 
 def test_several_attributes_query_together(driver: Driver) -> None:
-    memory = managed(driver, PAGE)
+    memory = allocate_managed(driver, PAGE)
     driver("cuMemAdvise", memory, size(PAGE), SET_READ_MOSTLY, 0)
     first, second = ctypes.c_int(), (ctypes.c_int * 2)()
     data = (ctypes.c_void_p * 2)(ctypes.addressof(first), ctypes.addressof(second))
@@ -89,7 +91,7 @@ def test_several_attributes_query_together(driver: Driver) -> None:
 
 
 def test_invalid_hints_are_refused(driver: Driver) -> None:
-    memory, other, number = managed(driver, PAGE), driver.allocate(PAGE), ctypes.c_int()
+    memory, other, number = allocate_managed(driver, PAGE), driver.allocate(PAGE), ctypes.c_int()
 
     def get(where: ctypes.c_uint64, bytes_: int, attribute: int, room: int) -> int:
         arguments = (size(room), attribute, where, size(bytes_))
@@ -115,7 +117,7 @@ def test_prefetch_batches_are_checked(driver: Driver) -> None:
     if not hasattr(driver.library, "cuMemPrefetchBatchAsync"):
         pytest.skip("built with a header before CUDA 13.0")
     stream = driver.handle("cuStreamCreate", 0)
-    memory = [managed(driver, PAGE) for _ in "abc"]
+    memory = [allocate_managed(driver, PAGE) for _ in "abc"]
     where = (ctypes.c_uint64 * 3)(*(address.value for address in memory))
     sizes = (ctypes.c_size_t * 3)(PAGE, PAGE, PAGE)
     places = (Location * 2)(Location(1, 0), Location(2, 0))
@@ -126,10 +128,10 @@ def test_prefetch_batches_are_checked(driver: Driver) -> None:
         return driver.result(name, *arguments)
 
     assert batch("cuMemPrefetchBatchAsync") == 0
-    assert [ask(driver, PREFETCHED, address, PAGE)[0] for address in memory] == [0, 0, HOST]
+    assert [query_attributes(driver, PREFETCHED, address, PAGE)[0] for address in memory] == [0, 0, HOST]
     places[1] = Location(1, 0)
     assert batch("cuMemDiscardAndPrefetchBatchAsync") == 0
-    assert ask(driver, PREFETCHED, memory[2], PAGE) == [0]
+    assert query_attributes(driver, PREFETCHED, memory[2], PAGE) == [0]
     places[0] = Location(2, 0)
     assert batch("cuMemPrefetchBatchAsync", flags=1) == INVALID_VALUE
     assert batch("cuMemPrefetchBatchAsync", on=None) == INVALID_VALUE
@@ -137,7 +139,7 @@ def test_prefetch_batches_are_checked(driver: Driver) -> None:
     assert batch("cuMemPrefetchBatchAsync") == INVALID_VALUE
     first[1], sizes[2] = 2, PAGE + 1
     assert batch("cuMemPrefetchBatchAsync") == INVALID_VALUE
-    assert ask(driver, PREFETCHED, memory[0], PAGE) == [0], "the whole batch is refused"
+    assert query_attributes(driver, PREFETCHED, memory[0], PAGE) == [0], "the whole batch is refused"
     arguments = (size(3), ctypes.c_ulonglong(0), stream)
     assert driver.result("cuMemDiscardBatchAsync", where, sizes, *arguments) == INVALID_VALUE
     sizes[2] = PAGE
@@ -147,7 +149,7 @@ def test_prefetch_batches_are_checked(driver: Driver) -> None:
 def test_location_query_returns_most_common_place(driver: Driver) -> None:
     if not hasattr(driver.library, "cuMemGetLocationInfo"):
         pytest.skip("built with a header before CUDA 13.4")
-    memory = managed(driver, 4 * PAGE)
+    memory = allocate_managed(driver, 4 * PAGE)
     places = (Location * 3)(*[Location(9, 9)] * 3)
 
     def get(where: ctypes.c_uint64, bytes_: int, summary: int, step: int) -> int:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from .conftest import Driver
-from .test_memory import GRANULE, attribute, map_at, size
-from .test_memory_sharing import create, from_pool, make_pool, none
+from .test_memory import GRANULE, map_at, query_attribute, size
+from .test_memory_sharing import allocate_from_pool, create, make_pool, none
 
 INVALID_VALUE, NOT_SUPPORTED, REGISTERED = 1, 801, 712
 CONTEXT, TYPE, DEVICE_POINTER, HOST_POINTER, TOKENS, SYNC, BUFFER = 1, 2, 3, 4, 5, 6, 7
@@ -23,11 +23,11 @@ KINDS |= {IPC: ctypes.c_ubyte, MAPPED: ctypes.c_ubyte, RDMA: ctypes.c_ubyte, DEC
 KINDS |= {ACCESS: ctypes.c_uint, LOCALITY: ctypes.c_int}
 
 
-def ask(driver: Driver, id_: int, address: int) -> int:
-    return attribute(driver, id_, address, KINDS.get(id_, ctypes.c_uint64))
+def query_attribute_value(driver: Driver, id_: int, address: int) -> int:
+    return query_attribute(driver, id_, address, KINDS.get(id_, ctypes.c_uint64))
 
 
-def refused(driver: Driver, id_: int, address: int) -> int:
+def query_result(driver: Driver, id_: int, address: int) -> int:
     return driver.result(
         "cuPointerGetAttribute", ctypes.byref((ctypes.c_uint64 * 2)()), id_, ctypes.c_uint64(address)
     )
@@ -35,26 +35,30 @@ def refused(driver: Driver, id_: int, address: int) -> int:
 
 def test_plain_memory_attributes_match_allocation(driver: Driver) -> None:
     memory = driver.allocate(256).value
-    found = {id_: ask(driver, id_, memory + 9) for id_ in range(1, 21) if id_ not in (TOKENS, HOST_POINTER)}
+    found = {
+        id_: query_attribute_value(driver, id_, memory + 9)
+        for id_ in range(1, 21)
+        if id_ not in (TOKENS, HOST_POINTER)
+    }
     assert found.pop(BUFFER) == found.pop(BLOCK) != 0
     assert found.pop(CONTEXT) == driver.handle("cuCtxGetCurrent").value
     zero = dict.fromkeys((SYNC, 8, ORDINAL, IPC, HANDLES, RDMA, POOL), 0)
     extent = {START: memory, LENGTH: 256, MAPPING_START: memory, MAPPING_SIZE: 256}
     assert found == {TYPE: 2, DEVICE_POINTER: memory + 9, MAPPED: 1, ACCESS: 3, **zero, **extent}
-    assert refused(driver, HOST_POINTER, memory) == INVALID_VALUE
-    assert refused(driver, TOKENS, memory) == NOT_SUPPORTED
-    assert refused(driver, 0, memory) == INVALID_VALUE
-    assert refused(driver, 999, memory) == INVALID_VALUE
-    assert refused(driver, TYPE, memory + 256) == INVALID_VALUE
+    assert query_result(driver, HOST_POINTER, memory) == INVALID_VALUE
+    assert query_result(driver, TOKENS, memory) == NOT_SUPPORTED
+    assert query_result(driver, 0, memory) == INVALID_VALUE
+    assert query_result(driver, 999, memory) == INVALID_VALUE
+    assert query_result(driver, TYPE, memory + 256) == INVALID_VALUE
 
 
 def test_allocation_ids_are_unique(driver: Driver) -> None:
     first = driver.allocate(64)
-    number = ask(driver, BUFFER, first.value)
+    number = query_attribute_value(driver, BUFFER, first.value)
     driver("cuMemFree_v2", first)
     second = driver.allocate(64)
     assert second.value == first.value
-    assert ask(driver, BUFFER, second.value) != number
+    assert query_attribute_value(driver, BUFFER, second.value) != number
 
 
 def test_mapping_and_reservation_attributes_differ(driver: Driver) -> None:
@@ -63,13 +67,25 @@ def test_mapping_and_reservation_attributes_differ(driver: Driver) -> None:
     memory, at = create(driver), base + GRANULE
     map_at(driver, at, memory)
     map_at(driver, at + GRANULE, memory)
-    assert [ask(driver, id_, at + 5) for id_ in (START, LENGTH)] == [base, 3 * GRANULE]
-    assert [ask(driver, id_, at + 5) for id_ in (MAPPING_START, MAPPING_SIZE)] == [at, GRANULE]
-    assert [ask(driver, id_, at) for id_ in (MAPPED, HANDLES, ACCESS, CONTEXT)] == [1, 1, 3, 0]
-    assert ask(driver, BLOCK, at) == ask(driver, BLOCK, at + GRANULE)
-    assert ask(driver, BUFFER, at) != ask(driver, BUFFER, at + GRANULE)
-    assert [ask(driver, id_, base) for id_ in (MAPPED, START, LENGTH)] == [0, base, 3 * GRANULE]
-    assert refused(driver, TYPE, base) == INVALID_VALUE
+    assert [query_attribute_value(driver, id_, at + 5) for id_ in (START, LENGTH)] == [base, 3 * GRANULE]
+    assert [query_attribute_value(driver, id_, at + 5) for id_ in (MAPPING_START, MAPPING_SIZE)] == [
+        at,
+        GRANULE,
+    ]
+    assert [query_attribute_value(driver, id_, at) for id_ in (MAPPED, HANDLES, ACCESS, CONTEXT)] == [
+        1,
+        1,
+        3,
+        0,
+    ]
+    assert query_attribute_value(driver, BLOCK, at) == query_attribute_value(driver, BLOCK, at + GRANULE)
+    assert query_attribute_value(driver, BUFFER, at) != query_attribute_value(driver, BUFFER, at + GRANULE)
+    assert [query_attribute_value(driver, id_, base) for id_ in (MAPPED, START, LENGTH)] == [
+        0,
+        base,
+        3 * GRANULE,
+    ]
+    assert query_result(driver, TYPE, base) == INVALID_VALUE
     start, length = ctypes.c_uint64(), ctypes.c_size_t()
     inside = ctypes.c_uint64(at + 77)
     driver("cuMemGetAddressRange_v2", ctypes.byref(start), ctypes.byref(length), inside)
@@ -81,8 +97,8 @@ def test_mapping_and_reservation_attributes_differ(driver: Driver) -> None:
 
 def test_pool_allocation_returns_pool_handle(driver: Driver) -> None:
     pool = make_pool(driver, 0)
-    memory = from_pool(driver, pool, 64)
-    assert ask(driver, POOL, memory.value) == pool.value
+    memory = allocate_from_pool(driver, pool, 64)
+    assert query_attribute_value(driver, POOL, memory.value) == pool.value
     driver("cuMemFree_v2", memory)
 
 
@@ -90,7 +106,7 @@ def test_sync_memops_round_trips(driver: Driver) -> None:
     memory = driver.allocate(64)
     for value in (1, 0):
         driver("cuPointerSetAttribute", ctypes.byref(ctypes.c_uint(value)), SYNC, memory)
-        assert ask(driver, SYNC, memory.value) == value
+        assert query_attribute_value(driver, SYNC, memory.value) == value
     one = ctypes.byref(ctypes.c_uint(1))
     assert driver.result("cuPointerSetAttribute", one, TYPE, memory) == INVALID_VALUE
     assert driver.result("cuPointerSetAttribute", one, SYNC, ctypes.c_uint64(64)) == INVALID_VALUE
@@ -142,7 +158,7 @@ def test_pitched_allocation_aligns_rows(driver: Driver) -> None:
     driver("cuMemAllocPitch_v2", *both, size(100), size(7), 4)
     assert pitch.value >= 100
     assert pitch.value % 512 == 0
-    assert ask(driver, LENGTH, address.value) == 7 * pitch.value
+    assert query_attribute_value(driver, LENGTH, address.value) == 7 * pitch.value
     assert driver.result("cuMemAllocPitch_v2", *both, size(100), size(7), 3) == INVALID_VALUE
     assert driver.result("cuMemAllocPitch_v2", *both, size(100), size(0), 4) == INVALID_VALUE
     assert driver.result("cuMemAllocPitch_v2", None, both[1], size(100), size(7), 4) == INVALID_VALUE

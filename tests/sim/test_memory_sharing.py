@@ -143,7 +143,7 @@ def make_pool(driver: Driver, handles: int, limit: int = 0) -> ctypes.c_void_p:
     return driver.handle("cuMemPoolCreate", ctypes.byref(wanted))
 
 
-def from_pool(driver: Driver, pool: ctypes.c_void_p, bytes_: int) -> ctypes.c_uint64:
+def allocate_from_pool(driver: Driver, pool: ctypes.c_void_p, bytes_: int) -> ctypes.c_uint64:
     return ctypes.c_uint64(
         driver.number("cuMemAllocFromPoolAsync", size(bytes_), pool, None, kind=ctypes.c_uint64)
     )
@@ -151,8 +151,8 @@ def from_pool(driver: Driver, pool: ctypes.c_void_p, bytes_: int) -> ctypes.c_ui
 
 def test_exported_pool_allocation_is_shared_with_process(driver: Driver, sim_path: Path) -> None:
     pool = make_pool(driver, POSIX)
-    driver("cuMemFreeAsync", from_pool(driver, pool, 5000), None)
-    first, memory = from_pool(driver, pool, 100), from_pool(driver, pool, 100)
+    driver("cuMemFreeAsync", allocate_from_pool(driver, pool, 5000), None)
+    first, memory = allocate_from_pool(driver, pool, 100), allocate_from_pool(driver, pool, 100)
     driver.write(first, b"an other")
     driver.write(memory, b"exported")
     descriptor = driver.number("cuMemPoolExportToShareableHandle", pool, POSIX, none())
@@ -172,7 +172,7 @@ def test_exported_pool_allocation_is_shared_with_process(driver: Driver, sim_pat
 
 def test_pool_pointer_imports_once_from_its_pool(driver: Driver) -> None:
     pool, stranger = make_pool(driver, POSIX), make_pool(driver, POSIX)
-    memory = from_pool(driver, pool, 64)
+    memory = allocate_from_pool(driver, pool, 64)
     data, address = ctypes.create_string_buffer(64), ctypes.c_uint64()
     driver("cuMemPoolExportPointer", data, memory)
     imported = []
@@ -198,7 +198,7 @@ def test_pool_pointer_imports_once_from_its_pool(driver: Driver) -> None:
 
 def test_export_of_private_pool_is_refused(driver: Driver) -> None:
     pool, out = make_pool(driver, 0), ctypes.create_string_buffer(64)
-    memory = from_pool(driver, pool, 64)
+    memory = allocate_from_pool(driver, pool, 64)
     assert driver.result("cuMemPoolExportToShareableHandle", out, pool, POSIX, none()) == INVALID_VALUE
     assert driver.result("cuMemPoolExportPointer", out, memory) == INVALID_VALUE
     assert driver.result("cuMemPoolExportPointer", out, driver.allocate(64)) == INVALID_VALUE
@@ -221,14 +221,14 @@ def test_pool_keeps_memory_up_to_threshold(driver: Driver, handles: int) -> None
         return [*found, before - free.value]
 
     driver("cuMemPoolSetAttribute", pool, 4, ctypes.byref(ctypes.c_uint64(1 << 40)))
-    first, second = from_pool(driver, pool, 1024), from_pool(driver, pool, 2048)
+    first, second = allocate_from_pool(driver, pool, 1024), allocate_from_pool(driver, pool, 2048)
     address = ctypes.c_uint64()
     arguments = (ctypes.byref(address), size(1 << 20), pool, None)
     assert driver.result("cuMemAllocFromPoolAsync", *arguments) == 2, "beyond the pool's limit"
     driver("cuMemFree_v2", first)
     driver("cuMemFree_v2", second)
     assert amounts() == [3072, 3072, 0, 3072, 3072]
-    first = from_pool(driver, pool, 512)
+    first = allocate_from_pool(driver, pool, 512)
     assert amounts() == [3072, 3072, 512, 3072, 3072]
     driver("cuMemPoolTrimTo", pool, size(1024))
     assert amounts() == [1024, 3072, 512, 3072, 1024]

@@ -21,7 +21,7 @@ LEGACY, NON_BLOCKING = None, 1
 
 
 @contextmanager
-def held(driver: Driver, stream: ctypes.c_void_p | None) -> Iterator[None]:
+def hold_stream(driver: Driver, stream: ctypes.c_void_p | None) -> Iterator[None]:
     """Keep a stream busy until the block ends."""
     gate = threading.Event()
     function = HOST_FUNCTION(lambda _: (gate.wait(20), None)[1])
@@ -33,19 +33,19 @@ def held(driver: Driver, stream: ctypes.c_void_p | None) -> Iterator[None]:
         driver("cuStreamSynchronize", stream)
 
 
-def mark(driver: Driver, stream: ctypes.c_void_p | None) -> ctypes.c_void_p:
+def record_event(driver: Driver, stream: ctypes.c_void_p | None) -> ctypes.c_void_p:
     event = driver.handle("cuEventCreate", 0)
     driver("cuEventRecord", event, stream)
     return event
 
 
-def soon(driver: Driver, event: ctypes.c_void_p) -> int:
+def wait_for_event(driver: Driver, event: ctypes.c_void_p) -> int:
     """Return the event's state, waiting for a while for it to happen."""
     wait_until(lambda: driver.result("cuEventQuery", event) != NOT_READY)
     return driver.result("cuEventQuery", event)
 
 
-def still(driver: Driver, event: ctypes.c_void_p) -> int:
+def query_after_delay(driver: Driver, event: ctypes.c_void_p) -> int:
     """Return the event's state after enough time for a premature completion."""
     time.sleep(0.05)
     return driver.result("cuEventQuery", event)
@@ -63,8 +63,8 @@ def test_work_of_one_stream_runs_in_order(driver: Driver) -> None:
 
 def test_non_blocking_streams_do_not_wait_for_each_other(driver: Driver) -> None:
     one, other = (driver.handle("cuStreamCreate", NON_BLOCKING) for _ in range(2))
-    with held(driver, one):
-        assert soon(driver, mark(driver, other)) == 0
+    with hold_stream(driver, one):
+        assert wait_for_event(driver, record_event(driver, other)) == 0
         assert driver.result("cuStreamQuery", one) == NOT_READY
     assert driver.result("cuStreamQuery", one) == 0
 
@@ -72,25 +72,25 @@ def test_non_blocking_streams_do_not_wait_for_each_other(driver: Driver) -> None
 @pytest.mark.parametrize(("flags", "waits"), [(0, True), (NON_BLOCKING, False)])
 def test_legacy_stream_waits_for_blocking_streams_only(driver: Driver, flags: int, waits: bool) -> None:
     stream = driver.handle("cuStreamCreate", flags)
-    with held(driver, stream):
-        event = mark(driver, LEGACY)
-        assert (still if waits else soon)(driver, event) == (NOT_READY if waits else 0)
-    assert soon(driver, event) == 0
+    with hold_stream(driver, stream):
+        event = record_event(driver, LEGACY)
+        assert (query_after_delay if waits else wait_for_event)(driver, event) == (NOT_READY if waits else 0)
+    assert wait_for_event(driver, event) == 0
 
 
 @pytest.mark.parametrize(("flags", "waits"), [(0, True), (NON_BLOCKING, False)])
 def test_blocking_streams_wait_for_the_legacy_stream(driver: Driver, flags: int, waits: bool) -> None:
     stream = driver.handle("cuStreamCreate", flags)
-    with held(driver, LEGACY):
-        event = mark(driver, stream)
-        assert (still if waits else soon)(driver, event) == (NOT_READY if waits else 0)
-    assert soon(driver, event) == 0
+    with hold_stream(driver, LEGACY):
+        event = record_event(driver, stream)
+        assert (query_after_delay if waits else wait_for_event)(driver, event) == (NOT_READY if waits else 0)
+    assert wait_for_event(driver, event) == 0
 
 
 def test_blocking_streams_do_not_wait_for_each_other(driver: Driver) -> None:
     one, other = (driver.handle("cuStreamCreate", 0) for _ in range(2))
-    with held(driver, one):
-        assert soon(driver, mark(driver, other)) == 0
+    with hold_stream(driver, one):
+        assert wait_for_event(driver, record_event(driver, other)) == 0
 
 
 def test_per_thread_stream_waits_for_legacy_stream(driver: Driver) -> None:
@@ -99,27 +99,27 @@ def test_per_thread_stream_waits_for_legacy_stream(driver: Driver) -> None:
     driver("cuStreamGetId_ptsz", None, ctypes.byref(own))
     assert legacy.value != own.value
     event = driver.handle("cuEventCreate", 0)
-    with held(driver, LEGACY):
+    with hold_stream(driver, LEGACY):
         driver("cuEventRecord_ptsz", event, None)
-        assert still(driver, event) == NOT_READY
-    assert soon(driver, event) == 0
+        assert query_after_delay(driver, event) == NOT_READY
+    assert wait_for_event(driver, event) == 0
 
 
 def test_stream_waits_for_event_of_other_stream(driver: Driver) -> None:
     one, other = (driver.handle("cuStreamCreate", NON_BLOCKING) for _ in range(2))
-    with held(driver, one):
-        driver("cuStreamWaitEvent", other, mark(driver, one), 0)
-        after = mark(driver, other)
-        assert still(driver, after) == NOT_READY
-    assert soon(driver, after) == 0
+    with hold_stream(driver, one):
+        driver("cuStreamWaitEvent", other, record_event(driver, one), 0)
+        after = record_event(driver, other)
+        assert query_after_delay(driver, after) == NOT_READY
+    assert wait_for_event(driver, after) == 0
 
 
 def test_events_measure_elapsed_time(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
     function = HOST_FUNCTION(lambda _: time.sleep(0.05))
-    start = mark(driver, stream)
+    start = record_event(driver, stream)
     driver("cuLaunchHostFunc", stream, function, None)
-    end = mark(driver, stream)
+    end = record_event(driver, stream)
     milliseconds = ctypes.c_float()
     assert driver.result("cuEventElapsedTime_v2", ctypes.byref(milliseconds), start, end) == NOT_READY
     driver("cuEventSynchronize", end)
@@ -179,11 +179,11 @@ def test_stream_waits_for_value_in_memory(driver: Driver) -> None:
     driver("cuMemsetD32_v2", word, 0, ctypes.c_size_t(1))
     driver("cuCtxSynchronize")
     driver("cuStreamWaitValue32_v2", stream, word, 5, 0)
-    event = mark(driver, stream)
-    assert still(driver, event) == NOT_READY
+    event = record_event(driver, stream)
+    assert query_after_delay(driver, event) == NOT_READY
     other = driver.handle("cuStreamCreate", NON_BLOCKING)
     driver("cuStreamWriteValue32_v2", other, word, 5, 0)
-    assert soon(driver, event) == 0
+    assert wait_for_event(driver, event) == 0
 
 
 def test_stream_priority_is_clamped(driver: Driver) -> None:

@@ -46,7 +46,7 @@ _HIDDEN = [
     *(f"hidden_global_offset_{axis}" for axis in "xyz"),
     *("hidden_hostcall_buffer", "hidden_none", "hidden_none", "hidden_multigrid_sync_arg"),
 ]
-"""What clang adds to every kernel of a v4 code object, eight bytes each."""
+"""Hidden arguments that clang adds to every kernel of a v4 code object, eight bytes each."""
 
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\((.*?)\))?([^{]*)\{", re.DOTALL)
 _PARAMETER = re.compile(
@@ -81,7 +81,7 @@ class Variable:
 
 
 def compile_ptx(source: str, *, target: int = 75) -> str:
-    """PTX of a kernel source, by NVRTC; a test that needs it is skipped where there is none."""
+    """PTX of a kernel source, by NVRTC; the test is skipped if NVRTC is not installed."""
     if nvrtc.library() is None:
         pytest.skip("no NVRTC: pip install nvidia-cuda-nvrtc")
     return nvrtc.compile_text(source.encode(), "kernel.cu", target).rstrip(b"\0").decode()
@@ -140,7 +140,7 @@ def code_object(ptx: str, target: str = "sim") -> bytes:
 
 
 def bundle(entries: Mapping[str, bytes], align: int = 4096) -> bytes:
-    """What clang-offload-bundler makes of `entries`, in their order."""
+    """The output of clang-offload-bundler for `entries`, in their order."""
     head = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(entries))
     end = len(head) + sum(24 + len(target.encode()) for target in entries)
     body = bytearray()

@@ -38,7 +38,7 @@ class FetchError(Exception):
 
 
 def fetch(folder: Path) -> None:
-    """Unpack the packages into `folder`, all or none. What was unpacked before stays if it was the same."""
+    """Unpack the packages into `folder`, all or none. An equal earlier set of packages stays."""
     marker = folder / MARKER
     wanted = "\n".join(PACKAGES) + "\n"
     if marker.is_file() and marker.read_text() == wanted:

@@ -1,4 +1,4 @@
-"""What hipcc adds to a program's host code, as C: the bundle, its wrapper, kernel handles and their registration.
+"""Code that hipcc adds to a program's host code, as C: the bundle, its wrapper, kernel handles and their registration.
 
 After clang's CodeGen/CGCUDANV.cpp (makeModuleCtorFunction, makeRegisterGlobalsFn): a constructor registers the wrapper
 in `.hipFatBinSegment`, then every kernel by the address of a handle that bears the kernel's name, then every variable.

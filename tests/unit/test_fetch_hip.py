@@ -65,9 +65,7 @@ def test_packages_are_unpacked_once(tmp_path: Path, programs: Path) -> None:
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".hip-")] == []
 
 
-def test_signatures_are_asked_for_and_nothing_of_the_system_is_written(
-    tmp_path: Path, programs: Path
-) -> None:
+def test_fetch_checks_signatures_and_leaves_the_system_alone(tmp_path: Path, programs: Path) -> None:
     asked = pretend(programs)
     assert fetch(tmp_path / "hip", programs).returncode == 0
     for line in asked.read_text().splitlines():
@@ -83,7 +81,7 @@ def test_signatures_are_asked_for_and_nothing_of_the_system_is_written(
         ("exit 0", "apt-get gave 0 of"),
     ],
 )
-def test_what_cannot_be_had_is_said_in_one_line(tmp_path: Path, programs: Path, then: str, said: str) -> None:
+def test_failed_fetch_is_reported_in_one_line(tmp_path: Path, programs: Path, then: str, said: str) -> None:
     pretend(programs, then)
     done = fetch(tmp_path / "hip", programs)
     assert done.returncode == 0
@@ -91,7 +89,7 @@ def test_what_cannot_be_had_is_said_in_one_line(tmp_path: Path, programs: Path, 
     assert not (tmp_path / "hip").exists()
 
 
-def test_in_ci_it_is_an_error_if_there_is_apt(tmp_path: Path, programs: Path) -> None:
+def test_failed_fetch_in_ci_is_an_error_with_apt(tmp_path: Path, programs: Path) -> None:
     assert fetch(tmp_path / "hip", programs, ci="true").returncode == 0  # no apt-get: nothing to be done
     pretend(programs, "exit 100")
     done = fetch(tmp_path / "hip", programs, ci="true")

@@ -1,4 +1,4 @@
-"""benchguard.region(): what a value says of its memory, and nothing at all where nobody records."""
+"""benchguard.region(): memory of values, and regions in processes that are not recorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchguard.region import Memory, memory_of
 
 @dataclass
 class Tensor:
-    """What torch.Tensor has."""
+    """The attributes of torch.Tensor that region() reads."""
 
     shape: tuple[int, ...]
     steps: tuple[int, ...]
@@ -34,7 +34,7 @@ class Tensor:
 
 @dataclass
 class Array:
-    """What CuPy's and Numba's arrays have."""
+    """The attributes of CuPy's and Numba's arrays that region() reads."""
 
     shape: tuple[int, ...]
     typestr: str = "<f4"
@@ -70,7 +70,7 @@ class Array:
         (Array((3,), "<u2"), Memory(0x1000, 6, "uint16", (3,))),
     ],
 )
-def test_a_value_is_where_its_elements_are(value: object, memory: Memory) -> None:
+def test_value_gives_range_of_its_elements(value: object, memory: Memory) -> None:
     assert memory_of("x", value) == memory
 
 
@@ -78,14 +78,16 @@ def test_a_value_is_where_its_elements_are(value: object, memory: Memory) -> Non
     "value",
     [None, 5, "text", [1, 2], (1, 2, 3), (-1, 4), (1 << 64, 4), (0, -1), b"bytes", Tensor((4,), (1,), is_cuda=False)],
 )  # fmt: skip
-def test_anything_else_is_refused_by_its_name(value: object) -> None:
+def test_value_without_device_memory_is_refused(value: object) -> None:
     with pytest.raises(benchguard.RegionError, match="x: "):
         memory_of("x", value)
 
 
 @pytest.mark.parametrize("choice", [{}, {"NEUTRINO_CAPTURE": "/tmp", "NEUTRINO_REGION": "launches=0:1"}])
-def test_a_process_that_is_not_recorded(monkeypatch: pytest.MonkeyPatch, choice: dict[str, str]) -> None:
-    """Nothing happens, not even to values that are none, unless a recording is required."""
+def test_region_without_recording_does_nothing(
+    monkeypatch: pytest.MonkeyPatch, choice: dict[str, str]
+) -> None:
+    """Invalid values are ignored too, unless a recording is required."""
     for name in ("NEUTRINO_CAPTURE", "NEUTRINO_REGION"):
         monkeypatch.delenv(name, raising=False)
     for name, value in choice.items():
@@ -99,14 +101,14 @@ def test_a_process_that_is_not_recorded(monkeypatch: pytest.MonkeyPatch, choice:
         pass
 
 
-def test_a_range_where_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_range_without_recording_checks_only_role(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEUTRINO_CAPTURE", raising=False)
     benchguard.region_range("y", None, "output")
     with pytest.raises(benchguard.RegionError, match="role 'result' is invalid; give input, output, state"):
         benchguard.region_range("y", (0x1000, 4), "result")  # type: ignore[arg-type]
 
 
-def test_a_process_without_the_shim(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_region_without_shim_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that was started without LD_PRELOAD."""
     monkeypatch.setenv("NEUTRINO_CAPTURE", "/tmp")
     monkeypatch.setenv("NEUTRINO_REGION", "program")
@@ -114,8 +116,8 @@ def test_a_process_without_the_shim(monkeypatch: pytest.MonkeyPatch) -> None:
         assert recorded is False
 
 
-def test_the_import_stays_cheap() -> None:
-    """A program that is timed imports it: nothing heavy comes along."""
+def test_package_import_loads_nothing_heavy() -> None:
+    """Timed programs import benchguard, so the import must be cheap."""
     heavy = "numpy torch click rich zstandard cffi"
     code = f"import sys, benchguard; print([name for name in {heavy.split()!r} if name in sys.modules])"
     done = subprocess.run(

@@ -1,7 +1,7 @@
-"""Called in the confined process: opens a submission, calls it for each case and has two calls recorded.
+"""Load a submission in the sandboxed process, call it for each case, and record two of the calls.
 
-Honest code in a process that is the submission's own: nothing that it says or leaves counts (docs/threat-model.md).
-It is here so that honest submissions get every chance, and a reason when they fail.
+The submission can change this code in its process, so no verdict of pass rests on it (docs/threat-model.md).
+It serves honest submissions: it calls them, and explains their failures.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ STATUS_BROKE = 1
 
 
 def main(order: Order, events: int) -> NoReturn:
-    """Do what `order` asks; `events` is the descriptor that is told of it. Ends the process."""
+    """Carry out `order`, send events to the descriptor `events`, and end the process."""
     reporter, status = Reporter(events), 0
     try:
         _run(order, reporter)
-    except BaseException as error:  # whatever a submission raises, SystemExit too
+    except BaseException as error:  # submissions may raise anything, including SystemExit
         status = STATUS_BROKE
         reporter.send(broke(error, reporter.phase, Path(order.submission).parent))
     finally:
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
-            except Exception:  # the submission's own stream, perhaps
+            except Exception:  # the submission may have replaced the stream
                 continue
-        # At once: what a submission does at its end is nobody's matter, and frameworks may hang there.
+        # Skip exit handlers: frameworks may hang in them.
         os._exit(status)
 
 
@@ -80,7 +80,7 @@ def _load(order: Order, reporter: Reporter) -> tuple[Entry, Driver]:
     if order.language == "python":
         reporter.begin("import")
         entry = load_python(order)
-        return entry, Driver()  # not before: a submission may set what the driver reads at its start
+        return entry, Driver()  # after the import, which may set variables that the driver reads at start
     reporter.begin("compile")
     driver = Driver()
     return (load_cuda if order.language == "cuda" else load_ptx)(order, driver), driver

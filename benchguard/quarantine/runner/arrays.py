@@ -1,4 +1,4 @@
-"""Device memory as a submission without torch is given it."""
+"""Arrays on the device: our own for submissions without torch, and torch's tensors over the same memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TYPESTR: dict[DType, str] = {
     "float8_e5m2": "|u1", "int64": "<i8", "int32": "<i4", "int16": "<i2", "int8": "|i1", "uint64": "<u8",
     "uint32": "<u4", "uint16": "<u2", "uint8": "|u1", "bool": "|b1",
 }  # fmt: skip
-"""The interface has no bfloat16 and no float8: their bits are unsigned integers."""
+"""__cuda_array_interface__ has no bfloat16 and no float8, so their bits are described as unsigned integers."""
 
 _ML_DTYPES: dict[DType, str] = {
     "bfloat16": "bfloat16",
@@ -24,10 +24,9 @@ _ML_DTYPES: dict[DType, str] = {
 
 
 class DeviceArray:
-    """An array on the GPU that owns nothing. numba, CuPy and torch.as_tensor take it as it is, by
-    `__cuda_array_interface__`; `data_ptr()` is for what takes addresses.
+    """A view of device memory. numba, CuPy and torch.as_tensor accept it through `__cuda_array_interface__`.
 
-    `strides` count bytes, as numpy's do; `stride()` counts elements, as torch's does.
+    `strides` are in bytes, as in numpy; `stride()` is in elements, as in torch; `data_ptr()` is the address.
     """
 
     is_cuda = True
@@ -41,7 +40,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3. There is no stream to wait for: what was written here is written."""
+        """Version 3. `stream` is None: all writes are complete, so no stream needs to be waited for."""
         return {
             "data": (self._address if self.size else 0, False),
             "shape": self.shape,
@@ -60,12 +59,12 @@ class DeviceArray:
 
     @property
     def dtype(self) -> Any:
-        """numpy's; of ml_dtypes for bfloat16 and float8."""
-        import numpy as np  # noqa: PLC0415  # a submission in CUDA does without
+        """The numpy dtype; that of ml_dtypes for bfloat16 and float8."""
+        import numpy as np  # noqa: PLC0415  # not needed by submissions in CUDA C++
 
         if self._name not in _ML_DTYPES:
             return np.dtype(self._name)
-        import ml_dtypes  # noqa: PLC0415  # numpy alone has none of these
+        import ml_dtypes  # noqa: PLC0415  # numpy itself lacks these types
 
         return np.dtype(getattr(ml_dtypes, _ML_DTYPES[self._name]))
 
@@ -82,7 +81,7 @@ class DeviceArray:
 
     @property
     def size(self) -> int:
-        """How many elements."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     def numel(self) -> int:
@@ -107,18 +106,18 @@ class DeviceArray:
 
 
 def packed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides in elements of row-major order without gaps."""
+    """Strides, in elements, of a contiguous row-major array."""
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 NEED_TORCH = ("triton", "cutlass")
-"""Whose kernels are launched through torch, or take its tensors, whether the submission imports it or not."""
+"""Packages that launch kernels through torch or take its tensors, even if the submission does not import torch."""
 
 _NAMES: dict[DType, str] = {"float8_e4m3": "float8_e4m3fn"}
 
 
 class _Bits:
-    """An array's bits as integers, which are the only type that every torch takes from outside."""
+    """An array's bits as integers, the only types that all versions of torch import."""
 
     def __init__(self, array: DeviceArray) -> None:
         interface = array.__cuda_array_interface__
@@ -126,7 +125,7 @@ class _Bits:
 
 
 def torch_in_use() -> Any | None:
-    """The module, if the submission has loaded it and it finds a GPU."""
+    """The torch module, if the submission has loaded it and torch finds a GPU."""
     torch = sys.modules.get("torch")
     if torch is None and any(name in sys.modules for name in NEED_TORCH):
         try:
@@ -137,7 +136,7 @@ def torch_in_use() -> Any | None:
 
 
 def tensor_of(torch: Any, array: DeviceArray, buffer: Buffer) -> Any:
-    """On the same memory: no copy."""
+    """A tensor over the same memory."""
     dtype = getattr(torch, _NAMES.get(buffer.dtype, buffer.dtype))
     if array.size == 0:
         return torch.empty(buffer.shape, dtype=dtype, device="cuda")
@@ -145,6 +144,6 @@ def tensor_of(torch: Any, array: DeviceArray, buffer: Buffer) -> Any:
 
 
 def kind_of(tensor: Any) -> str:
-    """Its dtype, as problem.spec.DType has it where that has one."""
+    """The tensor's dtype by its name in problem.spec.DType, if it has one there."""
     name = str(tensor.dtype).removeprefix("torch.")
     return next((ours for ours, theirs in _NAMES.items() if theirs == name), name)

@@ -1,4 +1,4 @@
-"""nvcc, run in the quarantine: its own sandbox is the submission's."""
+"""Compile CUDA C++ with nvcc, or with NVRTC if nvcc is missing. Both run in the submission's sandbox."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_HOST_COMPILER = re.compile(
     r"host compiler|cc1plus|\b(gcc|g\+\+|cc|c\+\+|clang)\b.*(not found|No such file)", re.IGNORECASE
 )
 _OURS = ("LD_PRELOAD", "NEUTRINO_", "NVCC_", "SIM_")
-"""Of the environment, what is nothing to a compiler, or adds options to it."""
+"""Prefixes of variables that a compiler does not need, or that add options to it."""
 
 
 def find_nvcc() -> Path | None:
@@ -40,9 +40,9 @@ def _places() -> Iterator[Path]:
 
 
 def compile_library(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path) -> Path:
-    """A shared library with machine code for `arch`, and PTX beside it. Raises SubmissionError.
+    """Make a shared library with machine code and PTX for `arch`. Raises SubmissionError.
 
-    The CUDA runtime is a library of its own, so that the one which suits the driver is found.
+    The CUDA runtime is linked dynamically, so that the loader finds the version that suits the driver.
     """
     output = scratch / f"{source.stem}.so"
     virtual = arch.replace("sm_", "compute_")
@@ -76,13 +76,16 @@ def _run(nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: P
 
 
 def first_error(said: str, source: Path) -> str | None:
-    """The first line of a compiler's output that reports an error, without folder names."""
+    """The first line of a compiler's output that contains "error", without folders."""
     line = next((line for line in said.splitlines() if _ERROR.search(line)), None)
     return None if line is None else one_line(line.replace(f"{source.parent}{os.sep}", ""))
 
 
 def _run_paths(nvcc: Path, source: Path) -> list[str]:
-    """Where the toolkit's libraries are, behind LD_LIBRARY_PATH: nvcc tells its own folder in a dry run."""
+    """Linker options for the toolkit's libraries, which the loader searches after LD_LIBRARY_PATH.
+
+    A dry run of nvcc prints the toolkit's folder.
+    """
     done = _start([str(nvcc), "--dryrun", "-x", "cu", str(source)], source.parent)
     top = re.search(r"^#\$ TOP=(.+)$", done.stdout.decode(errors="replace"), re.MULTILINE)
     if top is None:
@@ -113,7 +116,7 @@ def _start(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[
 
 
 def find_nvrtc() -> ctypes.CDLL | None:
-    """As the loader, a toolkit or the package nvidia-cuda-nvrtc has it."""
+    """NVRTC from the loader's path, a toolkit, or the package nvidia-cuda-nvrtc."""
     for place in (*NAMES, *map(str, nvrtc_files())):
         try:
             return ctypes.CDLL(place)
@@ -123,7 +126,7 @@ def find_nvrtc() -> ctypes.CDLL | None:
 
 
 def compile_kernels(nvrtc: ctypes.CDLL, source: Path, arch: str, flags: Flags) -> bytes:
-    """PTX, ended by a zero byte. Raises SubmissionError."""
+    """Compile to PTX, which ends with a zero byte. Raises SubmissionError."""
     folders = [source.parent, *_includes()]
     options = [f"--gpu-architecture={arch.replace('sm_', 'compute_')}", *flags.compile]
     options += [] if flags.has_standard else ["--std=c++17"]
@@ -154,7 +157,7 @@ def _text(size_of: Callable[..., int], read: Callable[..., int], program: ctypes
 
 
 def _includes() -> list[Path]:
-    """The first whole toolkit's headers; else those of the packages."""
+    """The headers of the first complete toolkit; otherwise those of the packages."""
     folders = [home / "include" for home in (*toolkits(), *packages())]
     whole = [folder for folder in folders if (folder / "crt" / "mma.h").is_file()]
     some = [folder for folder in folders if (folder / "cuda_fp16.h").is_file()]

@@ -1,4 +1,4 @@
-"""A submission in CUDA C++ or PTX: compiled here, if need be, and loaded."""
+"""Submissions in CUDA C++ or PTX: compile and load them, and bind their entry to a case."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .source import directive, flags_of, kernel_of, ptx_entry
 
 
 def load_cuda(order: Order, driver: Driver) -> Entry:
-    """Raises SubmissionError, with a compiler's first error."""
+    """Raises SubmissionError with the compiler's first error."""
     path, scratch = Path(order.submission), Path(order.confine.scratch)
     source = path.read_text(errors="replace")
     flags = flags_of(directive(source, "nvcc"))
@@ -29,8 +29,8 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
     if kernel is None:
         if nvcc is None:
             raise SubmissionError(
-                f"{order.entry} of {path.name} is a function of the host, and to compile it takes nvcc, which is "
-                f"neither on PATH nor in /usr/local/cuda/bin; install it, or make {order.entry} a __global__ function"
+                f"{order.entry} of {path.name} is a host function, which only nvcc compiles, and nvcc is neither on "
+                f"PATH nor in /usr/local/cuda/bin; install it, or make {order.entry} a __global__ function"
             )
         library = compile_library(nvcc, path, arch, flags, scratch)
         return LibraryEntry(library, order.entry, path.name, order.convention)
@@ -40,7 +40,7 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
         nvrtc = find_nvrtc()
         if nvrtc is None:
             raise SubmissionError(
-                f"to compile {path.name} takes nvcc or NVRTC, and neither is there; "
+                f"cannot compile {path.name}: neither nvcc nor NVRTC was found; "
                 "install a CUDA toolkit, or the package nvidia-cuda-nvrtc"
             )
         ptx = compile_kernels(nvrtc, path, arch, flags)
@@ -49,7 +49,7 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
 
 
 def load_ptx(order: Order, driver: Driver) -> Entry:
-    """Raises SubmissionError, with the driver's first error."""
+    """Raises SubmissionError with the driver's first error."""
     path = Path(order.submission)
     ptx = path.read_bytes()
     name = ptx_entry(ptx, order.entry, path.name)
@@ -85,7 +85,7 @@ class KernelEntry:
         return call
 
     def _check(self, values: list[ctypes._SimpleCData[int]], names: str) -> None:
-        """The driver reads as many values as the kernel has parameters, whatever it is given."""
+        """Compare sizes: the driver reads one value per parameter of the kernel, even if fewer are passed."""
         wanted = self._driver.parameter_bytes(self._function)
         given = [ctypes.sizeof(each) for each in values]
         if wanted is None or wanted == given:
@@ -102,7 +102,7 @@ RUNTIME = "libcudart.so.13"
 
 
 class LibraryEntry:
-    """Raises SubmissionError if the library cannot be loaded, or does not export the entry."""
+    """A host function. Raises SubmissionError if the library cannot be loaded or does not export the entry."""
 
     def __init__(self, library: Path, entry: str, file: str, convention: Convention) -> None:
         self._convention = convention
@@ -111,7 +111,7 @@ class LibraryEntry:
             loaded = ctypes.CDLL(str(library))
         except OSError as error:
             said = str(error).removeprefix(f"{library}: ")
-            raise SubmissionError(f"{file} was compiled and cannot be loaded: {said}") from error
+            raise SubmissionError(f"{file} was compiled but cannot be loaded: {said}") from error
         try:
             self._function: Any = loaded[entry]
         except AttributeError as error:
@@ -132,7 +132,7 @@ class LibraryEntry:
 
 
 def _load_runtime() -> None:
-    """The CPU driver has a CUDA runtime of its own beside it: loaded first, it is the one that libraries find."""
+    """Load the CUDA runtime that comes with the CPU driver, so that submissions' libraries use it."""
     driver = os.environ.get("NEUTRINO_DRIVER")
     if not driver:
         return

@@ -1,6 +1,6 @@
-"""The CUDA driver that this process finds, which is the shim: as much of it as calling a submission takes.
+"""The functions of the CUDA driver that the runner needs. The loader finds the shim as the driver.
 
-Through ctypes, so that a submission in CUDA C++ or PTX needs no framework.
+Called through ctypes, so that a submission in CUDA C++ or PTX needs no framework.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _PARAMETERS_MAX = 4096
 
 
 class Driver:
-    """One device's primary context, current in the calling thread. All that fails raises SubmissionError."""
+    """A device's primary context, current in the calling thread. All methods raise SubmissionError."""
 
     def __init__(self) -> None:
         try:
             self._library = ctypes.CDLL(LIBRARY)
         except OSError as error:
-            raise SubmissionError(f"there is no CUDA driver in the quarantine: {error}") from error
+            raise SubmissionError(f"the CUDA driver cannot be loaded in the quarantine: {error}") from error
         self._device = ctypes.c_int()
         self._context = ctypes.c_void_p()
         self._call("cuInit", 0)
@@ -41,12 +41,12 @@ class Driver:
         self.make_current()
 
     def make_current(self) -> None:
-        """Whatever context the submission left there."""
+        """Make the context current again: the submission may have changed it."""
         self._call("cuCtxSetCurrent", self._context)
 
     @property
     def arch(self) -> str:
-        """As nvcc calls it, with all that this device can: "sm_80", "sm_90a"."""
+        """The device's architecture as nvcc names it, with architecture-specific features: "sm_80", "sm_90a"."""
         major, minor = self._attribute(MAJOR), self._attribute(MINOR)
         return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
@@ -59,7 +59,7 @@ class Driver:
         self._call("cuMemFree_v2", ctypes.c_uint64(address))
 
     def write(self, address: int, source: int, size: int) -> None:
-        """From host memory at `source`."""
+        """Copy from host memory at `source`."""
         if size:
             self._call(
                 "cuMemcpyHtoD_v2", ctypes.c_uint64(address), ctypes.c_void_p(source), ctypes.c_size_t(size)
@@ -72,11 +72,11 @@ class Driver:
             )
 
     def synchronise(self) -> None:
-        """All work of the context is done; raises SubmissionError for what went wrong in it."""
+        """Wait for all work of the context. Raises SubmissionError if any of it failed."""
         self._call("cuCtxSynchronize")
 
     def load(self, image: bytes, name: str) -> ctypes.c_void_p:
-        """A module of PTX, or of what a compiler makes of it."""
+        """Load a module from PTX or machine code."""
         module, log = ctypes.c_void_p(), ctypes.create_string_buffer(LOG_BYTES)
         options = (ctypes.c_int * 2)(_JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES)
         values = (ctypes.c_void_p * 2)(ctypes.addressof(log), LOG_BYTES)
@@ -96,7 +96,7 @@ class Driver:
         return function
 
     def parameter_bytes(self, function: ctypes.c_void_p) -> list[int] | None:
-        """The size of each parameter; None where the driver is too old to say (CUDA 12.4)."""
+        """The size of each parameter; None with drivers older than CUDA 12.4, which lack cuFuncGetParamInfo."""
         ask = getattr(self._library, "cuFuncGetParamInfo", None)
         if ask is None:
             return None
@@ -112,7 +112,7 @@ class Driver:
         return None
 
     def allow_shared(self, function: ctypes.c_void_p, size: int) -> None:
-        """Dynamic shared memory beyond what a kernel may have without asking."""
+        """Raise the kernel's limit of dynamic shared memory, if `size` exceeds the default of 48 KiB."""
         if size > _SHARED_WITHOUT_ASKING:
             self._call("cuFuncSetAttribute", function, _DYNAMIC_SHARED_BYTES, ctypes.c_int(size))
 
@@ -124,7 +124,7 @@ class Driver:
         shared: int,
         values: Sequence[Any],
     ) -> None:
-        """On the legacy default stream; `values` are ctypes' objects, one a parameter."""
+        """Launch on the legacy default stream. `values` are ctypes objects, one per parameter."""
         pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(each) for each in values))
         shape = [ctypes.c_uint(extent) for extent in (*grid, *block, shared)]
         self._call("cuLaunchKernel", function, *shape, None, pointers, None)
@@ -140,7 +140,7 @@ class Driver:
             raise SubmissionError(f"{name} returned {self._name(status)}")
 
     def _name(self, status: int) -> str:
-        """CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)."""
+        """For example: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)."""
         name, text = ctypes.c_char_p(), ctypes.c_char_p()
         self._library.cuGetErrorName(status, ctypes.byref(name))
         self._library.cuGetErrorString(status, ctypes.byref(text))

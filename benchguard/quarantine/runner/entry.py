@@ -1,4 +1,4 @@
-"""What every language gives: an entry that can be bound to one case's memory, and then called."""
+"""The interface of a submission's entry, and the arguments that it is called with."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from .memory import CaseMemory
 from .reporting import SubmissionError
 
 Call = Callable[[], object]
-"""Queues the work of one call, or does it; what it returns, if not None, are the outputs."""
+"""Queues or does the work of one call. A return value other than None is the outputs."""
 
 
 class Entry(Protocol):
     def bind(self, case: CaseSpec, memory: CaseMemory, init: tuple[Any, ...], /) -> Call:
-        """Everything that a call needs is made here, none of it in the call. Raises SubmissionError."""
+        """Prepare everything that a call needs, so that the call itself does only the work. Raises SubmissionError.
+
+        `init` are the arguments of a module's constructor.
+        """
         ...
 
 
 def ordered(case: CaseSpec, convention: Convention) -> tuple[Argument, ...]:
-    """A case's arguments as the entry takes them; those of `tuple` are in one tuple, and those of `tuple_of_inputs`
-    and `input` are without the outputs for a Python function, which returns them."""
+    """A case's arguments in the order of the convention.
+
+    The caller packs those of `tuple` in one tuple, and removes the outputs from those of `tuple_of_inputs` and `input`
+    for a Python function, which returns them.
+    """
     outputs = tuple(each for each in case.arguments if _is_output(each))
     others = tuple(each for each in case.arguments if not _is_output(each))
     if convention == "output_first":
@@ -66,20 +72,18 @@ _WHOLE: dict[str, Any] = {
 
 
 def c_value(scalar: Scalar) -> Any:
-    """A ctypes object. Raises SubmissionError for a type that is none."""
+    """The scalar as a ctypes object. Raises SubmissionError for an unknown C type."""
     if scalar.ctype in _REAL:
         return _REAL[scalar.ctype](scalar.value)
     if scalar.ctype in _HALF:
         return ctypes.c_uint16(*struct.unpack("<H", struct.pack("<e", scalar.value)))
     if scalar.ctype in _WHOLE:
         return _WHOLE[scalar.ctype](int(scalar.value))
-    raise SubmissionError(
-        f"the problem's scalar {scalar.name} is of C type {scalar.ctype}, which is not known here"
-    )
+    raise SubmissionError(f"the problem's scalar {scalar.name} has the unknown C type {scalar.ctype}")
 
 
 def python_value(scalar: Scalar) -> int | float | bool:
-    """JSON does not tell 2.0 from 2."""
+    """The scalar as a Python number of its C type: JSON does not distinguish 2.0 from 2."""
     if scalar.ctype == "bool":
         return bool(scalar.value)
     return int(scalar.value) if scalar.ctype in _WHOLE else float(scalar.value)

@@ -1,6 +1,8 @@
-"""How a kernel that has no host code is launched: by a comment in its first lines.
+"""Launch shape of a kernel without host code, which a comment in its first lines gives.
 
 // launch: grid=(ceil(n/256), 1, 1) block=256 shared=0
+
+Values are exact arithmetic over a case's sizes, parsed with ast and never passed to Python's eval.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ class LaunchShape:
 
 
 def shape_of(directive: str | None, case: CaseSpec) -> LaunchShape:
-    """For this case. What is not said: 256 threads a block, one for each element of the first output.
+    """The launch shape for a case. Default: 256 threads per block, one thread per element of the first output.
 
     Raises SubmissionError.
     """
@@ -70,7 +72,7 @@ def _extents(key: str, text: str, names: Mapping[str, Buffer | int | float], lea
         raise SubmissionError(f"`// launch: {key}={text}`: {error}") from error
     extents = value if isinstance(value, tuple) else (value,)
     if not 1 <= len(extents) <= 3 or not all(least <= each <= _EXTENT_MAX for each in extents):
-        raise SubmissionError(f"`// launch: {key}={text}` is {value}, which no launch can have")
+        raise SubmissionError(f"`// launch: {key}={text}` is {value}, which is not a valid launch shape")
     x, y, z = (*extents, 1, 1)[:3]
     return x, y, z
 
@@ -103,36 +105,36 @@ Names = Mapping[str, "Buffer | int | float"]
 
 
 class ExpressionError(Exception):
-    """What is wrong with it, for a line of text that says where."""
+    """An invalid expression. The caller adds where it is."""
 
 
 def evaluate(text: str, names: Names) -> tuple[int, ...] | int:
-    """The value of an expression: a whole number, or a tuple of them.
+    """The value of an expression: an integer, or a tuple of integers.
 
-    Known are + - * / // %, ceil, floor, min, max, cdiv(a, b), the scalars of `names`, and of its buffers .size (in
-    elements), .bytes, .ndim and .shape[i]. Division is exact. Raises ExpressionError.
+    Supported are + - * / // %, ceil, floor, min, max, cdiv(a, b), the scalars of `names`, and .size (in elements),
+    .bytes, .ndim and .shape[i] of its buffers. Division is exact. Raises ExpressionError.
     """
     if len(text) > LENGTH_MAX:
-        raise ExpressionError(f"it is longer than {LENGTH_MAX} characters")
+        raise ExpressionError(f"longer than {LENGTH_MAX} characters")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
         if isinstance(tree, ast.Tuple):
             return tuple(_whole(_number(each, names)) for each in tree.elts)
         return _whole(_number(tree, names))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ExpressionError("it is no expression") from error
+        raise ExpressionError("not a valid expression") from error
     except OverflowError as error:
         raise ExpressionError("a number in it is too large") from error
     except ZeroDivisionError as error:
-        raise ExpressionError("it divides by 0") from error
+        raise ExpressionError("division by 0") from error
     except TypeError as error:
-        raise ExpressionError(f"it has a value of the wrong kind: {error}") from error
+        raise ExpressionError(f"a value has the wrong type: {error}") from error
 
 
 def _number(node: ast.expr, names: Names) -> Fraction:
     value = _value(node, names)
     if isinstance(value, (tuple, Buffer)):
-        raise ExpressionError("a buffer or a shape is no number; write x.size or x.shape[0]")
+        raise ExpressionError("a buffer or a shape is not a number; write x.size or x.shape[0]")
     number = Fraction(value)
     if abs(number) >= _LIMIT or number.denominator >= _LIMIT:
         raise ExpressionError("a number in it is too large")
@@ -145,12 +147,12 @@ def _value(node: ast.expr, names: Names) -> Any:
         return node.value
     if isinstance(node, ast.Name):
         if node.id not in names:
-            raise ExpressionError(f"there is no {node.id}; there are {', '.join(names)}")
+            raise ExpressionError(f"unknown name {node.id}; known are {', '.join(names)}")
         return names[node.id]
     if isinstance(node, ast.Attribute) and node.attr in _OF_BUFFERS:
         buffer = _value(node.value, names)
         if not isinstance(buffer, Buffer):
-            raise ExpressionError(f".{node.attr} is of buffers alone")
+            raise ExpressionError(f"only buffers have .{node.attr}")
         return _OF_BUFFERS[node.attr](buffer)
     if isinstance(node, ast.Subscript):
         return _element(node, names)
@@ -167,17 +169,17 @@ def _computed(node: ast.expr, names: Names) -> Any:
         if function is not None:
             return function(*(_number(each, names) for each in node.args))
     known = "arithmetic, ceil, floor, min, max, cdiv"
-    raise ExpressionError(f"{ast.unparse(node)[:80]!r} is not known here; write {known}")
+    raise ExpressionError(f"{ast.unparse(node)[:80]!r} is not supported; write {known}")
 
 
 def _element(node: ast.Subscript, names: Names) -> Any:
     shape, index = _value(node.value, names), _whole(_number(node.slice, names))
     if not isinstance(shape, tuple) or not -len(shape) <= index < len(shape):
-        raise ExpressionError(f"{ast.unparse(node)[:80]!r} is no extent")
+        raise ExpressionError(f"{ast.unparse(node)[:80]!r} is not an extent of the shape")
     return shape[index]
 
 
 def _whole(number: Fraction) -> int:
     if number.denominator != 1:
-        raise ExpressionError(f"{float(number)} is no whole number; write ceil(...)")
+        raise ExpressionError(f"{float(number)} is not an integer; write ceil(...)")
     return number.numerator

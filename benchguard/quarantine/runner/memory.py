@@ -1,4 +1,4 @@
-"""The device memory of one case: every call gets the same buffers at the same addresses."""
+"""The device memory of one case. All calls get the same buffers at the same addresses."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .driver import Driver
 from .reporting import SubmissionError
 
 POISON = 0xFF
-"""In outputs before a call: not a number, or -1."""
+"""Byte value of outputs before a call: NaN as a float, -1 as a signed integer."""
 
 
 class CaseMemory:
-    """`arrays` by name; each buffer is an allocation of its own. Raises SubmissionError if there is no room."""
+    """`arrays` by name. Each buffer has its own allocation. Raises SubmissionError if memory runs out."""
 
     def __init__(self, driver: Driver, case: CaseSpec, inputs: Inputs, layout: Layout, offset: int) -> None:
         self._driver, self._case = driver, case
@@ -25,18 +25,22 @@ class CaseMemory:
         self._addresses: dict[str, int] = {}
         for buffer in case.read:
             if buffer.name not in layout.places or layout.places[buffer.name][1] != buffer.bytes:
-                raise SubmissionError(f"the throw-away inputs have no {buffer.name}; this is a fault of ours")
+                raise SubmissionError(
+                    f"the throw-away inputs lack {buffer.name}; this is a bug in benchguard"
+                )
         try:
             for buffer in case.buffers:
                 self._addresses[buffer.name] = driver.allocate(buffer.bytes)
         except SubmissionError as failure:
             self.release()
             total = sum(buffer.bytes for buffer in case.buffers)
-            raise SubmissionError(f"no room for the case's {total} bytes: {failure.text}") from failure
+            raise SubmissionError(
+                f"the device has no room for the case's {total} bytes: {failure.text}"
+            ) from failure
         self.arrays = {each.name: DeviceArray(self._addresses[each.name], each) for each in case.buffers}
 
     def prepare(self, number: int) -> None:
-        """Set `number` in what is read, poison in what is not; the device is idle then."""
+        """Write input set `number` to inputs and poison to outputs, and wait for the device."""
         self._driver.make_current()
         self._driver.synchronise()
         for buffer in self._case.buffers:
@@ -49,32 +53,32 @@ class CaseMemory:
         self._driver.synchronise()
 
     def given(self, name: str) -> Memory:
-        """A buffer as a range that has a name."""
+        """The memory of a buffer, for a named range of the region."""
         (buffer,) = (each for each in self._case.buffers if each.name == name)
         shape = buffer.shape if buffer.strides is None else ()
         return Memory(self._addresses[name], buffer.bytes, buffer.dtype, shape)
 
     def release(self) -> None:
-        """So that no later case's recording holds it."""
+        """Free the memory, so that the captures of later cases do not contain it."""
         for address in self._addresses.values():
             self._driver.free(address)
         self._addresses.clear()
 
 
 class Inputs:
-    """All sets of all cases, mapped; a page is read when it is first copied."""
+    """A mapping of all throw-away input sets, which the judge wrote to shared memory."""
 
     def __init__(self, descriptor: int) -> None:
         size = os.fstat(descriptor).st_size
-        # Private and writable, for ctypes takes no other memory; nothing is written.
+        # Private and writable because ctypes requires it. The runner writes nothing to it.
         self._memory = mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE) if size else None
         self._size = size
 
     def address(self, layout: Layout, offset: int, name: str, number: int) -> tuple[int, int]:
-        """Where a buffer of set `number` is in this process, and its bytes; `offset` is the case's set 0."""
+        """Address and size of a buffer of set `number`. The case's set 0 begins at `offset`."""
         place, size = layout.place(name, number)
         if self._memory is None or offset + place + size > self._size:
             raise SubmissionError(
-                f"the throw-away inputs end before set {number} of {name}; this is a fault of ours"
+                f"the throw-away inputs end before set {number} of {name}; this is a bug in benchguard"
             )
         return ctypes.addressof(ctypes.c_char.from_buffer(self._memory)) + offset + place, size

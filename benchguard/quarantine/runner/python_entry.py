@@ -1,4 +1,4 @@
-"""A submission in Python: a function, or a class of modules, of a file."""
+"""Submissions in Python: import the file, and bind its function or its module class to a case."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PythonEntry:
             return array if torch is None else tensor_of(torch, array, argument)
 
         if torch is not None:
-            torch.cuda.empty_cache()  # what earlier cases left would be in this one's recording
+            torch.cuda.empty_cache()  # or memory of earlier cases would be in this case's capture
         arguments = ordered(case, self._convention)
         values = [value(each) for each in arguments]
         function = self._function
@@ -68,7 +68,7 @@ class PythonEntry:
 
 
 def load_python(order: Order) -> Entry:
-    """Imports the submission. Raises SubmissionError, or whatever the submission raises."""
+    """Import the submission. Raises SubmissionError, and all exceptions that the submission raises."""
     function = getattr(_import(Path(order.submission)), order.entry, None)
     if function is None:
         raise SubmissionError(_no_entry(order))
@@ -80,7 +80,7 @@ def load_python(order: Order) -> Entry:
 
 
 def _import(path: Path) -> ModuleType:
-    """As a module of its own file's name, unless that hides another; its folder comes first, as for a script."""
+    """Import the file under its own name, unless another module has it. sys.path begins with its folder."""
     sys.dont_write_bytecode = True
     sys.argv = [str(path)]
     sys.path.insert(0, str(path.parent))
@@ -88,7 +88,7 @@ def _import(path: Path) -> ModuleType:
         path.stem.isidentifier() and path.stem not in sys.modules and path.stem not in sys.stdlib_module_names
     )
     name = path.stem if free else "submission"
-    loader = SourceFileLoader(name, str(path))  # whatever the file's suffix is
+    loader = SourceFileLoader(name, str(path))  # independent of the file's suffix
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
@@ -113,17 +113,22 @@ def _no_entry(order: Order) -> str:
         if module
         else []
     )
-    has = f"it has {', '.join(names[:NAMES_SHOWN])}" if names else "it has no function at all"
-    return f"{path.name} has no {order.entry}; {has}; name one {order.entry}, or ask for another entry"
+    if not names:
+        return f"{path.name} defines no function; define `{order.entry}`"
+    shown = ", ".join(names[:NAMES_SHOWN])
+    return (
+        f"{path.name} has no `{order.entry}`, only {shown}. "
+        f"Rename the function to `{order.entry}`, or pass `--entry {names[0]}`"
+    )
 
 
 def _takes(function: Callable[..., object], count: int) -> bool:
-    """Whether it can be called with so many values; where nothing says so, it is tried."""
+    """Whether the function accepts `count` positional arguments; True if its signature is unknown."""
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:
         return False
-    except Exception:  # no signature, or one that a hostile object computes
+    except Exception:  # no signature, or a hostile __signature__
         return True
     return True
 
@@ -133,11 +138,11 @@ def _is_output(argument: Argument) -> bool:
 
 
 SEED = 42
-"""KernelBench's, before each of the two models is built: so that both draw the same weights."""
+"""KernelBench's seed. Set before each of the two models is built, so that both draw the same weights."""
 
 
 def build_module(kind: Callable[..., Any], init: Sequence[Any], torch: Any | None) -> Callable[..., object]:
-    """ENTRY(*init), on the GPU where it is torch's."""
+    """Construct ENTRY(*init), and move a torch module to the GPU."""
     if torch is None:
         return _callable(kind(*init))
     torch.manual_seed(SEED)
@@ -147,12 +152,12 @@ def build_module(kind: Callable[..., Any], init: Sequence[Any], torch: Any | Non
 
 
 def load_state(built: Any, state: Mapping[str, Any]) -> None:
-    """Constants of the problem are the module's parameters and buffers of the same names, with _ for dots."""
+    """Copy the problem's constants to the module's parameters and buffers of the same names, with _ for dots."""
     if not state:
         return
     if not hasattr(built, "state_dict"):
         raise SubmissionError(
-            f"the problem gives {', '.join(state)}, and {type(built).__name__} has no state_dict"
+            f"the problem sets {', '.join(state)}, but {type(built).__name__} has no state_dict"
         )
     own = {re.sub(r"\W", "_", name): tensor for name, tensor in built.state_dict().items()}
     for name, value in state.items():

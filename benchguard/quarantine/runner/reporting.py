@@ -1,4 +1,4 @@
-"""Why a submission cannot be called, in a line for people."""
+"""Report the runner's progress and the submission's failures to the supervisor."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _FRAMES_MAX = 30
 
 
 class SubmissionError(Exception):
-    """The message is for the person who wrote the submission, whole. `detail` is what a compiler said.
+    """A failure of the submission. The message is for its author; `detail` is the compiler's output.
 
-    `unreplayable`: the answer may be right, but it is nothing that can be recorded.
+    `unreplayable`: the submission may be right but cannot be recorded.
     """
 
     def __init__(self, text: str, detail: str = "", *, unreplayable: bool = False) -> None:
@@ -30,7 +30,7 @@ class SubmissionError(Exception):
 
 
 def broke(error: BaseException, phase: str, folder: Path) -> Broke:
-    """What is said of an exception; any but a SubmissionError is the submission's own, which lies in `folder`."""
+    """The event for an exception. Exceptions besides SubmissionError come from the submission's files in `folder`."""
     if isinstance(error, SubmissionError):
         return Broke(phase, one_line(error.text, TEXT_MAX), last_of(error.detail), error.unreplayable)
     if isinstance(error, SystemExit):
@@ -60,7 +60,7 @@ def _place(error: BaseException, folder: Path) -> str:
 
 
 class Reporter:
-    """Writes events to a pipe, a JSON line each, and keeps the time of each phase."""
+    """Writes events to a pipe, one JSON line each, and measures the duration of each phase."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -74,7 +74,7 @@ class Reporter:
         self.send(Began(phase, case))
 
     def called(self, case: int, seconds: float) -> None:
-        """What a call of a case took, seen from here: to be held against what its replay takes."""
+        """Note the duration of a call on the host, which the grade compares with the replay's time."""
         self._seconds[f"call {case}"] = seconds
 
     def finish(self) -> None:
@@ -82,7 +82,7 @@ class Reporter:
         self.send(Finished(self._seconds))
 
     def send(self, event: Event) -> None:
-        """Nothing if nobody reads any more: what is said is no part of a verdict."""
+        """Write an event; ignore a closed pipe, because no verdict of pass needs events."""
         line = msgspec.json.encode(event) + b"\n"
         if len(line) > LINE_MAX and isinstance(event, Broke):
             line = msgspec.json.encode(msgspec.structs.replace(event, detail="")) + b"\n"

@@ -1,4 +1,4 @@
-"""What a call returned, as memory: what is right of it is named as outputs, the rest is told to the submitter."""
+"""Find the outputs' memory in the value that a call returned, and check its dtype, shape and strides."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .reporting import SubmissionError
 
 _KINDS = {"f": "float", "i": "int", "u": "uint", "b": "bool"}
 _WITHOUT_TYPESTR = ("bfloat16", "float8_e4m3", "float8_e5m2")
-"""Arrays of these say integers, or nothing but how many bytes."""
+"""Array libraries describe these dtypes as integers, or as raw bytes."""
 
 
 @dataclass(frozen=True)
 class _Array:
-    """`strides` count elements."""
+    """`strides` are in elements."""
 
     address: int
     kind: str
@@ -28,10 +28,7 @@ class _Array:
 
 
 def outputs_of(case: CaseSpec, given: Mapping[str, Memory], returned: object) -> dict[str, Memory]:
-    """The memory of each output after a call: what was given, unless something was returned.
-
-    Raises SubmissionError.
-    """
+    """The memory of each output after a call: the given buffers if the call returned None. Raises SubmissionError."""
     outputs = {each.name: given[each.name] for each in case.checked if each.role == "output"}
     if returned is None:
         return outputs
@@ -43,14 +40,14 @@ def outputs_of(case: CaseSpec, given: Mapping[str, Memory], returned: object) ->
             outputs[buffer.name] = Memory(array.address, buffer.bytes, buffer.dtype, shape)
         elif buffer.bytes and array.address != given[buffer.name].address:
             raise SubmissionError(
-                f"{buffer.name} is changed in place, but other memory was returned for it; write to what is given"
+                f"{buffer.name} is updated in place, but the call returned other memory for it; write to the argument"
             )
     _check_apart(case, given, outputs)
     return outputs
 
 
 def _paired(case: CaseSpec, returned: object) -> tuple[Sequence[Buffer], Sequence[object]]:
-    """Which buffer each returned value is: the outputs, or with what is changed in place all that is checked."""
+    """Match returned values with buffers: with the outputs, or with the outputs and the buffers updated in place."""
     values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     outputs = [each for each in case.checked if each.role == "output"]
     for buffers in (outputs, case.checked):
@@ -58,7 +55,7 @@ def _paired(case: CaseSpec, returned: object) -> tuple[Sequence[Buffer], Sequenc
             return buffers, values
     names = ", ".join(each.name for each in outputs or case.checked)
     raise SubmissionError(
-        f"{len(values)} values were returned; return {names}, or None if they are written in place"
+        f"the call returned {len(values)} values; return {names}, or None after writing to the arguments"
     )
 
 
@@ -77,14 +74,14 @@ def _array_of(name: str, value: Any) -> _Array:
     if isinstance(value, (bool, int, float, complex)) or hasattr(value, "__array_interface__"):
         raise _on_host(name, value)
     raise SubmissionError(
-        f"{name} was returned as {_type(value)}, which is no array; return one with __cuda_array_interface__"
+        f"{name} was returned as {_type(value)}; return an array with __cuda_array_interface__"
     )
 
 
 def _on_host(name: str, value: object) -> SubmissionError:
     return SubmissionError(
-        f"{name} was returned in host memory, as {_type(value)}: what the host computes cannot be replayed; "
-        "compute it on the GPU and return it there",
+        f"{name} was returned in host memory, as {_type(value)}, and work of the host cannot be replayed; "
+        "compute it on the GPU and return a GPU array",
         unreplayable=True,
     )
 
@@ -121,14 +118,12 @@ def _check(buffer: Buffer, array: _Array) -> None:
 
 
 def _check_apart(case: CaseSpec, given: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:
-    """An output may be no part of another, nor of what is read."""
+    """Check that no output overlaps another output or an input."""
     read = {each.name: given[each.name] for each in case.read}
     for name, memory in outputs.items():
         for other, place in [*read.items(), *outputs.items()]:
             if other != name and _meet(memory, place):
-                raise SubmissionError(
-                    f"{name} was returned in the memory of {other}; return memory of its own"
-                )
+                raise SubmissionError(f"{name} was returned in the memory of {other}; return separate memory")
 
 
 def _meet(one: Memory, other: Memory) -> bool:

@@ -1,4 +1,4 @@
-"""The calls of one case: some to warm up, then two that are recorded."""
+"""The calls of one case: warm-up, then two recorded calls or --inline's timed ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REGIONS = 2
 
 
 class Rounds:
-    """`number` is the case's index, which names its regions. Raises what the submission raises, and SubmissionError."""
+    """`number` is the case's index, which names its regions. Raises the submission's exceptions too."""
 
     def __init__(self, driver: Driver, number: int, case: CaseSpec, memory: CaseMemory, call: Call) -> None:
         self._driver, self._number, self._case = driver, number, case
@@ -28,7 +28,7 @@ class Rounds:
         self._given: Mapping[str, Memory] = {each.name: memory.given(each.name) for each in case.buffers}
 
     def warm_up(self, calls: int) -> float:
-        """So that what is compiled, tuned and allocated at first is done. Returns the last call's seconds."""
+        """Call the submission until it has compiled, tuned and allocated. Return the last call's seconds."""
         seconds = 0.0
         for _ in range(calls):
             self._memory.prepare(0)
@@ -37,13 +37,13 @@ class Rounds:
             self._settle()
             seconds = time.monotonic() - began
             outputs_of(self._case, self._given, returned)
-            del returned  # its memory is for the next call
+            del returned  # frees memory for the next call
         return seconds
 
     def record(self) -> None:
-        """Regions CASE/0 and CASE/1, on throw-away set 0 and 1."""
+        """Record regions CASE/0 and CASE/1, on throw-away sets 0 and 1."""
         for number in range(REGIONS):
-            gc.collect()  # what the last call left would be in the recording, or freed within it
+            gc.collect()  # or garbage of the last call would be in the capture, or freed in the region
             self._memory.prepare(number)
             gc.disable()
             try:
@@ -55,7 +55,7 @@ class Rounds:
             self._settle()
 
     def _record(self, name: str) -> None:
-        """What the call makes must live until the region ends: only then is its memory in the recording."""
+        """Record one call. `returned` must live until the region ends, or its memory is missing in the capture."""
         with region(name, inputs=self._named("input", "inout"), state=self._named("constant"), required=True):
             returned = self._call()
             for output, memory in outputs_of(self._case, self._given, returned).items():
@@ -64,7 +64,7 @@ class Rounds:
         del returned
 
     def _named(self, *roles: Role) -> dict[str, Memory]:
-        """What is in place is named once, as an input (grade/specification.py)."""
+        """Ranges for the region. A buffer updated in place is named once, as an input (grade/specification.py)."""
         return {
             each.name: self._given[each.name]
             for each in self._case.buffers
@@ -72,16 +72,16 @@ class Rounds:
         }
 
     def _settle(self) -> None:
-        """The device is done, in the context that is ours; what a kernel did wrong is said now."""
+        """Wait for the device in the runner's context. Raises SubmissionError for a kernel's fault."""
         try:
             self._driver.make_current()
             self._driver.synchronise()
         except SubmissionError as failure:
-            raise SubmissionError(f"case {self._case.name}: after the call {failure.text}") from failure
+            raise SubmissionError(f"case {self._case.name}: {failure.text} after the call") from failure
 
 
 class InlineRounds:
-    """Made before a byte of the submission is loaded: what is secret goes where it cannot see it."""
+    """Timed calls. Construct it before loading the submission, because it hides the secrets."""
 
     def __init__(self, order: InlineOrder, cases: Sequence[CaseSpec], reporter: Reporter) -> None:
         reporter.begin("arm")
@@ -89,7 +89,10 @@ class InlineRounds:
         self._session = prepare(order, cases)
 
     def time(self, number: int, memory: CaseMemory, call: Call) -> None:
-        """All samples of a case that was warmed up. Raises what the submission raises, InlineError, SubmissionError."""
+        """Take all samples of a case, after warm-up.
+
+        Raises InlineError, SubmissionError, and the submission's exceptions.
+        """
         case = self._cases[number]
         given = {each.name: memory.given(each.name) for each in case.buffers}
         addresses = {name: place.address for name, place in given.items()}
@@ -99,5 +102,5 @@ class InlineRounds:
 
         self._reporter.begin("time", number)
         memory.prepare(0)
-        returns = call() is not None  # only then is there something to look at behind each call
+        returns = call() is not None  # without a return value the outputs' addresses never change
         self._session.run(number, call, addresses, outputs if returns else None)

@@ -1,4 +1,4 @@
-"""What can be read off a CUDA C++ or PTX source without compiling it."""
+"""Read directives, kernels and compiler flags from CUDA C++ or PTX source, without compiling it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES_SHOWN = 8
 
 
 def directive(source: str, word: str) -> str | None:
-    """What a comment line `// WORD: ...` among the first lines says; None if there is none."""
+    """The text of a comment `// WORD: ...` before the first line of code; None if there is none."""
     for line in source.splitlines():
         text = line.strip()
         if text and not text.startswith("//"):
@@ -30,9 +30,9 @@ def directive(source: str, word: str) -> str | None:
 
 
 def kernel_of(source: str, entry: str) -> str | None:
-    """The `__global__` function that is the entry, or the only one where nothing has the entry's name.
+    """The `__global__` function named `entry`, or the only kernel if no function has that name.
 
-    None: the entry is a function of the host.
+    None: the entry is a host function.
     """
     code = _ATTRIBUTE.sub(" ", _COMMENT_OR_STRING.sub(" ", source))
     kernels = _KERNEL.findall(code)
@@ -43,7 +43,7 @@ def kernel_of(source: str, entry: str) -> str | None:
 
 
 def ptx_entry(ptx: bytes, name: str, file: str) -> str:
-    """The entry of that name as PTX has it, mangled or not, or the only one. Raises SubmissionError."""
+    """The PTX entry named `name`, mangled or not, or the only entry. Raises SubmissionError."""
     entries: list[str] = [each.decode() for each in dict.fromkeys(_ENTRY.findall(ptx))]
     mangled = re.compile(rf"_Z{len(name)}{re.escape(name)}\w*", re.ASCII)
     for each in entries:
@@ -52,7 +52,7 @@ def ptx_entry(ptx: bytes, name: str, file: str) -> str:
     if len(entries) == 1:
         return entries[0]
     shown = ", ".join(entries[:NAMES_SHOWN]) or "none"
-    raise SubmissionError(f"{file} has no kernel {name}; it has {shown}; name one {name}")
+    raise SubmissionError(f"{file} has no kernel {name}, only {shown}; rename one to {name}")
 
 
 _LIBRARIES = "cublas|cublasLt|cufft|curand|cusolver|cusparse|cutensor|cudnn|cuda|nvrtc|nvJitLink|m"
@@ -71,7 +71,7 @@ _LINK = re.compile(rf"-l(?:{_LIBRARIES})")
 
 @dataclass(frozen=True)
 class Flags:
-    """`compile` suits nvcc and NVRTC, `nvcc` and `link` nvcc alone."""
+    """`compile` is for nvcc and NVRTC, `nvcc` and `link` are for nvcc only."""
 
     compile: tuple[str, ...] = ()
     nvcc: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Flags:
 
 
 def flags_of(directive: str | None) -> Flags:
-    """Raises SubmissionError for an option that may not be chosen: where code comes from and goes to is ours to say."""
+    """Raises SubmissionError for an option that submissions may not set, such as other inputs or outputs."""
     try:
         words = shlex.split(directive or "")
     except ValueError as error:
@@ -94,8 +94,8 @@ def flags_of(directive: str | None) -> Flags:
         kind = next((kind for kind, known in kinds.items() if known.fullmatch(word)), None)
         if kind is None:
             raise SubmissionError(
-                f"`// nvcc: {word}` is no option that a submission may choose; those are -l, -D, -I, -std, -O, "
-                "--use_fast_math, --maxrregcount=N, -Xptxas=... and the like, each in one word"
+                f"`// nvcc: {word}` is not allowed; allowed are -l, -D, -I, -std, -O, --use_fast_math, "
+                "--maxrregcount=N, -Xptxas=... and the like, each in one word"
             )
         found[kind].append(word)
     return Flags(**{kind: tuple(words) for kind, words in found.items()})

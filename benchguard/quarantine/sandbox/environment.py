@@ -1,4 +1,4 @@
-"""The environment of the quarantine, built of what it needs: nothing of ours gets in because nobody thought of it."""
+"""Environment variables of the quarantine: an allow list, so that no variable of the caller gets in by accident."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEPT = frozenset(
         "TZ",
     }
 )
-"""Of ours: where programs and libraries are, which device, which language messages are in."""
+"""Variables copied from the caller: places of programs and libraries, devices, the language of messages."""
 
 FOLDERS = {
     "CUDA_CACHE_PATH": "cache/cuda",
@@ -49,16 +49,16 @@ FOLDERS = {
     "XDG_CONFIG_HOME": "home",
     "XDG_DATA_HOME": "home",
 }
-"""By variable, in the scratch folder: every cache starts empty and ends with the run."""
+"""Folders in the scratch folder, by variable. All caches start empty and are removed after the run."""
 
 CAPTURES = "captures"
 WORK = "work"
-"""The current folder."""
+"""The working directory."""
 
 _SET = {
-    "LOGNAME": "quarantine",  # torch asks for it where the uid has no entry in passwd
+    "LOGNAME": "quarantine",  # torch reads it if the uid has no entry in passwd
     "USER": "quarantine",
-    # Its pool of compilers keeps semaphores in /dev/shm, which submissions do not get: others could read it.
+    # Torch's pool of compilers keeps semaphores in /dev/shm, to which submissions have no access (filesystem.py).
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
 }
 
@@ -78,9 +78,9 @@ _ALLOWED = KEPT | frozenset(FOLDERS) | frozenset(_SET) | _OF_THE_SHIM
 
 
 def quarantine_environment(base: Mapping[str, str], scratch: Path, driver: Path) -> dict[str, str]:
-    """What a quarantine with this scratch folder starts with; the shim's variables come to it.
+    """The variables of a quarantine, without the shim's, which audit.supervise adds.
 
-    The CPU driver has a CUDA runtime beside it, which must be found before a toolkit's: that one wants a GPU's driver.
+    The CPU driver comes with a CUDA runtime, which must be found before a toolkit's, because that needs a GPU driver.
     """
     kept = {name: value for name, value in base.items() if name in KEPT}
     kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
@@ -91,12 +91,12 @@ def quarantine_environment(base: Mapping[str, str], scratch: Path, driver: Path)
 
 
 def make_folders(scratch: Path) -> None:
-    """By the user who will write there. Raises OSError."""
+    """Make the scratch folder's subfolders. Call it as the user who writes there. Raises OSError."""
     for folder in sorted({*FOLDERS.values(), CAPTURES, WORK}):
         (scratch / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def check(environment: Mapping[str, str]) -> str:
-    """The feature "environment": "on", or why not."""
+    """The feature "environment": "on", or the reason why it is off."""
     foreign = sorted(set(environment) - _ALLOWED)
-    return "on" if not foreign else f"it has {', '.join(foreign[:5])} beside what it needs"
+    return "on" if not foreign else f"unexpected variables: {', '.join(foreign[:5])}"

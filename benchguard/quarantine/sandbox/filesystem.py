@@ -1,4 +1,4 @@
-"""Which files the quarantine reaches: what a program, a compiler and a GPU need to read, and one folder to write."""
+"""Allow the quarantine to read the files that programs, compilers and GPUs need, and to write to one folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .landlock import DEVICE, NAMED, READ, WRITE, Ruleset
 
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix/store", "/gnu/store")
 
-# Not all of /etc: what root may read there, a quarantine that had to stay root may too.
+# Parts of /etc only: a quarantine that has to stay root could read root's secrets there.
 ETC = (
     "alternatives",
     "group",
@@ -29,8 +29,8 @@ ETC = (
 )
 ETC_NETWORK = ("hosts", "resolv.conf", "ssl", "ca-certificates", "pki", "host.conf", "gai.conf", "services")
 
-# Not all of /proc: command lines of others are nobody's business. `self` is this very process's: what it starts has
-# the rest.
+# Parts of /proc only, so that other processes' command lines are hidden. `self` is resolved when the rule is made, so
+# it covers this process but not its children.
 PROC = (
     "cgroups",
     "cmdline",
@@ -51,17 +51,17 @@ PROC = (
 SYS = ("bus", "class", "devices", "dev", "fs/cgroup", "kernel/mm", "module")
 
 THREADS = "/proc/self/task"
-"""A CUDA driver names its threads in `comm` there, and cuInit fails where it cannot (driver 580.159.04). `mem` is there
-too: another user than root cannot open it, since the process is not dumpable."""
+"""A CUDA driver writes the names of its threads to `comm` there, and cuInit fails if it cannot (driver 580.159.04).
+The folder contains `mem` too, which a user other than root cannot open because the process is not dumpable."""
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 GPU_DEVICES = ("nvidia*", "nvidia-caps/*", "dri/renderD*", "kfd", "dxg")
-# /dev/shm is not among them: all users write there, so one submission could leave a word for the next.
+# /dev/shm is left out: all users can write there, so a submission could leave a message for the next one.
 
 
 @dataclass(frozen=True)
 class Places:
-    """`needed` are those without which nothing runs."""
+    """Places to allow. No program runs without those in `needed`."""
 
     readable: tuple[str, ...]
     needed: tuple[str, ...]
@@ -69,7 +69,7 @@ class Places:
 
 
 def places(extra: Sequence[str], network: bool) -> Places:
-    """Of this machine and this Python; `extra` are the submission and the shim."""
+    """The places of this machine and this Python, and `extra`: the submission and the shim."""
     python = _python()
     system = [*SYSTEM, *(f"/etc/{name}" for name in (*ETC, *(ETC_NETWORK if network else ())))]
     kernel = [*(f"/proc/{name}" for name in PROC), *(f"/sys/{name}" for name in SYS)]
@@ -87,10 +87,10 @@ def places(extra: Sequence[str], network: bool) -> Places:
 def confine(
     found: Places, scratch: str, hidden: Sequence[str], submission: Sequence[str], network: bool
 ) -> str:
-    """The feature "filesystem": "on", or why not. For good, for this thread and all that it starts."""
+    """Restrict this thread and its children for good; return "on", or the reason why the protection is off."""
     version = landlock.abi()
     if version == 0:
-        return "landlock is not in this kernel, or not allowed here: every file of its user is within reach"
+        return "this kernel has no landlock, or forbids it: the submission reaches every file of its user"
     buried = [place for place in hidden if place]
     try:
         rules = Ruleset(version, network)
@@ -106,16 +106,16 @@ def confine(
         return f"landlock refused its rules: {error.strerror}"
     if version < landlock.ABI_TRUNCATE:
         return (
-            f"landlock ABI {version} of this kernel does not keep files from being truncated, "
-            f"{landlock.ABI_TRUNCATE} does"
+            f"this kernel has landlock ABI {version}, which does not prevent truncation of files; "
+            f"{landlock.ABI_TRUNCATE} is needed"
         )
     return "on"
 
 
 def beside(place: str, hidden: Sequence[str], always: Sequence[str] = ()) -> Iterator[str]:
-    """What may be allowed of `place` so that nothing hidden is: itself, or what lies beside the hidden in it.
+    """Split `place` into paths that contain no hidden folder: `place` itself, or the entries beside hidden ones.
 
-    What is strictly inside a hidden folder stays: a virtual environment, in the folder where a problem is too.
+    A place strictly inside a hidden folder stays allowed, for example a virtual environment beside a problem.
     """
     if place in always:
         yield place
@@ -136,7 +136,7 @@ def beside(place: str, hidden: Sequence[str], always: Sequence[str] = ()) -> Ite
 
 
 def _python() -> list[str]:
-    """Its own folders, those that it imports from, and this package."""
+    """Folders of the Python installation, of its packages, and of this package."""
     package = Path(__file__).resolve().parents[2]
     folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
     folders += [str(Path(sys.executable).resolve().parent), *site.getsitepackages()]
@@ -146,11 +146,11 @@ def _python() -> list[str]:
 
 
 _OF_TOOLKITS = ("nvvm", "lib/gcc", "lib/clang")
-"""What tells a toolkit's folder from somebody's own with a `bin` in it."""
+"""Folders that only toolkits have, unlike a user's own folder with a `bin` in it."""
 
 
 def _toolkits() -> list[str]:
-    """CUDA, and the compilers that are not in the system's folders."""
+    """CUDA toolkits, and compilers outside the system's folders."""
     found = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     found += map(str, Path("/usr/local").glob("cuda*"))
     for name in ("nvcc", "ptxas", os.environ.get("CC") or "cc", os.environ.get("CXX") or "c++"):

@@ -1,4 +1,4 @@
-"""Another user than root, where we are root; decided before the process is made that becomes it."""
+"""Choose a user other than root for the quarantine, if the supervisor is root."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 USERS = range(61184, 65520)
-"""Where a user without an entry in passwd is taken from: what systemd gives to services for the length of their run
+"""The range of users without an entry in passwd, which systemd gives to services while they run
 (https://systemd.io/UIDS-GIDS/)."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """`user` is the uid and gid to become, None to stay; `feature` is "on", or why not."""
+    """`user` is the uid and gid to become, None to keep the current one; `feature` is "on", or the reason why not."""
 
     user: int | None
     feature: str
 
 
 def free_user() -> int | None:
-    """A user whom no process and no entry of passwd has, if we are root: all of its processes are one quarantine's.
+    """A user without processes and without an entry in passwd, so that all of its processes belong to one quarantine.
 
-    None if we are not, or if there is no such user.
+    None if this process is not root, or if all users of the range are taken.
     """
     if os.geteuid() != 0:
         return None
@@ -40,8 +40,10 @@ def free_user() -> int | None:
 
 
 def decide(user: int | None, readable: Sequence[str], reachable: str) -> Identity:
-    """Whether that user can run Python at all: `readable` are the files and folders it needs, `reachable` one whose
-    parents it must be able to enter."""
+    """Check that `user` can run Python.
+
+    The user must be able to read the files and folders `readable`, and to enter the parents of `reachable`.
+    """
     if os.geteuid() != 0:
         return Identity(None, "on")
     if user is None:
@@ -67,8 +69,10 @@ def _devices() -> list[str]:
 
 
 def _lacking(user: int, readable: Sequence[str], enterable: str) -> str | None:
-    """Asked as that user, in a process of its own: access() looks at the real user, and only the kernel knows every
-    rule."""
+    """The first place that `user` cannot use; None if there is none.
+
+    A forked process becomes that user and calls access(): only the kernel knows all access rules.
+    """
     folders = {place for place in readable if Path(place).is_dir()}
     ours, theirs = os.pipe()
     child = os.fork()

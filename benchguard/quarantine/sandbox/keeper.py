@@ -1,7 +1,7 @@
-"""The parent of the quarantined process: everything that one starts and leaves behind comes to it, and ends with it.
+"""The parent of the quarantined process. It adopts that process's orphans, and kills them all at the end.
 
-It holds nothing that the quarantine could want, and waits. That another process than the supervisor does this has a
-reason: the judge and whatever else a caller started are the supervisor's children too, and must be left alone.
+The keeper holds no secrets and only waits. The supervisor cannot do this itself: its children include the judge and
+processes of its caller, which must not be killed.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ...ipc.processes import end_with, kill_descendants
 
 END_SECONDS = 2.0
 STATUS_LEFT = 125
-"""Something could not be ended."""
+"""Exit status if a process survived SIGKILL."""
 
 
 def prepare(supervisor: int) -> None:
-    """Before the fork. Raises OSError."""
+    """Install the signal handler and adopt orphans. Call it before the fork. Raises OSError."""
     signal.signal(signal.SIGTERM, _end)
     end_with(supervisor, signal.SIGTERM)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def keep(child: int, user: int | None) -> None:
-    """Wait for the child, end what it left, and end with its status: 128 + n for signal n. Does not return."""
+    """Wait for the child, kill the processes that it left, and exit with its status: 128 + n for signal n."""
     status = 128 + signal.SIGKILL
     try:
         os.closerange(0, _highest())
@@ -42,10 +42,10 @@ def keep(child: int, user: int | None) -> None:
 
 
 def end_all(user: int | None) -> bool:
-    """Kill everything below this process; whether something is left.
+    """Kill all descendants of this process; return whether any survives.
 
-    `user` is one whom only the quarantine has: the kernel then ends all of them at once, so that none can be started
-    meanwhile.
+    If only the quarantine runs as `user`, the kernel kills all of that user's processes at once, so that they cannot
+    start others meanwhile.
     """
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     until = time.monotonic() + END_SECONDS
@@ -88,7 +88,7 @@ def _kill_user(user: int) -> None:
             os.setgroups([])
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
-            os.kill(-1, signal.SIGKILL)  # all that this user may signal, but the caller
+            os.kill(-1, signal.SIGKILL)  # all processes that this user may signal, except the caller
         finally:
             os._exit(0)
     os.waitpid(helper, 0)

@@ -1,7 +1,7 @@
-"""Landlock by its system calls.
+"""Landlock's system calls.
 
-Not the package `landlock`: it knows neither the scopes of ABI 6 (signals, abstract sockets), without which the
-process could end its supervisor, nor rules for single files opened O_PATH that are skipped where they cannot be read.
+The package `landlock` lacks the scopes of ABI 6 (signals, abstract sockets), without which the submission could kill
+its supervisor. It also cannot skip rules for files that cannot be opened.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Access(enum.IntFlag):
 _NET = 0b11
 """Bind and connect of TCP."""
 _SCOPES = 0b11
-"""Abstract UNIX sockets and signals stay among the confined."""
+"""Abstract UNIX sockets and signals work only among processes of the same sandbox."""
 
 READ = Access.EXECUTE | Access.READ_FILE | Access.READ_DIR
 DEVICE = Access.READ_FILE | Access.WRITE_FILE | Access.IOCTL_DEV
@@ -71,7 +71,7 @@ ABI_SCOPES = 6
 
 
 def abi() -> int:
-    """The version of the running kernel's; 0 without landlock."""
+    """The version of the kernel's landlock; 0 without landlock."""
     try:
         return libc.syscall(_CREATE_RULESET, None, 0, _VERSION)
     except OSError:
@@ -79,7 +79,7 @@ def abi() -> int:
 
 
 class Ruleset:
-    """What is allowed; all else that this kernel can restrict is not, once restrict() was called."""
+    """Rules that allow access. After restrict(), the kernel denies all other access that it can restrict."""
 
     def __init__(self, version: int, network: bool) -> None:
         """Raises OSError."""
@@ -93,7 +93,7 @@ class Ruleset:
         self._descriptor = libc.syscall(_CREATE_RULESET, ctypes.c_char_p(attributes), size, 0)
 
     def allow(self, path: str, access: Access) -> bool:
-        """Beneath a folder, or a file. False if it is not there, or cannot be reached. Raises OSError."""
+        """Allow access to a file or beneath a folder. Return False if it cannot be opened. Raises OSError."""
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
@@ -108,7 +108,7 @@ class Ruleset:
         return True
 
     def restrict(self) -> None:
-        """This thread and all that it starts, for ever. Raises OSError."""
+        """Apply the rules to this thread and its children, for good. Raises OSError."""
         try:
             libc.syscall(_RESTRICT_SELF, self._descriptor, 0)
         finally:

@@ -1,6 +1,6 @@
-"""Resource limits of the quarantine and what it starts; memory has a watcher (watch.py).
+"""Resource limits of the quarantine and its children. The supervisor limits memory (watch.py).
 
-No limit on the address space: CUDA reserves more of it than any machine has memory.
+The address space is not limited, because CUDA reserves more of it than any machine has memory.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ..contract import Confine
 
 FILES_OPEN = 65536
 _BADNESS = "1000"
-"""Of all processes, the kernel ends these first when memory runs out."""
+"""Value of oom_score_adj: when memory runs out, the kernel kills these processes first."""
 
 
 def confine(wanted: Confine, processes_bounded: bool) -> str:
-    """The feature "limits": "on", or why not. After the user has been changed.
+    """Set the limits; return the feature "limits": "on", or the reason why it is off. Call it after become().
 
-    `processes_bounded`: their number has a limit already (a cgroup's).
+    `processes_bounded`: a cgroup limits the number of processes already.
     """
     limits = {
         resource.RLIMIT_CORE: 0,
@@ -31,7 +31,7 @@ def confine(wanted: Confine, processes_bounded: bool) -> str:
         resource.RLIMIT_RTPRIO: 0,
         resource.RLIMIT_NICE: 0,
     }
-    with contextlib.suppress(OSError):  # only which process the kernel chooses: the watcher comes first
+    with contextlib.suppress(OSError):  # not essential: the supervisor's watch strikes first
         Path("/proc/self/oom_score_adj").write_text(_BADNESS)
     for which, value in limits.items():
         _, hard = resource.getrlimit(which)
@@ -41,12 +41,12 @@ def confine(wanted: Confine, processes_bounded: bool) -> str:
         except (OSError, ValueError) as error:
             return f"limit {which} could not be lowered to {lowered}: {error}"
     if os.geteuid() == 0 and not processes_bounded:
-        return "root has no limit on its processes: they are counted from outside, ten times a second"
+        return "root has no limit on its processes: the supervisor counts them ten times a second instead"
     return "on"
 
 
 def _tasks_of(user: int) -> int:
-    """Threads of a user that there are already: the limit counts them too."""
+    """The user's existing threads, which count towards the limit."""
     count = 0
     for place in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""No privileges, and none to be had: neither by exec of a setuid program nor by being root."""
+"""Drop all privileges for good, so that neither a setuid program nor user 0 brings them back."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SECUREBITS = 0x01 | 0x02 | 0x04 | 0x08 | 0x20 | 0x40 | 0x80
 
 
 def bound() -> None:
-    """Before the user is changed, while it may still be done: an exec as root gives no capabilities any more.
+    """Keep an exec as root from giving capabilities. Call it before become(), which takes the permission away.
 
-    What cannot be done here is seen by drop().
+    Failures are not reported here; drop() checks the result.
     """
     if os.geteuid() != 0:
         return
@@ -38,28 +38,31 @@ def bound() -> None:
 
 
 def drop() -> str:
-    """The feature "privileges": "on", or why not. After the user has been changed, which resets two of these."""
+    """Drop all privileges; return "on", or the reason why the protection is off.
+
+    Call it after become(), which resets two of these settings.
+    """
     try:
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
         libc.prctl(libc.PR_CAP_AMBIENT, libc.PR_CAP_AMBIENT_CLEAR_ALL)
         _drop_capabilities()
-        # Nobody of its user, other quarantines least of all, may trace it or open what its /proc folder has.
+        # Other processes of the same user, such as another quarantine, must not trace this one or read its /proc files.
         libc.prctl(libc.PR_SET_DUMPABLE, 0)
     except OSError as error:
-        return f"its privileges could not be dropped: {error.strerror}"
+        return f"cannot drop privileges: {error.strerror}"
     left = _left()
-    return "on" if not left else f"it keeps {left}"
+    return "on" if not left else f"the process keeps {left}"
 
 
 def _drop_capabilities() -> None:
     number = _CAPSET.get(platform.machine())
     if number is None:
-        return  # _left() looks
+        return  # _left() checks the result
     libc.syscall(number, _HEADER.pack(_CAPABILITY_VERSION_3, 0), _NONE)
 
 
 def _left() -> str:
-    """By the kernel's own word."""
+    """The remaining privileges, according to the kernel; empty if there are none."""
     fields = dict(
         line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line
     )
@@ -68,5 +71,5 @@ def _left() -> str:
             return f"capabilities ({name} {fields[name]})"
     if os.geteuid() == 0 and int(fields.get("CapBnd", "0"), 16):
         return f"root's capabilities on exec (CapBnd {fields['CapBnd']})"
-    # gVisor's status has no such line: it did not refuse the prctl.
+    # gVisor's status lacks this line; the prctl succeeded.
     return "" if fields.get("NoNewPrivs", "1") == "1" else "the privileges of setuid programs"

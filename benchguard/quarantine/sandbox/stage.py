@@ -1,10 +1,10 @@
-"""The first program of the quarantined process: confines itself before any byte of the submission runs.
+"""The first program of the quarantined process. It enters the sandbox before any code of the submission runs.
 
     python -I -m benchguard.quarantine.sandbox.stage EVENTS SUPERVISOR SANDBOX CGROUP
 
-with the Order on its standard input. EVENTS is the descriptor to write events to, SUPERVISOR the number of the
-parent, SANDBOX "full" to run nothing unless every feature is on, "probe" to run nothing at all, CGROUP the folder of
-a cgroup to enter, or empty.
+with the Order on its standard input. EVENTS is the descriptor for events, and SUPERVISOR the parent's number. SANDBOX
+is "full" to run the submission only if all protections are on, "probe" to run nothing, or "any". CGROUP is the folder
+of a cgroup to enter, or empty.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STATUS_REFUSED = 3
 
 
 def main(arguments: list[str]) -> None:
-    """Become the keeper, and in a process of its own the quarantine. Does not return."""
+    """Fork: the parent becomes the keeper, the child the quarantine. Does not return."""
     events, supervisor, sandbox, cgroup = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
     order = msgspec.json.decode(sys.stdin.buffer.read(ORDER_MAX), type=Order)
     found = filesystem.places((order.submission, *order.confine.readable), order.confine.network)
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> None:
     try:
         features = _confine(order, found, who, ours, bounded)
     except OSError as error:
-        _send(events, Broke("confine", f"the process could not be confined: {error}"))
+        _send(events, Broke("confine", f"the sandbox could not be set up: {error}"))
         os._exit(STATUS_REFUSED)
     _close_all_but(events, *order.descriptors)
     _send(events, Confined(features))
@@ -50,19 +50,17 @@ def main(arguments: list[str]) -> None:
     allowed = {"network"} if order.confine.network else set()
     missing = [f"{name}: {why}" for name, why in features.items() if why != "on" and name not in allowed]
     if sandbox == "full" and missing:
-        _send(
-            events, Broke("confine", f"not every feature of the sandbox is on: {'; '.join(missing)}"[:4096])
-        )
+        _send(events, Broke("confine", f"sandbox: partial ({'; '.join(missing)})"[:4096]))
         os._exit(STATUS_REFUSED)
-    from ..runner import main as run  # noqa: PLC0415 - from here on nothing is ours alone
+    from ..runner import main as run  # noqa: PLC0415 - imported in the sandbox
 
-    run(order, events)  # to the end of the process
+    run(order, events)  # does not return
 
 
 def _confine(
     order: Order, found: filesystem.Places, who: identity.Identity, parent: int, bounded: bool
 ) -> dict[str, str]:
-    """Each feature, in the order in which the kernel lets them be set. Raises OSError."""
+    """Turn on each protection, in the order that the kernel requires. Raises OSError."""
     confine = order.confine
     on = {"identity": who.feature, "environment": environment.check(os.environ)}
     privileges.bound()
@@ -84,17 +82,17 @@ def _confine(
 
 
 def _processes(who: identity.Identity) -> str:
-    """Whether it can be ended for sure is whether it can end who ends it."""
+    """The feature "processes": "on" unless the quarantine could kill its supervisor."""
     if who.user is not None or landlock.abi() >= landlock.ABI_SCOPES:
         return "on"
     return (
-        f"it may signal the processes of its user: landlock ABI {landlock.abi()} of this kernel, "
+        f"it may signal the processes of its user: this kernel has landlock ABI {landlock.abi()}, "
         f"{landlock.ABI_SCOPES} is needed"
     )
 
 
 def _enter(cgroup: str) -> bool:
-    """Into a group of its own, keeper and all; whether that limits the number of processes."""
+    """Enter the cgroup, before the fork; return whether it limits the number of processes."""
     if not cgroup:
         return False
     try:
@@ -105,7 +103,7 @@ def _enter(cgroup: str) -> bool:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Of what was inherited stay the ring, where the shim finds it, and what is given; standard input is empty."""
+    """Close inherited descriptors except `kept`, the standard ones and the shim's trace ring. Empty standard input."""
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     os.dup2(nothing, 0)
     ring = os.environ.get("NEUTRINO_RING", "").partition(":")[0]

@@ -1,7 +1,8 @@
-"""Which system calls the quarantine does not have: a seccomp filter of what no kernel's author needs.
+"""A seccomp filter against system calls that no author of a kernel needs.
 
-By name, as libseccomp knows them for this architecture; calls of other architectures and of x32 end the process. A
-filter cannot look behind pointers, so clone3 is "not there" and C libraries fall back to clone, whose flags it sees.
+Calls are listed by name, as libseccomp knows them for this architecture. Calls of other architectures and of x32 kill
+the process. A filter cannot read memory behind pointers, so clone3 fails with ENOSYS: C libraries then use clone, whose
+flags are in a register.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ _LASTING = (
     "mq_open", "mq_unlink", "memfd_secret", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr",
     "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
 )  # fmt: skip
-"""What would outlive it: landlock has no say in these. memfd_secret: memory that no watcher sees."""
+"""Objects that outlive the process, which landlock does not restrict. memfd_secret hides memory from the watch."""
 
 DENIED = (*_TRACING, *_KERNEL, *_MOUNTS, *_KEYS, *_LASTING)
 
-# Landlock does not restrict these. Who shares its user with others could open or close their files; who says no makes
-# tools that copy give up, for modes of files in scratch: they are told yes.
+# Landlock does not restrict these calls. A quarantine that shares its user could change the modes of that user's files.
+# The calls return success without effect, because tools that copy files to scratch fail if they return an error.
 _MODES = ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat")
-# Of a process by its number; 0 is the caller.
+# Calls on a process by its number, and the number's argument. 0 is the caller.
 _OF_OTHERS = (
     ("sched_setaffinity", 0), ("sched_setscheduler", 0), ("sched_setparam", 0), ("sched_setattr", 0),
     ("setpriority", 1), ("ioprio_set", 1), ("migrate_pages", 0), ("move_pages", 0),
 )  # fmt: skip
 
-# Younger than some libseccomp; since 5.1 numbers are the same everywhere.
+# Older versions of libseccomp lack these names. Since Linux 5.1 numbers are the same on all architectures.
 NUMBERS = {
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
     "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "clone3": 435, "pidfd_getfd": 438,
@@ -63,19 +64,19 @@ _QUERY_PERSONALITY = 0xFFFFFFFF
 _TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI, TIOCLINUX."""
 _PACKET_FAMILIES = (15, 17, 21, 30, 31, 38, 40, 44)
-"""Of the network, when it is allowed, these are not: AF_KEY, PACKET, RDS, TIPC, BLUETOOTH, ALG, VSOCK, XDP."""
+"""Families denied even with a network: AF_KEY, PACKET, RDS, TIPC, BLUETOOTH, ALG, VSOCK, XDP."""
 _SOCKET_TYPE = 0xF
 
 
 def confine(network: bool, shares_user: bool) -> tuple[str, str]:
-    """The features "system calls" and "network": "on", or why not. The last of all, for good.
+    """Load the filter, for good; return the features "system calls" and "network": "on", or the reason why not.
 
-    Needs no_new_privs. `shares_user`: there are processes and files of its user that are none of its own.
+    Call it last; it needs no_new_privs. `shares_user`: the user has other processes and files.
     """
     try:
         import pyseccomp  # noqa: F401, PLC0415 - looks for libseccomp.so.2 when it is imported
     except (ImportError, RuntimeError, OSError) as error:
-        why = f"there is no libseccomp: {error}"
+        why = f"libseccomp is missing: {error}"
         return why, why
     try:
         rules = _Rules()
@@ -85,11 +86,11 @@ def confine(network: bool, shares_user: bool) -> tuple[str, str]:
     except OSError as error:
         why = f"the kernel refused the filter: {error.strerror}"
         return why, why
-    return "on", "allowed, as was asked for" if network else "on"
+    return "on", "allowed by --network" if network else "on"
 
 
 class _Rules:
-    """pyseccomp has no types: all of it that is used is here."""
+    """A typed wrapper for pyseccomp, which has no type hints."""
 
     def __init__(self) -> None:
         from pyseccomp import ALLOW, ERRNO, KILL_PROCESS, Arg, Attr, SyscallFilter  # noqa: PLC0415
@@ -99,7 +100,7 @@ class _Rules:
         self._errno, self._argument = ERRNO, Arg
 
     def deny(self, name: str, *conditions: tuple[int, int, int, int], number: int = errno.EPERM) -> None:
-        """Conditions are (argument, comparison, value, value); all of them must hold."""
+        """Deny a call if all conditions hold. A condition is (argument, comparison, value, value)."""
         arguments = [self._argument(*each) for each in conditions]
         call = self._resolved(name)
         if call is not None:
@@ -117,13 +118,13 @@ class _Rules:
         except (ValueError, OSError):
             call = -1
         if call == -1:
-            return NUMBERS.get(name)  # None: of another architecture
+            return NUMBERS.get(name)  # None: this architecture has no such call
         return call
 
 
 _NOT_EQUAL, _MASKED = 1, 7
-"""enum scmp_compare of seccomp.h. Not its "equal": the kernel takes 32 bits of an int, a filter compares 64, so who
-sets the upper half would get around it (CVE-2019-7303)."""
+"""enum scmp_compare of seccomp.h. "Equal" is not used: the kernel reads 32 bits of an int but a filter compares 64, so
+a caller could bypass the rule by setting the upper half (CVE-2019-7303)."""
 _WORD = 0xFFFFFFFF
 
 
@@ -145,8 +146,10 @@ def _deny_all(rules: _Rules, shares_user: bool) -> None:
 
 
 def _deny_network(rules: _Rules, allowed: bool) -> None:
-    """Without a network there are socket pairs and sockets that listen, for a driver and for pools of processes; but
-    none is connected by name: landlock keeps no socket file of another from being reached (docker.sock)."""
+    """Without a network, socket pairs and listening sockets still work, for drivers and process pools.
+
+    Connecting by name is denied, because landlock does not restrict socket files of other processes (docker.sock).
+    """
     if allowed:
         for family in _PACKET_FAMILIES:
             rules.deny("socket", (0, _MASKED, _WORD, family))
@@ -154,6 +157,6 @@ def _deny_network(rules: _Rules, allowed: bool) -> None:
     rules.deny("connect")
     rules.deny("socket", (0, _NOT_EQUAL, socket.AF_UNIX, 0))
     for name in ("socket", "socketpair"):
-        # A datagram names who is to get it; AF_UNIX makes one of a raw socket too.
+        # Datagrams are sent to a name without connect(). AF_UNIX treats raw sockets as datagram sockets.
         for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
             rules.deny(name, (1, _MASKED, _SOCKET_TYPE, kind))

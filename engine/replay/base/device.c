@@ -32,13 +32,13 @@ static int learn(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuMemGetInfo_v2, &available, &total));
     facts->memory_bytes = total;
     facts->free_bytes = available;
-    /* Neither the CPU driver nor HIP has a bus that NVML knows. */
+    /* NVML knows neither the bus of the CPU driver nor that of HIP. */
     if (dlsym(replay->driver.library, "simInject") == NULL && replay->driver.nb_module_load_source == NULL)
         NB_TRY(NB_CALL(replay, cuDeviceGetPCIBusId, facts->pci_bus, sizeof facts->pci_bus, replay->device));
     return NB_REPLAY_OK;
 }
 
-/* HIP has no lines of L2 that persist, so there are none to reset before a sample. */
+/* HIP has no persisting L2 lines, so none are reset before a sample. */
 static int find_persisting(struct nb_replay *replay)
 {
     const CUresult result = replay->driver.cuCtxResetPersistingL2Cache();
@@ -56,7 +56,7 @@ int nb_device_open(struct nb_replay *replay)
                        (int)result);
     NB_TRY(NB_CALL(replay, cuDeviceGetCount, &count));
     if (replay->options.device >= (uint32_t)count)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "there is no device %u; the driver has %d",
+        return nb_fail(replay, NB_REPLAY_CANNOT, "device %u does not exist; the driver has %d",
                        replay->options.device, count);
     NB_TRY(NB_CALL(replay, cuDeviceGet, &replay->device, (int)replay->options.device));
     NB_TRY(NB_CALL(replay, cuDevicePrimaryCtxRetain, &replay->context, replay->device));

@@ -1,7 +1,7 @@
-/* The driver that replays: the functions that the engine calls, each by the name of its ABI, and a clock.
+/* The driver: a table of the functions that the engine calls, by their ABI names, and a clock.
  *
- * Names are written with their version, which cuda.h declares under every header; the symbol is what a
- * driver exports. Tests put functions of their own into the table. */
+ * Names carry their version, which cuda.h declares under every header; the driver exports these symbols.
+ * Tests put their own functions into the table. */
 #ifndef NEUTRINO_ENGINE_DRIVER_H
 #define NEUTRINO_ENGINE_DRIVER_H
 
@@ -33,8 +33,8 @@
     X(cuGraphUpload) X(cuGraphNodeSetEnabled)
 /* clang-format on */
 
-/* NULL where a driver is older. Their types are ours, as a header that we take may be older, too. The last is
- * of libcuda-over-hip.so alone, which says CUDA's functions in HIP: it compiles HIP C++ for the device. */
+/* NULL for older drivers. Declared here, because cuda.h may be older, too. Only libcuda-over-hip.so, which
+ * implements CUDA's functions with HIP, has the last one: it compiles HIP C++ for the device. */
 #define NB_DRIVER_OPTIONAL(X)                                                                                \
     X(cuEventElapsedTime_v2, (float *, CUevent, CUevent))                                                    \
     X(cuGraphAddDependencies_v2,                                                                             \
@@ -53,13 +53,13 @@ struct nb_driver {
     uint64_t (*now_ns)(void);
 };
 
-/* Fill the table from the library at `path`. What HIP lacks answers CUDA_ERROR_NOT_SUPPORTED; a CUDA driver
- * that lacks a function is none for us. Returns an enum nb_replay_status. */
+/* Fill the table from the library at `path`. Functions that HIP lacks return CUDA_ERROR_NOT_SUPPORTED; a CUDA
+ * driver that lacks a function is refused. Returns an enum nb_replay_status. */
 int nb_driver_open(struct nb_driver *driver, const char *path, char *error)
     __attribute__((visibility("hidden")));
 
-/* NB_REPLAY_OK, or the line "CALL: CUDA_ERROR_NAME (700)" and NB_REPLAY_FAILED; out of memory and what a
- * driver does not support are NB_REPLAY_CANNOT, as the context lives on. */
+/* NB_REPLAY_OK, or NB_REPLAY_FAILED with the line "CALL: CUDA_ERROR_NAME (700)". Errors after which the
+ * context lives on (out of memory, not supported) are NB_REPLAY_CANNOT. */
 int nb_driver_status(const struct nb_driver *driver, CUresult result, const char *call, char *error)
     __attribute__((visibility("hidden")));
 

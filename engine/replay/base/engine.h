@@ -1,4 +1,5 @@
-/* One replay: the state that the parts of the engine share, and how they report what went wrong. */
+/* One replay: the state that all parts of the engine share, and their helpers for errors, memory and waiting.
+ */
 #ifndef NEUTRINO_ENGINE_H
 #define NEUTRINO_ENGINE_H
 
@@ -23,16 +24,16 @@ enum { NB_NOTES_MAX = 8, NB_NOTE_BYTES = 256 };
 struct nb_replay {
     struct nb_reader reader;
     struct nb_replay_options options;
-    char *error; /* of the call in progress: NB_REPLAY_TEXT bytes */
-    int gone;    /* the status that cost the context; nothing may be asked of the driver then */
+    char *error; /* for the call in progress; NB_REPLAY_TEXT bytes */
+    int gone;    /* the status with which the context was lost; no driver call may follow */
     bool opened;
     bool prepared;
-    bool warm; /* the operations ran: nothing is loaded lazily any more */
+    bool warm; /* the operations ran once, so that nothing is loaded lazily any more */
 
     struct nb_driver driver;
     CUdevice device;
     CUcontext context;
-    bool persists; /* lines of L2 may, by the driver's word */
+    bool persists; /* the device has persisting L2 lines */
     struct nb_replay_device facts;
 
     struct nb_staging staging;
@@ -47,18 +48,18 @@ struct nb_replay {
     char (*refusals)[NB_REPLAY_TEXT];
     char notes[NB_NOTES_MAX][NB_NOTE_BYTES];
     uint32_t note_count;
-    uint64_t samples; /* so far */
+    uint64_t samples; /* taken so far */
 };
 
-/* Write the line and return `status`; what costs the context is remembered. */
+/* Write the error line and return `status`. A status that loses the context is remembered. */
 int nb_fail(struct nb_replay *replay, int status, const char *format, ...)
     __attribute__((visibility("hidden"), format(printf, 3, 4)));
 
-/* nb_driver_status, remembered likewise. */
+/* nb_driver_status; a status that loses the context is remembered. */
 int nb_called(struct nb_replay *replay, CUresult result, const char *call)
     __attribute__((visibility("hidden")));
 
-/* What every call of replay.h begins with once the state is rebuilt. */
+/* Begin a call of replay.h that needs the rebuilt state. */
 int nb_begin(struct nb_replay *replay, char *error) __attribute__((visibility("hidden")));
 
 #define NB_CALL(replay, function, ...) nb_called(replay, (replay)->driver.function(__VA_ARGS__), #function)
@@ -70,20 +71,20 @@ int nb_begin(struct nb_replay *replay, char *error) __attribute__((visibility("h
             return nb_try;                                                                                   \
     } while (0)
 
-/* Zeroed host memory for `count` elements; NULL is told of, but for a count of 0. */
+/* Zeroed host memory for `count` elements; NULL for a count of 0, or after writing an error line. */
 void *nb_new(struct nb_replay *replay, uint64_t count, size_t bytes) __attribute__((visibility("hidden")));
 
-/* Wait for all work of a stream, at most `timeout_ms`. `doing` completes "... did not end in 5000 ms". */
+/* Wait at most `timeout_ms` for all work of a stream. `doing` completes "... did not end in 5000 ms". */
 int nb_wait(struct nb_replay *replay, CUstream stream, uint32_t timeout_ms, const char *doing)
     __attribute__((visibility("hidden")));
 
 int nb_wait_event(struct nb_replay *replay, CUevent event, uint32_t timeout_ms, const char *doing)
     __attribute__((visibility("hidden")));
 
-/* How long the engine waits for work of its own, whatever a sample may take. */
+/* Time limit for the engine's own work, whatever limit a sample has. */
 enum { NB_OWN_WORK_MS = 60000 };
 
-/* Keep a line that says what is otherwise than recorded; those beyond NB_NOTES_MAX are left out. */
+/* Add a note on a deviation from the recorded state. Notes beyond NB_NOTES_MAX are dropped. */
 void nb_note(struct nb_replay *replay, const char *format, ...)
     __attribute__((visibility("hidden"), format(printf, 2, 3)));
 

@@ -1,4 +1,4 @@
-/* One line for people, where a caller of replay.h gave room for it. */
+/* Error lines for callers of replay.h. */
 #ifndef NEUTRINO_ERROR_H
 #define NEUTRINO_ERROR_H
 

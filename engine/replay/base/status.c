@@ -1,4 +1,4 @@
-/* How the parts of the engine report, allocate and wait. */
+/* Errors, memory and waiting for all parts of the engine. */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,8 +73,8 @@ static CUresult ask_event(const struct nb_driver *driver, void *event)
     return driver->cuEventQuery(event);
 }
 
-/* Asked again and again, as a driver's own wait cannot be given up. At first without a pause: a sample's end
- * is to be seen when it is there. */
+/* Polls, because a driver's own wait cannot be abandoned. Spins at first, so that a sample's end is seen at
+ * once. */
 static int wait_for(struct nb_replay *replay, CUresult (*ask)(const struct nb_driver *, void *), void *handle,
                     uint32_t timeout_ms, const char *doing)
 {

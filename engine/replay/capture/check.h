@@ -57,7 +57,7 @@ int nb_check_each(struct nb_checker *checker, const char *what, uint32_t count, 
 extern const char nb_no_text[] __attribute__((visibility("hidden")));
 extern const char nb_no_array[] __attribute__((visibility("hidden")));
 
-/* A span of at most NB_STRING_MAX bytes, and one of at most ARRAY_MAX elements. */
+/* Whether a span is text of at most NB_STRING_MAX bytes, or an array of at most ARRAY_MAX elements. */
 bool nb_span_is_text(const struct nb_reader *reader, struct nb_span span)
     __attribute__((visibility("hidden")));
 bool nb_span_is_array(const struct nb_reader *reader, struct nb_span span, size_t element_bytes)

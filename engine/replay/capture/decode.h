@@ -35,7 +35,7 @@ enum nb_decode_outcome {
     NB_DECODE_OTHER_HASH
 };
 
-/* libzstd, with its one allocation made. */
+/* Functions of libzstd, and a context that needs no further allocation. */
 struct nb_codec {
     void *context;
     unsigned (*is_error)(size_t result);
@@ -49,14 +49,14 @@ struct nb_codec {
 int nb_codec_open(struct nb_codec *codec, char *error) __attribute__((visibility("hidden")));
 void nb_codec_close(struct nb_codec *codec) __attribute__((visibility("hidden")));
 
-/* One blob, whose raw_bytes `raw` has room for. Neither allocates nor makes a system call. */
+/* Decode one blob into `raw`, which has room for its raw_bytes. Neither allocates nor makes a system call. */
 enum nb_decode_outcome nb_decode_blob(const struct nb_codec *codec, const struct nb_blob *blob,
                                       const uint8_t *stored, uint8_t *raw)
     __attribute__((visibility("hidden")));
 const char *nb_decode_reason(enum nb_decode_outcome outcome) __attribute__((visibility("hidden")));
 
-/* All of them, by `decoders` processes, each under seccomp. `work->raw` is shared memory; when this returns
- * no process but the caller has it. Returns an enum nb_replay_status. */
+/* Decode all blobs in `decoders` processes, each under seccomp. `work->raw` is shared memory; no other
+ * process has it when this returns. Returns an enum nb_replay_status. */
 int nb_decode(const struct nb_decode_work *work, uint32_t decoders, char *error)
     __attribute__((visibility("hidden")));
 

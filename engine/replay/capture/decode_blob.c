@@ -6,7 +6,7 @@
 #include "replay/capture/sha256.h"
 #include "replay/replay.h"
 
-/* A function pointer cannot be cast from dlsym's result in ISO C; its bytes can be copied (POSIX, dlsym). */
+/* ISO C cannot cast dlsym's result to a function pointer; POSIX allows to copy its bytes. */
 static int find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
@@ -17,7 +17,8 @@ static int find(void *library, const char *name, void *function)
 int nb_codec_open(struct nb_codec *codec, char *error)
 {
     void *(*create)(void);
-    void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL); /* never closed: its functions are kept */
+    void *library =
+        dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL); /* never closed: its functions are used later */
     if (library == NULL)
         return nb_error(error, NB_REPLAY_CANNOT,
                         "libzstd.so.1 cannot be loaded (%s); install it (Debian, Ubuntu: libzstd1; Fedora: "
@@ -39,8 +40,9 @@ void nb_codec_close(struct nb_codec *codec)
     (void)codec->free(codec->context);
 }
 
-/* RFC 8878, 3.1.1: the magic number, then a byte of which bit 2 says that a checksum follows and bits 0 and 1
- * that a dictionary is needed. libzstd reads frames of its earliest versions too, and allocates for them. */
+/* RFC 8878, 3.1.1: the magic number, then a byte whose bit 2 announces a checksum and whose bits 0 and 1
+ * announce a dictionary. Other frames are refused: libzstd also reads its earliest formats, and allocates for
+ * them. */
 static int has_our_header(const uint8_t *stored, size_t bytes)
 {
     static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};

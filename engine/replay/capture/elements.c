@@ -20,21 +20,21 @@ static const char *check_device(struct nb_checker *checker, uint32_t index)
 {
     const struct nb_capture_device *device = &checker->reader->device[index];
     if (device->vendor != NB_CAPTURE_CUDA && device->vendor != NB_CAPTURE_HIP)
-        return "a vendor that is not known";
+        return "an unknown vendor";
     if (device->arena_bytes != 0 && device->arena_bytes - 1 > UINT64_MAX - device->arena)
-        return "an arena that cannot be";
+        return "an arena beyond the address space";
     return nb_span_is_text(checker->reader, device->name) ? NULL : nb_no_text;
 }
 
-/* An image of one blob has the blob's hash, which was compared; others are hashed here. How much that is has
- * a bound, as many images may have the same content. */
+/* The hash of an image in one blob is the blob's, which was checked. Larger images are hashed here, up to a
+ * total, because many images may share one content. */
 static bool has_hash(struct nb_checker *checker, const struct nb_capture_image *image)
 {
     uint8_t digest[sizeof image->sha256];
     if (image->content.bytes <= NB_BLOB_MAX)
         return memcmp(checker->file->blobs[image->content.first].sha256, image->sha256, sizeof digest) == 0;
     if (checker->file->tables_only)
-        return true; /* whoever reads the image compares its hash */
+        return true; /* Capture.image compares the hash */
     nb_sha256(nb_reader_content(checker->reader, image->content), image->content.bytes, digest);
     return memcmp(digest, image->sha256, sizeof digest) == 0;
 }
@@ -43,7 +43,7 @@ static const char *check_image(struct nb_checker *checker, uint32_t index)
 {
     const struct nb_capture_image *image = &checker->reader->images[index];
     if (image->format > NB_IMAGE_CODE_OBJECT || image->format == 4)
-        return "a format that is not known";
+        return "an unknown format";
     if (!nb_span_is_text(checker->reader, image->origin))
         return nb_no_text;
     if (image->content.bytes == 0)
@@ -56,7 +56,7 @@ static const char *check_image(struct nb_checker *checker, uint32_t index)
             return "the images are larger than allowed";
         checker->image_bytes += image->content.bytes;
     }
-    return has_hash(checker, image) ? NULL : "its bytes are not those of its SHA-256";
+    return has_hash(checker, image) ? NULL : "its bytes do not match its SHA-256";
 }
 
 static const char *check_module(struct nb_checker *checker, uint32_t index)
@@ -65,7 +65,7 @@ static const char *check_module(struct nb_checker *checker, uint32_t index)
     if (module->image >= checker->reader->image_count)
         return "no such image";
     if (module->kind != NB_CAPTURE_MODULE_MODULE && module->kind != NB_CAPTURE_MODULE_LIBRARY)
-        return "a kind that is not known";
+        return "an unknown kind";
     return nb_span_is_array(checker->reader, module->options, sizeof(struct nb_capture_option)) ? NULL
                                                                                                 : nb_no_array;
 }
@@ -79,17 +79,17 @@ static const char *check_kernel(struct nb_checker *checker, uint32_t index)
     if (!nb_span_is_text(reader, kernel->name))
         return nb_no_text;
     if (!is_symbol(reader, kernel->name))
-        return "no name, or one with a NUL in it";
+        return "an empty name, or a NUL in the name";
     if (!nb_span_is_array(reader, kernel->layout, sizeof(struct nb_parameter)) ||
         !nb_span_is_array(reader, kernel->attributes, sizeof(struct nb_capture_setting)))
         return nb_no_array;
     if (kernel->parameter_bytes > NB_READER_PARAMETERS_MAX)
-        return "more bytes of parameters than can be";
+        return "more than 65536 bytes of parameters";
     for (uint64_t at = 0; at < kernel->layout.bytes; at += sizeof(struct nb_parameter)) {
         struct nb_parameter each;
         memcpy(&each, reader->data + kernel->layout.offset + at, sizeof each);
         if ((uint64_t)each.offset + each.size > kernel->parameter_bytes)
-            return "a parameter passes the bytes of all";
+            return "a parameter ends behind the bytes of all parameters";
     }
     return NULL;
 }
@@ -102,9 +102,9 @@ static const char *check_global(struct nb_checker *checker, uint32_t index)
     if (!nb_span_is_text(checker->reader, variable->name))
         return nb_no_text;
     if (!is_symbol(checker->reader, variable->name))
-        return "no name, or one with a NUL in it";
+        return "an empty name, or a NUL in the name";
     if (!has_addresses(variable->address, variable->bytes))
-        return "an address or a size that cannot be";
+        return "an invalid address or size";
     const struct nb_content contents[] = {variable->before, variable->after};
     for (int i = 0; i < 2; i++) {
         if (contents[i].bytes != 0 && contents[i].bytes != variable->bytes)
@@ -120,18 +120,16 @@ static const char *check_allocation(struct nb_checker *checker, uint32_t index)
 {
     const struct nb_capture_allocation *allocation = &checker->reader->allocations[index];
     if ((allocation->flags & ~(uint32_t)(NB_CAPTURE_ALLOCATED_BEFORE | NB_CAPTURE_ALLOCATED_AFTER)) != 0)
-        return "flags that are not known";
+        return "unknown flags";
     if (!nb_span_is_text(checker->reader, allocation->call))
         return nb_no_text;
-    return has_addresses(allocation->address, allocation->bytes) ? NULL
-                                                                 : "an address or a size that cannot be";
+    return has_addresses(allocation->address, allocation->bytes) ? NULL : "an invalid address or size";
 }
 
 static const char *check_stream(struct nb_checker *checker, uint32_t index)
 {
     const uint32_t kind = checker->reader->streams[index].kind;
-    return kind >= NB_CAPTURE_STREAM_LEGACY && kind <= NB_CAPTURE_STREAM_CREATED ? NULL
-                                                                                 : "a kind that is not known";
+    return kind >= NB_CAPTURE_STREAM_LEGACY && kind <= NB_CAPTURE_STREAM_CREATED ? NULL : "an unknown kind";
 }
 
 static const char *check_meta(struct nb_checker *checker, uint32_t index)

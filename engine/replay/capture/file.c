@@ -45,7 +45,7 @@ static int read_header(struct nb_reader_file *file, char *error)
         return nb_error(error, NB_REPLAY_BAD_CAPTURE, "%" PRIu64 " bytes are too few for a capture",
                         file->bytes);
     if (header->magic == NB_RECORDING_MAGIC)
-        return refuse(error, "a recording that was not packed");
+        return refuse(error, "a raw capture that was not packed");
     if (header->magic != NB_CAPTURE_MAGIC)
         return refuse(error, "not a capture");
     if (header->version != NB_CAPTURE_VERSION)
@@ -84,11 +84,11 @@ int nb_file_open(struct nb_reader_file *file, int descriptor, char *error)
                         blob_bytes + section_bytes);
     if (!read_all(descriptor, file->tables, blob_bytes, header->blob_offset) ||
         !read_all(descriptor, file->tables + blob_bytes, section_bytes, header->section_offset))
-        return refuse(error, "the file became shorter, or cannot be read");
+        return refuse(error, "the file was truncated while it was read, or cannot be read");
     uint8_t digest[sizeof header->sha256];
     nb_sha256(file->tables, blob_bytes + section_bytes, digest);
     if (memcmp(digest, header->sha256, sizeof digest) != 0)
-        return refuse(error, "its tables are not those that its SHA-256 was taken of");
+        return refuse(error, "its tables do not match their SHA-256");
     file->blobs = (const struct nb_blob *)(const void *)file->tables;
     file->sections = (const struct nb_section *)(const void *)(file->tables + blob_bytes);
     return NB_REPLAY_OK;

@@ -25,7 +25,7 @@ struct nb_reader_file {
     uint32_t *next_short; /* for each blob, the first one from it on that is not NB_BLOB_MAX long */
     uint8_t *raw;
     uint64_t raw_bytes;
-    uint8_t *scratch; /* zeroed memory for the rules, which may not allocate (reader_validate.c) */
+    uint8_t *scratch; /* zeroed memory for the rules, which run without allocating (validate.c) */
     uint64_t scratch_used, scratch_bytes;
 };
 

@@ -1,4 +1,4 @@
-/* Which addresses a capture has, and the runs of memory content. */
+/* Rules of memory: the addresses that a capture has, and runs of memory content. */
 #include <inttypes.h>
 
 #include "replay/base/error.h"
@@ -36,7 +36,7 @@ static void sort(struct nb_ranges *ranges)
     }
 }
 
-/* Ranges that meet or overlap become one. */
+/* Joins adjacent and overlapping ranges. */
 static void join(struct nb_ranges *ranges)
 {
     uint32_t joined = 0;
@@ -134,7 +134,7 @@ int nb_check_memory(struct nb_checker *checker)
     return check_amount(checker);
 }
 
-/* Its last byte is kept rather than its end, as memory may go up to the highest address. */
+/* Remembers a run's last byte instead of its end, because memory may extend to the highest address. */
 static const char *check_run(struct nb_checker *checker, const struct nb_capture_run *run, bool is_first,
                              bool may_be_empty)
 {

@@ -13,16 +13,16 @@ static bool can_be_node(uint32_t kind)
     return kind <= NB_OPERATION_UPLOAD || kind == NB_OPERATION_EMPTY;
 }
 
-/* In which graph, or on which stream, and with which flags. */
+/* Rules of an operation's graph, stream and flags. */
 static const char *check_place(const struct nb_reader *reader, const struct nb_capture_operation *operation)
 {
     const uint32_t kind = operation->kind, flags = operation->flags;
     const bool is_node = operation->graph != 0;
     if (kind < NB_OPERATION_LAUNCH || kind > NB_OPERATION_EMPTY)
-        return "a kind that is not known";
+        return "an unknown kind";
     if ((flags &
          ~(uint32_t)(NB_OPERATION_COOPERATIVE | NB_OPERATION_DISABLED | NB_OPERATION_NODE_PRIORITIES)) != 0)
-        return "flags that are not known";
+        return "unknown flags";
     if (is_node ? !can_be_node(kind) : kind == NB_OPERATION_EMPTY)
         return is_node ? "a step of the region in a graph" : "a node outside every graph";
     if (is_node && operation->graph > reader->operation_count)
@@ -33,11 +33,11 @@ static const char *check_place(const struct nb_reader *reader, const struct nb_c
     if (!is_node && !joins_all && operation->stream >= reader->stream_count)
         return "no such stream";
     if ((flags & NB_OPERATION_DISABLED) != 0 && !is_node)
-        return "switched off, but no node";
+        return "disabled, but not a node";
     if ((flags & NB_OPERATION_COOPERATIVE) != 0 && kind != NB_OPERATION_LAUNCH)
-        return "cooperative, but no launch";
+        return "cooperative, but not a launch";
     if ((flags & NB_OPERATION_NODE_PRIORITIES) != 0 && kind != NB_OPERATION_GRAPH_LAUNCH)
-        return "with its nodes' priorities, but no graph's launch";
+        return "with node priorities, but not a graph launch";
     return NULL;
 }
 
@@ -55,12 +55,12 @@ static const char *check_launch(const struct nb_reader *reader, const struct nb_
     if (operation->as.launch.kernel >= reader->kernel_count)
         return "no such kernel";
     if (!can_be_launched(operation->as.launch.grid, operation->as.launch.block))
-        return "a grid or a block that cannot be";
+        return "an invalid grid or block";
     if (operation->as.launch.shared_bytes > SHARED_MAX)
-        return "more shared memory than can be";
+        return "more than 1 MiB of shared memory";
     const struct nb_span parameters = operation->as.launch.parameters;
     if (!nb_span_is_inside(reader, parameters))
-        return "parameters that are not in the data";
+        return "parameters outside the data";
     if (parameters.bytes < reader->kernels[operation->as.launch.kernel].parameter_bytes ||
         parameters.bytes > NB_READER_PARAMETERS_MAX)
         return "fewer bytes of parameters than its kernel has, or more than can be";
@@ -73,12 +73,12 @@ static const char *check_launch(const struct nb_reader *reader, const struct nb_
 
 struct extent {
     uint64_t address, pitch, slice;
-    nb_wide width; /* bytes; the others are rows and slices */
+    nb_wide width; /* bytes of a row; height and depth count rows and slices */
     uint64_t height, depth;
 };
 
-/* Rows do not overlap, nor do slices; all of them are in memory that the capture has. Of several rows the
- * width is a 64-bit number by then, and of several slices the plane, so that no product overflows. */
+/* Rows and slices do not overlap, and the capture has all of their memory. With several rows the width is
+ * known to fit 64 bits, and with several slices the plane, so that no product overflows. */
 static const char *check_extent(const struct nb_checker *checker, const struct extent *extent)
 {
     if (extent->height == 0 || extent->depth == 0)
@@ -90,7 +90,7 @@ static const char *check_extent(const struct nb_checker *checker, const struct e
         return "slices overlap";
     const nb_wide bytes = (nb_wide)(extent->depth - 1) * extent->slice + plane;
     if (extent->width != 0 && !nb_memory_holds(checker, extent->address, bytes))
-        return "no allocation or variable holds what it reads or writes";
+        return "no allocation or global holds what it reads or writes";
     return NULL;
 }
 
@@ -212,10 +212,11 @@ static const char *check_relocation(struct nb_checker *checker, uint32_t index)
     if (launch->kind != NB_OPERATION_LAUNCH ||
         (uint64_t)relocation->offset + 8 > launch->as.launch.parameters.bytes)
         return "its operation has no 8 bytes of parameters there";
-    return relocation->delta <= reader->globals[relocation->global].bytes ? NULL : "into a smaller variable";
+    return relocation->delta <= reader->globals[relocation->global].bytes ? NULL
+                                                                          : "an offset beyond its global";
 }
 
-/* There are at most as many events and graphs as operations. */
+/* A capture has at most as many events and graphs as operations. */
 uint64_t nb_check_operations_scratch(const struct nb_reader_file *file)
 {
     return 2 * ((nb_tables_count(file, NB_CAPTURE_OPERATION) + 1 + 15) & ~UINT64_C(15));

@@ -1,4 +1,4 @@
-/* The memory that blobs are decoded to. Fuzzing has a file of its own in place of this one. */
+/* The memory for decoded blobs. The fuzzer replaces this file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

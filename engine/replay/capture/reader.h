@@ -16,7 +16,7 @@
 #include "core/wire/capture_format.h"
 #include "replay/replay.h"
 
-/* Tables as the file has them; a table that is not there has count 0. */
+/* The tables of the file; a missing table has count 0. */
 struct nb_reader {
     const struct nb_capture_device *device;
     const struct nb_capture_limit *limits;
@@ -37,7 +37,7 @@ struct nb_reader {
     uint32_t before_count, after_count, stream_count, operation_count, edge_count, relocation_count;
     uint32_t refusal_count, range_count, meta_count;
     uint32_t event_count, graph_count; /* events are 0 .. event_count - 1, graphs 1 .. graph_count */
-    const uint8_t *data;               /* what spans refer to */
+    const uint8_t *data;               /* the bytes that spans refer to */
     uint64_t data_bytes;
     void *implementation;
 };
@@ -55,11 +55,11 @@ int nb_reader_finish(struct nb_reader *reader, const struct nb_replay_limits *li
 
 void nb_reader_close(struct nb_reader *reader) __attribute__((visibility("hidden")));
 
-/* The bytes of a content, whole and in one piece. Never NULL where content.bytes is not 0. */
+/* The bytes of a content, in one piece. NULL only if content.bytes is 0. */
 const void *nb_reader_content(const struct nb_reader *reader, struct nb_content content)
     __attribute__((visibility("hidden")));
 
-/* A span as text in `into`, cut to `room` with its end marked, unprintable bytes replaced. */
+/* Copy a span as text to `into`: cut to `room` with a mark at its end, unprintable bytes replaced. */
 void nb_reader_text(const struct nb_reader *reader, struct nb_span span, char *into, size_t room)
     __attribute__((visibility("hidden")));
 

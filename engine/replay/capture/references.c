@@ -7,7 +7,7 @@ static const char *check_refusal(struct nb_checker *checker, uint32_t index)
     if (refusal->operation > checker->reader->operation_count)
         return "no such operation";
     if ((refusal->flags & ~(uint32_t)NB_REFUSAL_READ) != 0)
-        return "flags that are not known";
+        return "unknown flags";
     return nb_span_is_text(checker->reader, refusal->call) &&
                    nb_span_is_text(checker->reader, refusal->reason)
                ? NULL
@@ -18,13 +18,12 @@ static const char *check_range(struct nb_checker *checker, uint32_t index)
 {
     const struct nb_capture_range *range = &checker->reader->ranges[index];
     if (range->role < NB_CAPTURE_INPUT || range->role > NB_CAPTURE_STATE)
-        return "a role that is not known";
+        return "an unknown role";
     if (!nb_span_is_text(checker->reader, range->name) || !nb_span_is_text(checker->reader, range->type))
         return nb_no_text;
     if (!nb_span_is_array(checker->reader, range->shape, sizeof(uint64_t)))
         return nb_no_array;
-    return nb_memory_holds(checker, range->address, range->bytes) ? NULL
-                                                                  : "no allocation or variable holds it";
+    return nb_memory_holds(checker, range->address, range->bytes) ? NULL : "no allocation or global holds it";
 }
 
 int nb_check_references(struct nb_checker *checker)

@@ -36,7 +36,7 @@ bool nb_sandbox_filter(void)
         LOAD(arch),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
         RETURN(SECCOMP_RET_KILL_PROCESS),
-        LOAD(nr), /* those of the x32 interface have a bit that none of these has */
+        LOAD(nr), /* numbers of the x32 interface have a bit that none of these has */
         ALLOW(SYS_read, 5),
         ALLOW(SYS_write, 4),
         ALLOW(SYS_exit, 3),
@@ -64,7 +64,8 @@ bool nb_sandbox_close_from(int first)
     enum { MOST = 1 << 20 }; /* closes in a tenth of a second */
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max > MOST)
-        return false; /* what was opened under a higher limit may still be open: not the current one, then */
+        return false; /* descriptors opened under a higher limit may still be open, so the current limit is
+                         not enough */
     for (int descriptor = first; descriptor < (int)limit.rlim_max; descriptor++)
         (void)close(descriptor);
     return true;

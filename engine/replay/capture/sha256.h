@@ -12,7 +12,7 @@ typedef void nb_sha256_blocks(uint32_t state[8], const uint8_t *blocks, size_t c
 extern const uint32_t nb_sha256_constants[64] __attribute__((visibility("hidden")));
 nb_sha256_blocks nb_sha256_portable __attribute__((visibility("hidden")));
 
-/* With the processor's own instructions; NULL where it has none. */
+/* The same with the processor's instructions; NULL if it has none. */
 nb_sha256_blocks *nb_sha256_accelerated(void) __attribute__((visibility("hidden")));
 
 #endif

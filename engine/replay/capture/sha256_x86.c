@@ -1,5 +1,5 @@
-/* SHA-256 with the instructions that x86 processors have had for it since 2017: five times as fast, which is
- * what makes it cheap to check a gigabyte. Intel, "Intel SHA Extensions" (2013) has the method. */
+/* SHA-256 with the instructions that x86 processors have since 2017: five times as fast, which makes checking
+ * a gigabyte cheap. The method is from Intel, "Intel SHA Extensions" (2013). */
 #include "replay/capture/sha256.h"
 
 #if defined(__x86_64__)
@@ -9,7 +9,7 @@
 
 #define WITH_SHA __attribute__((target("sha,sse4.1,ssse3")))
 
-/* The state is kept as the instructions want it: words a b e f in one register, c d g h in the other. */
+/* The instructions need the words a b e f of the state in one register and c d g h in another. */
 struct halves {
     __m128i abef, cdgh;
 };

@@ -57,7 +57,7 @@ static bool is_known(const struct nb_section *section)
     return section->kind < KINDS && kinds[section->kind].element_bytes != 0;
 }
 
-/* Runs of memory are cheap, and bytes of data are no elements. */
+/* Whether elements of this kind count towards the limit. Runs of memory are cheap, and data is bytes. */
 static bool is_counted(uint32_t kind)
 {
     return kind != NB_CAPTURE_DATA && kind != NB_CAPTURE_BEFORE && kind != NB_CAPTURE_AFTER;

@@ -14,7 +14,7 @@ struct nb_bytes {
 int nb_tables_check(const struct nb_reader_file *file, uint32_t elements_max, char *error)
     __attribute__((visibility("hidden")));
 
-/* Of a kind, how many elements there are. */
+/* Number of elements of a kind. */
 uint64_t nb_tables_count(const struct nb_reader_file *file, uint32_t kind)
     __attribute__((visibility("hidden")));
 

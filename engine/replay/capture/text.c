@@ -1,4 +1,4 @@
-/* Names in a capture, for people: whatever bytes they are. */
+/* Names in a capture, made printable. */
 #include "replay/capture/reader.h"
 
 #include <string.h>

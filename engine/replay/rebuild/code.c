@@ -1,4 +1,4 @@
-/* Modules loaded again, and the kernels and variables in them found by name. */
+/* Loads modules, and finds their kernels and globals by name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static int load_failed(struct nb_replay *replay, uint32_t image, CUresult result
                    device->compute_minor, log[0] != '\0' ? ": " : "", log);
 }
 
-/* Drivers take an address and no size, and text must end with a NUL: give them a copy that does. */
+/* Drivers take an address without a size, so text must end with a NUL: pass a copy that does. */
 static int load(struct nb_replay *replay, uint32_t index, struct nb_code_module *module)
 {
     const struct nb_reader *reader = &replay->reader;
@@ -80,7 +80,7 @@ static int load(struct nb_replay *replay, uint32_t index, struct nb_code_module 
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* A name as the driver wants it; freed by the caller. */
+/* A name ended by NUL; the caller frees it. */
 static char *name_of(struct nb_replay *replay, struct nb_span span)
 {
     char *name = nb_new(replay, span.bytes + 1, 1);
@@ -107,8 +107,8 @@ static CUresult get_function(const struct nb_driver *driver, const struct nb_cod
     return result != CUDA_SUCCESS ? result : driver->cuKernelGetFunction(function, kernel);
 }
 
-/* What a kernel was compiled with may not be set again (a required cluster size: CUDA_ERROR_NOT_PERMITTED).
- */
+/* Attributes that a kernel was compiled with cannot be set again (a required cluster size:
+ * CUDA_ERROR_NOT_PERMITTED). */
 static int apply_setting(struct nb_replay *replay, CUfunction function,
                          const struct nb_capture_setting *setting)
 {

@@ -1,6 +1,6 @@
-/* Recorded code, loaded again: modules, kernels, variables.
+/* Recorded code, loaded again: modules, kernels, globals.
  *
- * All of it exists in `copy_count` copies: one, or several for a cold instruction cache. */
+ * There are `copy_count` copies of it all: one, or several for a cold instruction cache. */
 #ifndef NEUTRINO_ENGINE_CODE_H
 #define NEUTRINO_ENGINE_CODE_H
 
@@ -13,21 +13,21 @@ struct nb_replay;
 
 int nb_code_load(struct nb_replay *replay, uint32_t copy_count) __attribute__((visibility("hidden")));
 
-/* Write the settings of a kernel that others share a function with. */
+/* Set the attributes of a kernel that shares its function with another kernel. */
 int nb_code_apply_settings(struct nb_replay *replay, CUfunction function, uint32_t kernel)
     __attribute__((visibility("hidden")));
 
 void nb_code_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Room for the variables' content in the shadow, and that content. */
+/* Plan room for the globals' content in the shadow, and fill it. */
 int nb_variables_plan(struct nb_replay *replay) __attribute__((visibility("hidden")));
 int nb_variables_upload(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Queue what gives the variables of a copy their recorded content. */
+/* Queue copies that restore the recorded content of the globals of a copy of the code. */
 int nb_variables_restore(struct nb_replay *replay, uint32_t copy, CUstream stream)
     __attribute__((visibility("hidden")));
 
-/* Where `bytes` at a recorded address are in a copy's variable; 0 if no variable has them. */
+/* Address of `bytes` at a recorded address in a copy's global; 0 if no global holds them. */
 CUdeviceptr nb_variables_at(const struct nb_replay *replay, uint32_t copy, uint64_t address, uint64_t bytes)
     __attribute__((visibility("hidden")));
 

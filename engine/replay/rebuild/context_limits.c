@@ -2,9 +2,9 @@
 
 #include "replay/base/engine.h"
 
-/* What a capture may ask for. The others (persisting lines, fetch granularity) are the measurement's.
- * `lasting`: what is there stays from launch to launch, so that an adversary gets no more of it than every
- * context has. */
+/* Limits that a capture may set. Other limits (persisting lines, fetch granularity) belong to the
+ * measurement. `lasting`: memory of this limit keeps its content from launch to launch, so that an adversary
+ * gets no more of it than every context has. */
 static const struct {
     CUlimit limit;
     uint64_t most;
@@ -36,7 +36,7 @@ static int set_limit(struct nb_replay *replay, const struct nb_capture_limit *wa
     return NB_CALL(replay, cuCtxSetLimit, limit, (size_t)wanted->value);
 }
 
-/* Lines that persist in L2 would be warm when the next sample begins. Not every device has them. */
+/* Persisting L2 lines would be warm when the next sample begins. Some devices have none. */
 static int set_no_persisting(struct nb_replay *replay)
 {
     const CUresult result = replay->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);

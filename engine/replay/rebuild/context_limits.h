@@ -1,4 +1,4 @@
-/* Limits of the context: those that were recorded, as far as they are reasonable. */
+/* Sets the recorded limits of the context, as far as they are reasonable. */
 #ifndef NEUTRINO_ENGINE_CONTEXT_LIMITS_H
 #define NEUTRINO_ENGINE_CONTEXT_LIMITS_H
 

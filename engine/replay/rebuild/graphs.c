@@ -105,7 +105,7 @@ static int add_edges(struct nb_replay *replay, uint32_t copy, const CUgraphNode 
     return NB_REPLAY_OK;
 }
 
-/* Ahead of the first launch, which does it too. */
+/* Upload now: otherwise the first launch would. */
 static int upload(struct nb_replay *replay, const struct nb_program_graph *graphs)
 {
     for (uint32_t i = 0; i < replay->reader.graph_count; i++) {

@@ -1,8 +1,8 @@
-/* Recorded memory at its recorded addresses, and what is in it before a sample.
+/* Recorded memory at its recorded addresses, and its content before a sample.
  *
- * `ranges` are the union of all allocations, in whole granules. Each is backed by one physical handle in each
- * of `set_count` sets; the current set is mapped at the recorded addresses. Where there are several, each is
- * also mapped at an alias, so that it can be restored while another one is used. */
+ * `ranges` are the union of all allocations, in whole granules. Each range is backed by one physical handle
+ * in each of `set_count` sets; the current set is mapped at the recorded addresses. If there are several
+ * sets, each is also mapped at an alias, so that one set can be restored while another is used. */
 #ifndef NEUTRINO_ENGINE_MEMORY_H
 #define NEUTRINO_ENGINE_MEMORY_H
 
@@ -13,10 +13,10 @@
 
 struct nb_replay;
 
-/* Find the ranges and reserve their addresses: before anything else may take them. */
+/* Find the ranges and reserve their addresses. Must precede all other allocations. */
 int nb_memory_reserve(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Decide what each part of the ranges holds. Sizes are known then. */
+/* Decide the content of each part of the ranges; afterwards sizes are known. */
 int nb_memory_plan(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Make `set_count` physical sets and map the first. */
@@ -25,23 +25,24 @@ int nb_memory_build(struct nb_replay *replay, uint32_t set_count) __attribute__(
 /* Fill the shadow, which is zero, with the recorded content of memory. */
 int nb_memory_upload(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* With `strict`, find what lives in the region alone, and queue other noise there: a program may rely on
- * nothing that it finds there, and is to find nothing that it left (temporaries.c). */
+/* With `strict`, find memory that is allocated and freed within the region, and queue other noise there for
+ * each sample: the region can neither rely on its content nor find what an earlier sample left
+ * (temporaries.c). */
 int nb_temporaries_plan(struct nb_replay *replay) __attribute__((visibility("hidden")));
 int nb_temporaries_fill(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Map another set at the recorded addresses. The device must be idle. */
 int nb_memory_switch(struct nb_replay *replay, uint32_t set) __attribute__((visibility("hidden")));
 
-/* Queue what makes a set pristine. */
+/* Queue copies that restore a set. */
 int nb_memory_restore(struct nb_replay *replay, uint32_t set, CUstream stream)
     __attribute__((visibility("hidden")));
 
-/* Where a range of a set is, whether it is mapped at the recorded addresses or not. */
+/* Address of a range of a set, mapped at the recorded addresses or not. */
 CUdeviceptr nb_memory_base(const struct nb_memory *memory, uint32_t set, uint32_t range)
     __attribute__((visibility("hidden")));
 
-/* Where to write `bytes` at a recorded address so that they are in `set`; 0 if no range has them. */
+/* Address at which `bytes` of a recorded address are in `set`; 0 if no range holds them. */
 CUdeviceptr nb_memory_at(const struct nb_replay *replay, uint32_t set, uint64_t address, uint64_t bytes)
     __attribute__((visibility("hidden")));
 

@@ -12,10 +12,10 @@
 struct nb_range {
     CUdeviceptr address;
     uint64_t bytes;
-    uint64_t start; /* of all the bytes before it: where it is in an alias */
+    uint64_t start; /* bytes of all ranges before this one: its offset in an alias */
 };
 
-/* Addresses that are ours, for one range or many. */
+/* Reserved addresses, for one range or several. */
 struct nb_reservation {
     CUdeviceptr address;
     uint64_t bytes;
@@ -29,18 +29,18 @@ struct nb_piece {
     uint64_t shadow;
 };
 
-/* A stretch of memory that was not there when the region began. */
+/* Memory that is allocated within the region. */
 struct nb_temporary {
     CUdeviceptr address;
     uint64_t bytes;
 };
 
 struct nb_set {
-    CUmemGenericAllocationHandle *handles; /* one a range; `created` of them are */
+    CUmemGenericAllocationHandle *handles; /* one per range; the first `created` exist */
     uint32_t created;
     uint32_t aliased;  /* ranges that are mapped at the alias */
     CUdeviceptr alias; /* 0: none */
-    bool stale;        /* was used */
+    bool stale;        /* the region ran on it */
 };
 
 struct nb_memory {
@@ -60,7 +60,7 @@ struct nb_memory {
     struct nb_set *sets;
     uint32_t set_count;
     uint32_t current; /* the set that is mapped at the addresses */
-    uint32_t mapped;  /* ranges of it that are */
+    uint32_t mapped;  /* ranges of it that are mapped */
 };
 
 #endif

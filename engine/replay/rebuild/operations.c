@@ -264,7 +264,7 @@ static int run(struct nb_replay *replay, const struct nb_step *step)
     }
 }
 
-/* The driver's line with the operation before it. */
+/* Prefix the driver's error line with the operation. */
 static int name_operation(struct nb_replay *replay, const struct nb_step *step, int status)
 {
     char line[NB_REPLAY_TEXT], operation[192];

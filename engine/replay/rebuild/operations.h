@@ -1,4 +1,4 @@
-/* Recorded operations as a list of prepared driver calls: a sample does nothing but make them. */
+/* Recorded operations as a list of prepared driver calls, so that a sample only makes these calls. */
 #ifndef NEUTRINO_ENGINE_OPERATIONS_H
 #define NEUTRINO_ENGINE_OPERATIONS_H
 
@@ -15,7 +15,7 @@ int nb_operations_build(struct nb_replay *replay) __attribute__((visibility("hid
 int nb_operations_run(struct nb_replay *replay, uint32_t copy, bool step)
     __attribute__((visibility("hidden")));
 
-/* Give what the host uploads its recorded content again. */
+/* Restore the recorded content of host uploads. */
 void nb_operations_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 void nb_operations_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
@@ -28,7 +28,7 @@ int nb_copy_prepare(struct nb_replay *replay, uint32_t copy, uint32_t index, CUD
 int nb_set_prepare(struct nb_replay *replay, uint32_t copy, uint32_t index, CUdeviceptr *address)
     __attribute__((visibility("hidden")));
 
-/* Whether it does nothing: no bytes. */
+/* Whether the operation moves no bytes. */
 bool nb_operation_is_empty(const struct nb_capture_operation *operation)
     __attribute__((visibility("hidden")));
 
@@ -36,7 +36,7 @@ bool nb_operation_is_empty(const struct nb_capture_operation *operation)
 void nb_operation_text(const struct nb_replay *replay, uint32_t index, char *into, size_t room)
     __attribute__((visibility("hidden")));
 
-/* All graphs of a copy, instantiated and uploaded (rebuild_graphs.c). */
+/* Build, instantiate and upload all graphs of a copy of the code (graphs.c). */
 int nb_graphs_build(struct nb_replay *replay, uint32_t copy) __attribute__((visibility("hidden")));
 void nb_graphs_close(struct nb_replay *replay, struct nb_program *program)
     __attribute__((visibility("hidden")));

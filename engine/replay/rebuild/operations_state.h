@@ -14,7 +14,7 @@ struct nb_launch_call {
     CUfunction function;
     void *parameters;
     size_t parameter_bytes;
-    bool settings; /* of the kernel: to be set first */
+    bool settings; /* the kernel's attributes must be set first */
 };
 
 struct nb_step {
@@ -35,7 +35,7 @@ struct nb_program_graph {
     unsigned long long flags; /* of its instantiation */
 };
 
-/* The region with the code of one copy. */
+/* The region's operations for one copy of the code. */
 struct nb_program {
     struct nb_step *steps;
     uint32_t step_count;
@@ -45,15 +45,15 @@ struct nb_program {
 };
 
 struct nb_operations {
-    struct nb_program *programs; /* one a copy of the code */
+    struct nb_program *programs; /* one per copy of the code */
     uint32_t program_count;
     uint64_t *places; /* by operation: a launch's offset in `parameters`, an upload's in `uploads` */
     uint64_t *attribute_places; /* by operation: a launch's index in `attributes` */
     uint64_t parameter_bytes, attribute_count, upload_bytes;
-    uint8_t *uploads; /* pinned: what the host gave, as a copy from other memory would wait for the device */
-    uint8_t *uploads_kept;                    /* with strict, what was there: kernels reach pinned memory */
-    bool *begun;                              /* by stream, while a program is built: it has work */
-    uint32_t dropped_windows, dropped_starts; /* launch attributes that strict does without */
+    uint8_t *uploads; /* pinned copies of host data: a copy from pageable memory would wait for the device */
+    uint8_t *uploads_kept; /* with strict, their recorded content: kernels can write pinned memory */
+    bool *begun;           /* by stream, while a program is built: the stream has work */
+    uint32_t dropped_windows, dropped_starts; /* launch attributes that strict drops */
     uint32_t queued;                          /* driver operations of one sample, forks and joins included */
 };
 

@@ -1,14 +1,15 @@
-/* Which streams the region itself orders behind its start and before its end.
+/* Finds the streams that the region itself orders behind its start and before its end.
  *
- * `main` is between the two by being the timed stream. Another stream's work is behind the start if, before
- * its first work, it waited for an event that was recorded behind the start; and before the end if, after its
- * last work, it records an event that a stream which is before the end waits for. */
+ * `main` is the timed stream, and so between the two. The work of another stream is behind the start if,
+ * before its first work, the stream waited for an event that was recorded behind the start. It is before the
+ * end if, after its last work, the stream records an event for which a stream waits that is itself before the
+ * end. */
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
 #include "replay/rebuild/streams.h"
 
-/* One flag a stream and one an event: "ordered", seen from where the walk is. */
+/* One flag per stream and per event: "ordered", at the present position of the walk. */
 struct walk {
     bool *streams, *events;
     uint32_t stream_count;
@@ -25,8 +26,8 @@ static bool is_work(const struct nb_capture_operation *operation)
            operation->kind != NB_OPERATION_JOIN;
 }
 
-/* A join goes through the timed stream: it orders what it waits for, and what comes after it on any stream.
- */
+/* A synchronisation goes through the timed stream: it orders the streams that it waits for, and later work on
+ * any stream. */
 static void join(struct walk *walk, uint32_t stream)
 {
     for (uint32_t i = 0; i < walk->stream_count; i++)
@@ -51,7 +52,7 @@ static void find_forks(struct nb_replay *replay, struct walk *walk)
     }
 }
 
-/* Backwards: a wait of an ordered stream orders what its event's last record before it has before itself. */
+/* Walk backwards: a wait of an ordered stream orders everything before the last record of its event. */
 static void find_joins(struct nb_replay *replay, struct walk *walk)
 {
     for (uint32_t i = replay->streams.stop; i > 0; i--) {

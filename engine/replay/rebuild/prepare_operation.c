@@ -12,7 +12,7 @@ _Static_assert(sizeof(struct nb_attribute) == sizeof(CUlaunchAttribute), "record
 
 enum fate { TAKEN, LEFT, REFUSED };
 
-/* Attributes that are numbers are taken; events and nodes were handles of the recorded process. */
+/* Numeric attributes are kept; events and nodes were handles of the recorded process. */
 static enum fate fate_of(uint32_t attribute)
 {
     switch (attribute) {
@@ -36,8 +36,8 @@ static enum fate fate_of(uint32_t attribute)
     }
 }
 
-/* What an adversary's capture does without: a part of L2 that persists, and a launch that may begin before
- * what is queued ahead of it has ended, where that is not the region's own. */
+/* Attributes that strict drops: a persisting part of L2, and a launch that may begin before earlier queued
+ * work has ended, unless that work is the region's own. */
 static bool is_dropped(struct nb_replay *replay, uint32_t copy, uint32_t index,
                        const CUlaunchAttribute *attribute)
 {
@@ -105,7 +105,7 @@ int nb_launch_prepare(struct nb_replay *replay, uint32_t copy, uint32_t index, s
     return collect_attributes(replay, copy, index, attributes, &call->config.numAttrs);
 }
 
-/* A recorded address as it is here: variables have moved, allocations have not. */
+/* The present address for a recorded one: globals have moved, allocations have not. */
 static int translate(struct nb_replay *replay, uint32_t copy, uint32_t index, uint64_t address,
                      CUdeviceptr *here)
 {
@@ -118,7 +118,7 @@ static int translate(struct nb_replay *replay, uint32_t copy, uint32_t index, ui
                    index, (unsigned long long)address);
 }
 
-/* cuda.h has rows between slices instead of bytes. */
+/* cuda.h counts the distance between slices in rows instead of bytes. */
 static int rows_of(struct nb_replay *replay, uint32_t index, uint64_t pitch, uint64_t slice, size_t *rows)
 {
     const struct nb_capture_operation *operation = &replay->reader.operations[index];

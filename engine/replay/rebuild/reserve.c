@@ -1,4 +1,4 @@
-/* The recorded address ranges, taken before anything else can lie there. */
+/* Reserves the recorded address ranges before any other memory can take them. */
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
@@ -6,8 +6,8 @@
 
 enum { GIB_SHIFT = 30 };
 
-static const uint64_t arena_most = UINT64_C(1)
-                                   << 46; /* of what a capture says; half of a process's addresses */
+static const uint64_t arena_most =
+    UINT64_C(1) << 46; /* limit on addresses in a capture: half of a process's address space */
 
 static int by_address(const void *left, const void *right)
 {
@@ -34,7 +34,7 @@ static int list_ranges(struct nb_replay *replay)
     return NB_REPLAY_OK;
 }
 
-/* Those that touch are one: fewer handles to map. */
+/* Adjacent ranges become one, so that fewer handles are mapped. */
 static void join_ranges(struct nb_memory *memory, uint32_t count)
 {
     struct nb_range *last = memory->ranges;
@@ -73,7 +73,7 @@ static bool holds(const struct nb_reservation *reservation, const struct nb_rang
            range->address + range->bytes <= reservation->address + reservation->bytes;
 }
 
-/* By the arena, which is the first, or by the last: ranges come in order. */
+/* Reserved with the arena, which comes first, or with the previous range: ranges are sorted. */
 static bool is_reserved(const struct nb_memory *memory, const struct nb_range *range)
 {
     const uint32_t count = memory->reservation_count;
@@ -81,8 +81,8 @@ static bool is_reserved(const struct nb_memory *memory, const struct nb_range *r
            (holds(&memory->reservations[0], range) || holds(&memory->reservations[count - 1], range));
 }
 
-/* Driver 580 does not honour the address of a small reservation (22 MiB; it did from 32 MiB on), so small
- * ones are tried as large ones, too. */
+/* Driver 580 ignores the requested address of small reservations (22 MiB; not from 32 MiB on), so small
+ * ranges are also tried as large ones. */
 static int reserve_range(struct nb_replay *replay, const struct nb_range *range)
 {
     const uint64_t gib = UINT64_C(1) << GIB_SHIFT;
@@ -97,7 +97,7 @@ static int reserve_range(struct nb_replay *replay, const struct nb_range *range)
         (unsigned long long)range->address, (unsigned long long)(range->address + range->bytes));
 }
 
-/* The recorded arena first, as the recording process had it: all of its ranges at once. */
+/* Reserve the recorded arena first, as the recording process did: it holds all of its ranges. */
 static void reserve_arena(struct nb_replay *replay)
 {
     const struct nb_capture_device *device = replay->reader.device;

@@ -3,7 +3,7 @@
 #include "replay/base/engine.h"
 #include "replay/rebuild/streams.h"
 
-/* Which streams have operations, and which has the first. */
+/* Find the streams with operations, and the stream of the first operation. */
 static void find_used(struct nb_replay *replay)
 {
     struct nb_streams *streams = &replay->streams;
@@ -25,7 +25,7 @@ static bool is_legacy(const struct nb_capture_stream *recorded)
     return recorded->kind == NB_CAPTURE_STREAM_LEGACY;
 }
 
-/* Synchronises with the legacy default stream, as a per-thread one does, too. */
+/* Streams that synchronise with the legacy default stream; per-thread streams do, too. */
 static bool is_blocking(const struct nb_capture_stream *recorded)
 {
     return recorded->kind == NB_CAPTURE_STREAM_PER_THREAD ||
@@ -51,8 +51,8 @@ static int create_stream(struct nb_replay *replay, const struct nb_capture_strea
     return NB_REPLAY_OK;
 }
 
-/* The legacy stream is itself only where another one synchronises with it, and so is any that does. Ours,
- * which is non-blocking, stands for the main one where nothing tells the two apart. */
+/* Use the legacy stream, and streams that synchronise with it, only if the region uses both. Otherwise the
+ * engine's non-blocking stream replaces the main one, because no program could tell the difference. */
 static int build_stream(struct nb_replay *replay, uint32_t index)
 {
     struct nb_streams *streams = &replay->streams;
@@ -101,7 +101,7 @@ static int wait_for(struct nb_replay *replay, struct nb_stream *stream)
     return NB_CALL(replay, cuStreamWaitEvent, replay->streams.timed, stream->joined, 0);
 }
 
-/* Let the streams for which it is needed, or all, wait for what the timed one was given so far. */
+/* Make the streams that need it, or all, wait for the work that is queued on the timed stream. */
 static int spread(struct nb_replay *replay, bool all)
 {
     const struct nb_streams *streams = &replay->streams;

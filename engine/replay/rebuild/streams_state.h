@@ -10,23 +10,23 @@
 struct nb_stream {
     CUstream stream;
     CUevent joined;
-    bool used;    /* an operation is on it */
-    bool created; /* by us */
-    bool fork;    /* nothing in the region orders its first work behind the start */
-    bool join;    /* or its last work before the end */
+    bool used;    /* an operation uses it */
+    bool created; /* created by the engine */
+    bool fork;    /* the region does not order its first work behind the start */
+    bool join;    /* the region does not order its last work before the end */
 };
 
 struct nb_streams {
     CUstream own;       /* ours */
-    CUstream timed;     /* it, or the region's first one */
-    CUevent start, end; /* the only ones that take the time */
+    CUstream timed;     /* `own`, or the region's first stream */
+    CUevent start, end; /* the only events with timing */
     CUevent fork;
     struct nb_stream *streams; /* as the capture numbers them */
     uint32_t count;
     uint32_t used_count;
     uint32_t main; /* the region's first; its operations are on the timed stream */
-    bool several;  /* are used */
-    uint32_t stop; /* from this operation on there are only joins, which order nothing any more */
+    bool several;  /* more than one stream is used */
+    uint32_t stop; /* from this operation on, all operations only synchronise, with nothing left to order */
     CUevent *events;
     uint32_t event_count;
 };

@@ -1,4 +1,4 @@
-/* Memory that lives in the region alone: allocated in it, and freed in it. Its content was nobody's. */
+/* Memory that is allocated and freed within the region. Its content before the region is undefined. */
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
@@ -12,7 +12,7 @@ static int by_address(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-/* The allocations that were there at the region's beginning, or those that were not. */
+/* The allocations that existed when the region began, or the others. */
 static uint32_t list(const struct nb_reader *reader, bool before, struct nb_temporary *into)
 {
     uint32_t count = 0;
@@ -26,8 +26,8 @@ static uint32_t list(const struct nb_reader *reader, bool before, struct nb_temp
     return count;
 }
 
-/* An address may have been given again: what was there first had content, which stays. Both are in order, so
- * what was kept and ends before one temporary ends before the next ones too. */
+/* An address may be allocated again: content of the earlier allocation stays. Both lists are sorted, so an
+ * earlier allocation that ends before one temporary ends before the next ones too. */
 static uint32_t subtract(const struct nb_temporary *new, uint32_t new_count, const struct nb_temporary *kept,
                          uint32_t kept_count, struct nb_temporary *into)
 {

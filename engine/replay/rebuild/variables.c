@@ -1,4 +1,4 @@
-/* Variables of modules: where they are now, and their recorded content. */
+/* Globals of modules: their present addresses, and their recorded content. */
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
@@ -47,7 +47,7 @@ int nb_variables_plan(struct nb_replay *replay)
     return sort(replay);
 }
 
-/* A variable without recorded content keeps what its module is loaded with. */
+/* A global without recorded content keeps its initial value. */
 int nb_variables_upload(struct nb_replay *replay)
 {
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
@@ -77,7 +77,8 @@ int nb_variables_restore(struct nb_replay *replay, uint32_t copy, CUstream strea
 
 CUdeviceptr nb_variables_at(const struct nb_replay *replay, uint32_t copy, uint64_t address, uint64_t bytes)
 {
-    uint32_t low = 0, high = replay->reader.global_count; /* the first that begins behind the address */
+    uint32_t low = 0,
+             high = replay->reader.global_count; /* the first global that begins behind the address */
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (replay->reader.globals[replay->code.sorted[middle]].address <= address)

@@ -1,8 +1,8 @@
-/* What a cache holds when a sample begins is part of what is measured.
+/* The content of caches when a sample begins is part of the measurement.
  *
- * Restoring writes, so the last lines of it are in the L2 cache, dirty: the sample would pay for writing them
- * back (an H200 charged 4.8 us to one of 13.2 us; docs/adr/0009). Reading clean memory of more than the
- * cache's size drives them out; nothing that the sample drives out has to be written then. */
+ * Restoring writes, so its last lines are dirty in the L2 cache, and the sample would pay for writing them
+ * back (4.8 us of 13.2 us on an H200; docs/adr/0009). Reading more clean memory than the cache holds evicts
+ * them; the lines that the sample evicts are then clean. */
 #include "replay/sample/cold.h"
 
 #include "replay/base/engine.h"
@@ -17,7 +17,7 @@
 
 enum {
     SCRATCH_FACTOR = 3, /* caches' worth of scratch memory: replacement is not least-recently-used */
-    TOUCHED_RANGES = 16 /* each is a launch, behind the one that holds the stream */
+    TOUCHED_RANGES = 16 /* each is a launch, queued behind the kernel that holds the stream */
 };
 
 uint64_t nb_cold_scratch_bytes(const struct nb_replay *replay)
@@ -55,7 +55,7 @@ int nb_cold_build(struct nb_replay *replay)
                    replay->streams.timed);
 }
 
-/* Half 0 is what a flush writes, half 1 what it reads. */
+/* A flush writes half 0 and reads half 1. */
 static int write_scratch(struct nb_replay *replay, uint32_t half)
 {
     const struct nb_cold_state *cold = &replay->cold;
@@ -77,12 +77,12 @@ static int write_state(struct nb_replay *replay, uint32_t set)
     return nb_memory_restore(replay, set, replay->streams.timed);
 }
 
-/* What only a sample has: inputs and poison, and variables, of all copies of the code where one that does not
- * run would keep something for one that does. */
+/* Write what differs from sample to sample: inputs, poison, and globals. With `strict` globals of all copies
+ * of the code, because a copy that does not run could keep something for one that does. */
 static int write_inputs(struct nb_replay *replay, uint32_t set, uint32_t copy, uint32_t inputs)
 {
     const CUstream stream = replay->streams.timed;
-    replay->memory.sets[set].stale = true; /* it is going to be used */
+    replay->memory.sets[set].stale = true; /* the region is about to run on it */
     NB_TRY(nb_temporaries_fill(replay));
     NB_TRY(nb_inputs_write_memory(replay, inputs, set, stream));
     for (uint32_t i = 0; i < replay->code.copy_count; i++) {
@@ -102,8 +102,8 @@ int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     return write_inputs(replay, replay->memory.current, copy, inputs);
 }
 
-/* Which set is next. With two of them it is another than the last, and restored now; where they rotate it was
- * restored long ago, and now the one that was used is. */
+/* Choose the next set. With two sets it is the other one, restored now. Rotating sets were restored long ago;
+ * the set that was used last is restored now. */
 static int restore_next(struct nb_replay *replay, uint32_t *next)
 {
     const struct nb_memory *memory = &replay->memory;
@@ -118,9 +118,9 @@ static int restore_next(struct nb_replay *replay, uint32_t *next)
     return NB_REPLAY_OK;
 }
 
-/* What of ours stays mapped while the region runs is not to be a place where one sample leaves something for
- * the next: vault.h. Half 0 of the scratch memory is written by each chill, and drives out what is written
- * here. */
+/* Overwrite the engine's memory that stays mapped while the region runs, so that a sample cannot leave
+ * anything there for the next one (vault.h). Chilling then writes half 0 of the scratch memory, which evicts
+ * the lines written here. */
 static int forget(struct nb_replay *replay)
 {
     if (replay->options.strict == 0)
@@ -149,9 +149,8 @@ int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     return nb_vault_close(replay);
 }
 
-/* Unmapping empties the caches of address translation, of other memory too: a kernel in a program that keeps
- * its buffers does not pay for that (1.3 us on an H200; docs/adr/0009). One access a page fills them again.
- */
+/* Unmapping also empties the caches of address translation, for which a kernel in a program that keeps its
+ * buffers does not pay (1.3 us on an H200; docs/adr/0009). One access per page fills them again. */
 static int touch_state(struct nb_replay *replay)
 {
     const struct nb_memory *memory = &replay->memory;
@@ -169,7 +168,7 @@ int nb_cold_chill(struct nb_replay *replay)
         NB_TRY(write_scratch(replay, 0));
     if (mode != NB_COLD_NONE && mode != NB_COLD_MEMSET)
         NB_TRY(read_clean(replay));
-    return nb_utility_flush(replay); /* the last: the kernels above are in that cache, too */
+    return nb_utility_flush(replay); /* last, because the kernels above are in the instruction cache, too */
 }
 
 void nb_cold_close(struct nb_replay *replay)

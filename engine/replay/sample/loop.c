@@ -1,4 +1,4 @@
-/* One sample, as nvbench's measure_cold does it, of recorded operations and with their state restored. */
+/* One sample of recorded operations on restored state, measured like nvbench's measure_cold. */
 #include "replay/sample/loop.h"
 
 #include "replay/base/engine.h"
@@ -34,8 +34,8 @@ int nb_loop_run(struct nb_replay *replay, uint32_t copy)
     return nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region");
 }
 
-/* The first run of each copy of the code: a driver may still have to load, and to grow local memory, which
- * waits for a stream that is held. */
+/* Run each copy of the code once: the driver may still load code, or grow local memory, which would wait for
+ * a held stream. */
 static int warm_up(struct nb_replay *replay)
 {
     for (uint32_t copy = 0; !replay->warm && copy < replay->code.copy_count; copy++) {
@@ -57,8 +57,8 @@ int nb_loop_elapsed_us(struct nb_replay *replay, CUevent start, CUevent end, dou
     return nb_called(replay, result, "cuEventElapsedTime");
 }
 
-/* What is queued here runs without the host: it is all there before the first of it begins. The stamps and
- * the hold are outside the events. */
+/* Queue a whole sample before its first operation begins, so that it runs without the host. Stamps and hold
+ * are outside the events. */
 static int queue_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy,
                         bool primed)
 {
@@ -74,8 +74,8 @@ static int queue_sample(struct nb_replay *replay, int (*queue)(struct nb_replay 
     return nb_utility_stamp(replay, true);
 }
 
-/* cuCtxSynchronize has no limit of its own; work that never ends costs the process, by its supervisor's
- * deadline. */
+/* cuCtxSynchronize has no time limit. If work never ends, the supervisor ends this process at its deadline.
+ */
 static int wait_for_all(struct nb_replay *replay, struct nb_replay_sample *sample)
 {
     const uint64_t seen = replay->driver.now_ns();

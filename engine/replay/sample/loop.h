@@ -1,4 +1,4 @@
-/* The timing loop's body: one sample. */
+/* The body of the timing loop: one sample. */
 #ifndef NEUTRINO_ENGINE_LOOP_H
 #define NEUTRINO_ENGINE_LOOP_H
 
@@ -10,8 +10,8 @@
 struct nb_replay;
 struct nb_replay_sample;
 
-/* More queued operations than this might fill the queue while its stream is held; then nothing would ever
- * release it. The smallest queue seen has 1024 entries, and a launch may take several. */
+/* Limit on queued operations: more could fill the queue while its stream is held, and the host would never
+ * come to release it. The smallest queue seen has 1024 entries; a launch may take several. */
 enum { NB_QUEUE_MAX = 200 };
 
 bool nb_loop_may_prime(const struct nb_replay *replay) __attribute__((visibility("hidden")));
@@ -20,11 +20,11 @@ bool nb_loop_may_prime(const struct nb_replay *replay) __attribute__((visibility
 int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, bool stepwise)
     __attribute__((visibility("hidden")));
 
-/* The region once, untimed, to its end, on the state as it is. */
+/* Run the region once, untimed, on the present state, and wait for its end. */
 int nb_loop_run(struct nb_replay *replay, uint32_t copy) __attribute__((visibility("hidden")));
 
-/* What is timed is what `queue` queues for a copy of the code. Fills in all but the set and what it took
- * before. */
+/* Time the operations that `queue` queues for a copy of the code. Fills in everything but the input set and
+ * the times of preparation. */
 int nb_loop_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy,
                    bool primed, struct nb_replay_sample *sample) __attribute__((visibility("hidden")));
 

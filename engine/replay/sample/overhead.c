@@ -1,4 +1,4 @@
-/* What measuring costs by itself: reported beside the results, never subtracted from them. */
+/* The cost of measuring, reported beside the results and never subtracted from them. */
 #include <stdlib.h>
 
 #include "replay/base/engine.h"
@@ -35,7 +35,7 @@ static void destroy_pairs(struct nb_replay *replay, const struct pairs *pairs)
     }
 }
 
-/* As in a sample: queued behind a stream that is held, and while the device works. */
+/* Queued behind a held stream while the device works, like a sample. */
 static int measure_batch(struct nb_replay *replay, const struct pairs *pairs, bool kernel, double *us)
 {
     nb_utility_reset(replay);
@@ -66,7 +66,7 @@ static double median(double *values, size_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* In whole nanoseconds, which events are told in. */
+/* In whole nanoseconds, the resolution of event times. */
 static double greatest_common_step(const double *us, size_t count)
 {
     uint64_t step = 0;
@@ -102,8 +102,8 @@ static int queue_empty(struct nb_replay *replay, uint32_t copy)
     return nb_utility_empty(replay);
 }
 
-/* What the host sees of a sample beside its events, while none of the capture's code has run yet (but to
- * verify it) in whose interest it might be to change that. */
+/* Measure the host's times of an empty sample before any code of the capture has run (except for --verify),
+ * so that it cannot influence them. */
 static int measure_host(struct nb_replay *replay, struct nb_replay_overhead *overhead)
 {
     double host_us[HOST_SAMPLES], tail_us[HOST_SAMPLES];

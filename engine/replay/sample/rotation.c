@@ -2,8 +2,9 @@
 
 enum {
     CACHE_FACTOR = 5, /* caches' worth of other state between two uses of a copy */
-    MEMORY_SHARE = 2, /* of free memory, at most one in so many bytes */
-    ASKED_SHIFT = 31  /* bytes of all that were asked for: Composable Kernel's offsets have 32 bits */
+    MEMORY_SHARE = 2, /* at most 1/2 of free memory */
+    ASKED_SHIFT =
+        31 /* limit for a requested count, as a power of two: Composable Kernel's offsets have 32 bits */
 };
 
 uint32_t nb_rotation_by_cache(uint64_t footprint, uint64_t l2_bytes, uint64_t free_bytes)

@@ -1,22 +1,22 @@
-/* How many copies of the state are used in turn, and which one when: pure functions.
+/* The number of rotating copies of the state, and the copy for each sample. Pure functions.
  *
- * Entry 0 is the state itself, the others are copies of it. The rules for a count that was asked for, and for
- * whose turn it is, are Composable Kernel's (RotatingMemWrapper, include/ck_tile/host/rotating_buffers.hpp);
- * other than there, all of the state rotates, outputs too, behind addresses that stay. */
+ * Entry 0 is the state itself, the others are copies. The rules for a requested count and for the order are
+ * Composable Kernel's (RotatingMemWrapper, include/ck_tile/host/rotating_buffers.hpp). Here all of the state
+ * rotates, outputs included, behind constant addresses. */
 #ifndef NEUTRINO_ENGINE_ROTATION_H
 #define NEUTRINO_ENGINE_ROTATION_H
 
 #include <stdint.h>
 
-/* As many as it takes until a copy has left the cache when its turn comes again; two at least, which is one
- * copy, and beyond them at most half of what is free. */
+/* The number of entries after which a copy has left the cache when it is used again: at least two, and beyond
+ * that at most half of free memory. */
 uint32_t nb_rotation_by_cache(uint64_t footprint, uint64_t l2_bytes, uint64_t free_bytes)
     __attribute__((visibility("hidden")));
 
-/* What was asked for, where all of them have 2 GiB at most; never none. */
+/* The requested number of entries, limited to 2 GiB together; at least one. */
 uint32_t nb_rotation_as_asked(uint32_t asked, uint64_t footprint) __attribute__((visibility("hidden")));
 
-/* Of the iteration, from 0: 0, 1, 2, 0, 1, 2 ... */
+/* Entry for an iteration, from 0: 0, 1, 2, 0, 1, 2 ... */
 uint32_t nb_rotation_index(uint64_t iteration, uint32_t count) __attribute__((visibility("hidden")));
 
 #endif

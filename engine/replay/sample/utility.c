@@ -14,7 +14,7 @@ enum {
     FILL_THREADS = 1024,
     SINK_BYTES = 256,
     FLUSH_THREADS = 64,
-    FLUSH_BLOCKS_EACH = 60 /* so that no compute unit is left without one, however they are scheduled */
+    FLUSH_BLOCKS_EACH = 60 /* enough for every compute unit to run one, however they are scheduled */
 };
 
 static const uint32_t fill_value = 0xdeadf00d;
@@ -47,7 +47,7 @@ static int load_source(struct nb_replay *replay)
                    nb_driver_name(&replay->driver, result), (int)result, log[0] != '\0' ? ": " : "", log);
 }
 
-/* PTX is for any device of NVIDIA's; for AMD's there is nothing like it. */
+/* PTX runs on any NVIDIA device; AMD has no such format. */
 static int load(struct nb_replay *replay)
 {
     if (replay->driver.nb_module_load_source != NULL)
@@ -55,7 +55,7 @@ static int load(struct nb_replay *replay)
     return NB_CALL(replay, cuModuleLoadDataEx, &replay->utility.module, nb_kernels, 0, NULL, NULL);
 }
 
-/* Where the device has no instruction for it, one is launched that does nothing, and said to be that. */
+/* If the device has no such instruction, a kernel that does nothing is launched, and the result says so. */
 static int find_flush(struct nb_replay *replay)
 {
     struct nb_utility *utility = &replay->utility;
@@ -70,7 +70,7 @@ static int find_flush(struct nb_replay *replay)
     return NB_REPLAY_OK;
 }
 
-/* The most that a block can have, which on AMD's devices is what each has anyway. */
+/* The maximum per block, which is a constant of AMD devices. */
 static int allow_shared(struct nb_replay *replay)
 {
     struct nb_utility *utility = &replay->utility;
@@ -159,7 +159,7 @@ int nb_utility_touch(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes,
     return launch(replay, replay->utility.touch, replay->facts.multiprocessors, READ_THREADS, 0, parameters);
 }
 
-/* The kernel writes whole words; what is before the first and behind the last is one byte all over. */
+/* The kernel writes whole words; bytes before the first and behind the last word get one repeated byte. */
 int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, uint32_t seed)
 {
     const CUstream stream = replay->streams.timed;
@@ -213,7 +213,7 @@ int nb_utility_stamp(struct nb_replay *replay, bool after)
     return launch(replay, replay->utility.stamp, replay->facts.multiprocessors, 1, 0, parameters);
 }
 
-/* Clocks of two multiprocessors began at different times, so both stamps must be of the same one. */
+/* Clocks of two multiprocessors started at different times, so both stamps must come from the same one. */
 double nb_utility_clock_mhz(const struct nb_replay *replay)
 {
     const struct nb_signal *signal = replay->utility.signal;

@@ -12,7 +12,7 @@ struct nb_replay;
 
 int nb_utility_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Keep the timed stream waiting until nb_utility_release, or for `limit_ms`. */
+/* Hold the timed stream until nb_utility_release, or for `limit_ms`. */
 int nb_utility_hold(struct nb_replay *replay, uint32_t limit_ms) __attribute__((visibility("hidden")));
 void nb_utility_release(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
@@ -23,19 +23,19 @@ int nb_utility_scrub(struct nb_replay *replay) __attribute__((visibility("hidden
 int nb_utility_touch(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes, uint64_t step)
     __attribute__((visibility("hidden")));
 
-/* Words that are never 0, that depend on the seed and on where they are. */
+/* Fill with words that are never 0 and depend on the seed and on their place. */
 int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, uint32_t seed)
     __attribute__((visibility("hidden")));
 
-/* Overwrite what the kernels write to but for the signal, which nb_utility_reset does. */
+/* Overwrite the memory that these kernels write, except the signal, which nb_utility_reset overwrites. */
 int nb_utility_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));
 int nb_utility_empty(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Empty the instruction caches, as Composable Kernel does, if that is asked for; with how many blocks. */
+/* Empty the instruction caches like Composable Kernel, if requested; and the number of blocks for it. */
 int nb_utility_flush(struct nb_replay *replay) __attribute__((visibility("hidden")));
 uint32_t nb_utility_flush_blocks(const struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Forget the stamps and the flags; take stamps before and after. */
+/* Reset stamps and flags; take stamps before or after. */
 void nb_utility_reset(struct nb_replay *replay) __attribute__((visibility("hidden")));
 int nb_utility_stamp(struct nb_replay *replay, bool after) __attribute__((visibility("hidden")));
 

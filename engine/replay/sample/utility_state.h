@@ -8,7 +8,7 @@
 
 #include "replay/base/driver.h"
 
-enum { NB_STAMPS_MAX = 1024 }; /* multiprocessors that are told apart */
+enum { NB_STAMPS_MAX = 1024 }; /* limit on distinguished multiprocessors */
 
 struct nb_stamp {
     uint64_t timer; /* nanoseconds */
@@ -17,9 +17,9 @@ struct nb_stamp {
 
 /* In host memory that the device sees. */
 struct nb_signal {
-    _Atomic uint32_t release; /* the host's: let the stream go */
+    _Atomic uint32_t release; /* written by the host: release the stream */
     uint32_t pad0[15];
-    _Atomic uint32_t gave_up; /* the device's: the limit passed first */
+    _Atomic uint32_t gave_up; /* written by the device: the time limit passed first */
     uint32_t pad1[15];
     struct nb_stamp before[NB_STAMPS_MAX], after[NB_STAMPS_MAX];
 };
@@ -27,12 +27,12 @@ struct nb_signal {
 struct nb_utility {
     CUmodule module;
     CUfunction hold, read, fill_shared, stamp, empty, touch, noise;
-    CUfunction flush;    /* NULL: none is asked for */
-    bool has_icache_inv; /* AMD's instruction is in it */
+    CUfunction flush;    /* NULL: not requested */
+    bool has_icache_inv; /* `flush` uses AMD's s_icache_inv */
     struct nb_signal *signal;
     CUdeviceptr signal_device;
     CUdeviceptr sink;
-    uint32_t shared_bytes; /* the most that a block can have */
+    uint32_t shared_bytes; /* maximum per block */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds outputs that the region updates in place. Their program should name them as state. */
+/* Finds outputs that the region updates in place. The recorded program should name them as state. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 enum {
     COMPARED_BYTES = 4 << 20,
     SUSPECTS_MAX = 16,
-    NOISE_FACTOR = 4 /* times as many bytes must depend on the content before as differ by themselves */
+    NOISE_FACTOR = 4 /* the dependent bytes must outnumber the unsteady bytes by this factor */
 };
 
 /* An output that poison changed: its bytes after two runs without poison. */
@@ -36,8 +36,8 @@ static int fetch(struct nb_replay *replay, const struct nb_output *output, uint8
     return nb_staging_fetch(replay, variable != 0 ? variable : output->address, bytes, into);
 }
 
-/* As floats of any width and as integers these are small: an update does not vanish in them by rounding, as
- * it would in the large numbers that random bytes are. */
+/* Poison bytes of the trials. They make small floats of any width and small integers: an update does not
+ * vanish by rounding, as it would in the large numbers of random bytes. */
 static const uint8_t trials[] = {0x01, 0x3b};
 enum { TRIALS = sizeof trials };
 
@@ -62,8 +62,8 @@ static bool is_given(const struct nb_inputs *inputs, const struct nb_output *out
     return false;
 }
 
-/* Whether the region wrote something else than it did when it was recorded. Bytes that still hold the poison
- * were not written. */
+/* Whether the region wrote other bytes than when it was recorded. Bytes that still hold the poison were not
+ * written. */
 static bool is_otherwise(const struct nb_output *output, const uint8_t *recorded, const uint8_t *actual)
 {
     for (uint64_t i = 0; i < compared_bytes(output); i++)

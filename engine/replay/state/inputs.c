@@ -36,7 +36,7 @@ int nb_inputs_check(struct nb_replay *replay, uint32_t set)
 {
     if (set == NB_NOTHING || set < replay->inputs.set_count)
         return NB_REPLAY_OK;
-    return nb_fail(replay, NB_REPLAY_OURS, "there is no input set %u", set);
+    return nb_fail(replay, NB_REPLAY_OURS, "input set %u does not exist", set);
 }
 
 static bool lies_in_one(const struct nb_replay *replay, uint64_t address, uint64_t bytes)
@@ -58,11 +58,11 @@ static int check_place(struct nb_replay *replay, uint64_t address, uint64_t byte
     if (bytes != 0 && lies_in_one(replay, address, bytes))
         return NB_REPLAY_OK;
     return nb_fail(replay, NB_REPLAY_CANNOT,
-                   "%llu bytes at 0x%llx are not within one allocation or variable of the capture",
+                   "%llu bytes at 0x%llx are not within one allocation or global of the capture",
                    (unsigned long long)bytes, (unsigned long long)address);
 }
 
-/* Room for one more element; `*room` doubles. */
+/* Make room for one more element; `*room` doubles. */
 static int grow(struct nb_replay *replay, void **array, uint32_t count, uint32_t *room, size_t bytes)
 {
     if (count < *room)
@@ -109,8 +109,8 @@ NB_REPLAY_EXPORT int nb_replay_output(struct nb_replay *replay, uint64_t address
     return NB_REPLAY_OK;
 }
 
-/* Poison first: what is both an input and an output begins as the input. `at` says where an address is, 0
- * for elsewhere. */
+/* Poison outputs first, so that memory that is both input and output begins as the input. `at` returns the
+ * address in the target, or 0 for memory elsewhere. */
 static int write_all(struct nb_replay *replay, uint32_t set,
                      CUdeviceptr (*at)(const struct nb_replay *, uint32_t, uint64_t, uint64_t),
                      uint32_t where, CUstream stream)

@@ -1,5 +1,4 @@
-/* What the caller puts in place of recorded bytes before a sample, and what it wants to have written by one.
- */
+/* Input sets that replace recorded bytes, and outputs that are poisoned, before each sample. */
 #ifndef NEUTRINO_ENGINE_INPUTS_H
 #define NEUTRINO_ENGINE_INPUTS_H
 
@@ -9,14 +8,14 @@
 
 struct nb_replay;
 
-/* Whether there is such a set; NB_NOTHING is the recorded inputs. */
+/* Check that the input set exists; NB_NOTHING means the recorded inputs. */
 int nb_inputs_check(struct nb_replay *replay, uint32_t set) __attribute__((visibility("hidden")));
 
-/* Another number each time. */
+/* The next random number. */
 uint64_t nb_inputs_noise(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Queue the inputs of `inputs` and the poison of all outputs: those in memory into a state set, those in
- * variables into a copy of the code. */
+/* Queue the inputs of set `inputs` and the poison of all outputs: those in memory for a state set, those in
+ * globals for a copy of the code. */
 int nb_inputs_write_memory(struct nb_replay *replay, uint32_t inputs, uint32_t set, CUstream stream)
     __attribute__((visibility("hidden")));
 int nb_inputs_write_variables(struct nb_replay *replay, uint32_t inputs, uint32_t copy, CUstream stream)

@@ -23,12 +23,12 @@ enum { NB_INPUT_SETS_MAX = 1 << 16 };
 struct nb_inputs {
     struct nb_input *inputs;
     uint32_t count, room;
-    uint32_t set_count; /* one more than the greatest number given */
+    uint32_t set_count; /* one more than the greatest number of a set */
     struct nb_output *outputs;
     uint32_t output_count, output_room;
     uint8_t trial;         /* the poison while in_place.c looks for in-place outputs; otherwise 0 */
     uint32_t trial_output; /* the only output that is poisoned then; NB_NOTHING: all */
-    uint64_t noise;        /* state of the generator that draws poison */
+    uint64_t noise;        /* state of the poison's generator */
 };
 
 #endif

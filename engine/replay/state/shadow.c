@@ -1,6 +1,6 @@
-/* What was in recorded memory, kept on the device: each sample begins with it.
+/* The shadow: recorded memory content on the device, from which each sample is restored.
  *
- * Content that lies closely together is one piece, gaps included, so that restoring is few large copies. */
+ * Neighbouring contents are one piece, small gaps included, so that restoring takes few large copies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +27,13 @@ static struct nb_piece *add_piece(struct nb_replay *replay, struct nb_piece piec
     return &memory->pieces[memory->piece_count++];
 }
 
-/* The pieces of one range, of whose content the runs from `*run` on are. */
+/* Plan the pieces of one range; its content begins with run `*run`. */
 static int plan_range(struct nb_replay *replay, uint32_t index, uint32_t *run)
 {
     struct nb_memory *memory = &replay->memory;
     const struct nb_range *range = &memory->ranges[index];
     struct nb_piece *content = NULL;
-    uint64_t offset = 0; /* up to here all is planned */
+    uint64_t offset = 0; /* the part before this offset is planned */
     for (; *run < replay->reader.before_count; ++*run) {
         const struct nb_capture_run *next = &replay->reader.before[*run];
         if (next->address - range->address >= range->bytes)

@@ -32,7 +32,7 @@ int nb_staging_flush(struct nb_replay *replay)
     return NB_REPLAY_OK;
 }
 
-/* Queue what is there and go on in the other half, when the device has read what that held before. */
+/* Queue the filled half, and continue in the other half after the device has read it. */
 static int turn(struct nb_replay *replay)
 {
     struct nb_staging *staging = &replay->staging;
@@ -67,9 +67,8 @@ int nb_staging_put(struct nb_replay *replay, CUdeviceptr target, const void *dat
     return NB_REPLAY_OK;
 }
 
-/* The device fills one half while the host empties the other. Not straight into the caller's memory, though
- * that could be registered: kernels reach what is registered, and what is not, a driver copies through pages
- * of its own. */
+/* The device fills one half while the host empties the other. The caller's memory is not used directly:
+ * kernels can access registered memory, and for other memory a driver copies through its own pages. */
 int nb_staging_fetch(struct nb_replay *replay, CUdeviceptr source, uint64_t bytes, void *into)
 {
     struct nb_staging *staging = &replay->staging;

@@ -11,17 +11,17 @@ struct nb_replay;
 
 int nb_staging_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Queue bytes for the device, on the timed stream; what follows closely in both memories goes together.
- * After nb_staging_flush all are queued. */
+/* Queue bytes for the device on the timed stream; neighbouring bytes are sent together. nb_staging_flush
+ * queues the rest. */
 int nb_staging_put(struct nb_replay *replay, CUdeviceptr target, const void *data, uint64_t bytes)
     __attribute__((visibility("hidden")));
 int nb_staging_flush(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Bytes of the device, in the host's memory when it returns. */
+/* Copy bytes of the device to host memory, and wait for them. */
 int nb_staging_fetch(struct nb_replay *replay, CUdeviceptr source, uint64_t bytes, void *into)
     __attribute__((visibility("hidden")));
 
-/* Overwrite all of it; the stream is idle. Kernels reach it. */
+/* Overwrite the buffer, which kernels can access. The stream must be idle. */
 void nb_staging_scrub(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 void nb_staging_close(struct nb_replay *replay) __attribute__((visibility("hidden")));

@@ -7,15 +7,15 @@
 
 #include "replay/base/driver.h"
 
-#define NB_STAGING_BYTES   (8u << 20)   /* the most that each of two halves has */
-#define NB_STAGING_GUARDED (512u << 10) /* and where it is to be overwritten before every sample */
+#define NB_STAGING_BYTES   (8u << 20)   /* maximum bytes of each of two halves */
+#define NB_STAGING_GUARDED (512u << 10) /* the same if it is overwritten before every sample */
 
 struct nb_staging {
     uint8_t *host;
     size_t half_bytes;
     CUevent free[2]; /* the device has read that half */
     uint32_t half;
-    size_t begin, end; /* of what is in the half and not queued yet */
+    size_t begin, end; /* bounds of the bytes in the half that are not queued yet */
     CUdeviceptr target;
 };
 

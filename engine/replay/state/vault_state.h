@@ -17,7 +17,7 @@ struct nb_vault_piece {
 struct nb_vault {
     struct nb_vault_piece *pieces;
     uint32_t count, room;
-    uint64_t spent_ns; /* on mapping and unmapping for the guard */
+    uint64_t spent_ns; /* time spent on mapping and unmapping for `guard` */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether a replay leaves behind what the recorded program left, byte for byte. */
+/* Compares memory after a replay with recorded memory, byte for byte. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "replay/state/staging.h"
 #include "replay/state/vault.h"
 
-/* One allocation or variable, as two replays left it. */
+/* One allocation or global after two replays. */
 struct subject {
     uint64_t address;
     uint64_t bytes;
@@ -18,7 +18,7 @@ struct subject {
     struct nb_replay_difference found[2];
 };
 
-/* FNV-1a by words: only to tell two replays apart. */
+/* FNV-1a by words, which suffices to tell two replays apart. */
 static uint64_t hash(uint64_t state, const uint8_t *data, uint64_t bytes)
 {
     for (uint64_t i = 0; i < bytes; i += 8) {
@@ -50,7 +50,7 @@ static void compare(struct subject *subject, int run, uint64_t offset, const uin
     }
 }
 
-/* Room for a piece of memory, twice. */
+/* Two buffers for a piece of memory. */
 struct pages {
     uint8_t *expected, *actual;
 };
@@ -68,7 +68,7 @@ static int compare_memory(struct nb_replay *replay, struct subject *subject, int
     return NB_REPLAY_OK;
 }
 
-/* A variable that was recorded without content is only compared with itself. */
+/* A global without recorded content is only compared between the two replays. */
 static int compare_variable(struct nb_replay *replay, struct subject *subject, int run, uint8_t *actual)
 {
     const struct nb_capture_global *recorded = &replay->reader.globals[subject->global];
@@ -101,7 +101,7 @@ static uint32_t list_subjects(const struct nb_replay *replay, struct subject *su
     return count;
 }
 
-/* The first replay's difference, or where only the second has one, that. */
+/* The difference of the first replay, or of the second if the first has none. */
 static bool summarise(const struct subject *subject, struct nb_replay_difference *difference)
 {
     *difference = subject->found[subject->found[0].differing == 0];

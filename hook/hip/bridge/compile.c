@@ -1,5 +1,5 @@
-/* The replay engine's own kernels: HIP C++ that hiprtc compiles for the device, as AMD has no code that every
- * device takes. A device that is not AMD's (the CPU driver's) takes PTX, where it has no compiler. */
+/* Compiles the replay engine's own kernels for the device: HIP C++, because no AMD machine code runs on every
+ * device. A device of another vendor (the CPU driver's) takes PTX where hiprtc is missing. */
 #include "hip/driver/hip.h"
 
 #include <hip/hiprtc.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to 5 they are in the HIP library itself, later in one beside it. */
+/* hiprtc. It is part of the HIP library up to 5, and a library of its own in later releases. */
 struct compiler {
     void *library;
     __typeof__(&hiprtcCreateProgram) create;
@@ -70,10 +70,10 @@ static bool find_compiler(struct compiler *compiler)
 #if HIP_VERSION_MAJOR >= 6
 #define GET_PROPERTIES "hipGetDevicePropertiesR0600"
 #else
-#define GET_PROPERTIES "hipGetDeviceProperties" /* of this layout in 6 and 7, too */
+#define GET_PROPERTIES "hipGetDeviceProperties" /* this layout in 6 and 7, too */
 #endif
 
-/* "gfx90a:sramecc+:xnack-". False: not known. */
+/* Finds the target, such as "gfx90a:sramecc+:xnack-". Returns false if the library does not report one. */
 static bool find_target(int device, char *target, size_t bytes)
 {
     union {
@@ -89,8 +89,7 @@ static bool find_target(int device, char *target, size_t bytes)
     return target[0] != '\0';
 }
 
-/* How fast wall_clock64 counts. Before the attribute (5.4) nothing says it; all devices so far have 100 MHz.
- */
+/* The rate of wall_clock64. Libraries before 5.4 lack the attribute; all devices so far run at 100 MHz. */
 static int wall_clock_khz(int device)
 {
     enum { WALL_CLOCK_RATE = 10017, USUAL_KHZ = 100000 };
@@ -146,7 +145,7 @@ static CUresult compile(const struct compiler *compiler, const char *source, int
     return result;
 }
 
-/* Into `log` goes a line that says why not. Without hiprtc: CUDA_ERROR_NOT_SUPPORTED. */
+/* Writes one line to `log` if it fails. Returns CUDA_ERROR_NOT_SUPPORTED without hiprtc. */
 __attribute__((visibility("default"))) CUresult nb_module_load_source(CUmodule *module, const char *source,
                                                                       const char *ptx, char *log,
                                                                       size_t log_bytes)
@@ -155,7 +154,7 @@ __attribute__((visibility("default"))) CUresult nb_module_load_source(CUmodule *
     char target[300];
     int device = 0;
     if (HIP(hipGetDevice)(&device) != hipSuccess || !find_target(device, target, sizeof target)) {
-        snprintf(log, log_bytes, "the device does not say what to compile for");
+        snprintf(log, log_bytes, "the HIP library reports no target for this device");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
@@ -163,7 +162,7 @@ __attribute__((visibility("default"))) CUresult nb_module_load_source(CUmodule *
         result = compile(&compiler, source, device, target, module, log, log_bytes);
     else
         snprintf(log, log_bytes,
-                 "there is no libhiprtc.so.%u beside the HIP library nor where the loader looks",
+                 "no libhiprtc.so.%u beside the HIP library or on the loader's path; install hiprtc",
                  nb_hip_version() / 100);
     const bool is_amd = strncmp(target, "gfx", 3) == 0;
     return result == CUDA_SUCCESS || is_amd ? result : cuModuleLoadDataEx(module, ptx, 0, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Libraries of kernels, which HIP has since 7.2 (hipLibraryLoadData): here a module, and its kernels
- * functions. */
+/* HIP has libraries of kernels (hipLibraryLoadData) since 7.2 only. Here a library is a module, and a kernel
+ * is a function. */
 #include "hip/driver/hip.h"
 
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
@@ -38,7 +38,7 @@ CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
     return CUDA_SUCCESS;
 }
 
-/* ---- what is registered, which is the business of the process that hipcc linked it into ---------------- */
+/* ---- registered code: the bridge has none -------------------------------------------------------------- */
 
 bool nb_hip_is_stub(CUfunction function)
 {
@@ -46,7 +46,7 @@ bool nb_hip_is_stub(CUfunction function)
     return false;
 }
 
-/* Destroyed streams are not noticed here. */
+/* The bridge does not observe stream destruction, so it cannot number streams. */
 unsigned long long nb_hip_stream_number(hipStream_t stream)
 {
     (void)stream;

@@ -1,4 +1,4 @@
-/* The HIP library that libcuda-over-hip.so stands on, opened at the first call. */
+/* Opens the HIP library below libcuda-over-hip.so at the first call. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void *library;
 
-/* Whatever the arguments are, as the shim has it (nb_absent). */
+/* Stands for a missing function, whatever its parameters, like nb_absent in the shim. */
 static int absent(void)
 {
     return hipErrorNotSupported;
 }
 
-/* Where the caller does not say, the newest ABI that these sources know comes last: the header's is 5. */
+/* The ABI of the headers in use (5) comes first, newer ones follow. */
 static void *open_library(void)
 {
     static const char *const names[] = {"libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7",

@@ -1,4 +1,4 @@
-/* Contexts: a device's ordinal and one, as HIP has one context a device that matters. */
+/* Contexts. HIP has one context per device that matters: here a context is the device's ordinal plus one. */
 #include "hip/driver/hip.h"
 
 static int device_of(CUcontext context)
@@ -15,7 +15,7 @@ CUresult cuCtxGetCurrent(CUcontext *pctx)
     return result;
 }
 
-/* A thread of HIP always has a device: no context at all cannot be had, and is asked for only to let go. */
+/* A HIP thread always has a device. Callers pass NULL only to release the context, so that does nothing. */
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
     return ctx != NULL ? nb_hip_result(HIP(hipSetDevice)(device_of(ctx))) : CUDA_SUCCESS;
@@ -30,7 +30,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     return result;
 }
 
-/* HIP's limits have CUDA's numbers, and there are three of them: the stack (since 5.3), printf, the heap. */
+/* HIP has three limits, with CUDA's numbers: stack (since 5.3), printf buffer and heap. */
 static bool has_limit(CUlimit limit)
 {
     return limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE ||
@@ -51,7 +51,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
                                            : CUDA_ERROR_UNSUPPORTED_LIMIT;
 }
 
-/* No version has lines of L2 that persist, so none do after this. */
+/* No HIP release has persisting L2 lines, so this has nothing to reset. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
     return CUDA_SUCCESS;

@@ -1,8 +1,8 @@
-/* Copies. hipMemcpy3DParms stands for the driver's CUDA_MEMCPY3D, in graphs, too: HIP_MEMCPY3D has 32-bit
- * sizes before 6.0. */
+/* Copies. CUDA_MEMCPY3D becomes hipMemcpy3DParms, in graphs, too: HIP_MEMCPY3D has 32-bit sizes before 6.0.
+ */
 #include "hip/driver/hip.h"
 
-/* ---- CUDA_MEMCPY3D, from it and to it ------------------------------------------------------------------ */
+/* ---- conversion from and to CUDA_MEMCPY3D -------------------------------------------------------------- */
 
 static hipMemcpyKind kind_of(CUmemorytype from, CUmemorytype to)
 {
@@ -13,7 +13,7 @@ static hipMemcpyKind kind_of(CUmemorytype from, CUmemorytype to)
     return to == CU_MEMORYTYPE_HOST ? hipMemcpyDeviceToHost : hipMemcpyDeviceToDevice;
 }
 
-/* The driver takes no pitch and no height where there is one row or one slice; HIP wants them in any case. */
+/* CUDA's driver accepts a pitch or height of 0 for one row or one slice. HIP needs both. */
 static hipPitchedPtr pitched(void *start, size_t pitch, size_t height, const CUDA_MEMCPY3D *copy, size_t x,
                              size_t y)
 {
@@ -96,7 +96,7 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
                                         : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* A plane is a space of one slice. */
+/* A plane is a volume of one slice. */
 static CUDA_MEMCPY3D space_of(const CUDA_MEMCPY2D *plane)
 {
     return (CUDA_MEMCPY3D){.srcXInBytes = plane->srcXInBytes,
@@ -134,7 +134,7 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
     return cuMemcpy3DAsync_v2(&copy, hStream);
 }
 
-/* HIP asks nothing of a pitch. */
+/* HIP has no requirement on a pitch. */
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 {
     return cuMemcpy2D_v2(pCopy);

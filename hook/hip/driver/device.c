@@ -1,10 +1,10 @@
-/* Devices, and what the driver says of itself. */
+/* Devices and errors. */
 #include "hip/driver/hip.h"
 
 #include <string.h>
 
-/* hipDeviceAttribute_t numbers from 5.0 on; what only newer headers have is left out. AMD gives a block all
- * of its shared memory without being asked for it (OPTIN). */
+/* hipDeviceAttribute_t as numbered since 5.0. Attributes of newer headers are left out. AMD devices give a
+ * block all of its shared memory without opting in. */
 static const struct {
     CUdevice_attribute of_cuda;
     hipDeviceAttribute_t of_hip;
@@ -63,7 +63,7 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* HIP knows numbers that CUDA's driver does not have, and both have one name for those that they share. */
+/* Both vendors use one name for the error numbers that they share. */
 CUresult cuGetErrorName(CUresult error, const char **pStr)
 {
     if (pStr == NULL)

@@ -1,7 +1,7 @@
 /* Events. */
 #include "hip/driver/hip.h"
 
-/* Since 6.4; without flags it is the plain call. */
+/* HIP has this function since 6.4. Without flags, hipEventRecord does the same. */
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 {
     hipError_t (*const record)(hipEvent_t, hipStream_t, unsigned int) =

@@ -1,4 +1,4 @@
-/* Attributes of kernels: HIP has the driver's first ten, by the same numbers. */
+/* Kernel attributes: HIP has CUDA's first ten, with the same numbers. */
 #include "hip/driver/hip.h"
 
 CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)

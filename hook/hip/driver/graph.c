@@ -1,9 +1,9 @@
-/* Graphs: what they are made of, and running them. */
+/* Graphs and executable graphs. */
 #include "hip/driver/hip.h"
 
 #include <string.h>
 
-/* Edges of HIP have no ports and no types: all of them are whole dependencies. */
+/* HIP's edges have no ports and no types: each is a full dependency. */
 CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData,
                             size_t *numEdges)
 {
@@ -25,8 +25,8 @@ CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, cons
                                                       (const hipGraphNode_t *)to, numDependencies));
 }
 
-/* Before 5.3 the kinds were numbered from 1, and copies of one row were a kind of their own (9). From 5.5 on
- * the numbers are the driver's up to 11; beyond, and before, they are copies of symbols. */
+/* Before 5.3 the kinds are numbered from 1, and one-dimensional copies have a kind of their own (9). From 5.5
+ * on, the numbers up to 11 are CUDA's. All other numbers are copies of symbols. */
 CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 {
     hipGraphNodeType kind;
@@ -41,9 +41,10 @@ CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
     return CUDA_SUCCESS;
 }
 
-/* ---- executable ones ----------------------------------------------------------------------------------- */
+/* ---- executable graphs --------------------------------------------------------------------------------- */
 
-/* Since 5.3. Older libraries make a graph ready when it is instantiated or first launched. */
+/* HIP has this function since 5.3. Older libraries prepare a graph when it is instantiated or first launched.
+ */
 CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
 {
     hipError_t (*const upload)(hipGraphExec_t, hipStream_t) =
@@ -52,7 +53,7 @@ CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
                           : CUDA_SUCCESS;
 }
 
-/* Since 5.3. Before, every node runs. */
+/* HIP has this function since 5.3. Before, every node is enabled. */
 CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
 {
     hipError_t (*const enable)(hipGraphExec_t, hipGraphNode_t, unsigned int) =

@@ -1,11 +1,11 @@
-/* Nodes of graphs: adding them, and what they were given. */
+/* Graph nodes: add a node, read and change its parameters. */
 #include "hip/driver/hip.h"
 #include "hip/driver/shapes.h"
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
-/* `func` is a stub's address or a hipFunction_t: the library looks among the stubs first. Contexts of nodes
- * and kernels of libraries are not HIP's. */
+/* `func` is a stub's address or a hipFunction_t: the library searches the stubs first. HIP has no node
+ * contexts and no library kernels. */
 static hipKernelNodeParams kernel_of(const CUDA_KERNEL_NODE_PARAMS *from, void *packed[NB_HIP_PACKED_MAX])
 {
     return (hipKernelNodeParams){.blockDim = {from->blockDimX, from->blockDimY, from->blockDimZ},
@@ -48,8 +48,8 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode h
         HIP(hipGraphExecKernelNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, &kernel));
 }
 
-/* HIP's attributes have the driver's numbers. Its windows have another order of fields, and nobody needs them
- * here: a replay leaves them out, since no lines of L2 may persist. */
+/* HIP's attributes have CUDA's numbers. Access policy windows are left out: HIP orders their fields
+ * differently, and a replay does not set them. */
 static bool has_attribute(CUkernelNodeAttrID attribute)
 {
     return attribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE || attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY;
@@ -65,7 +65,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
                : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Exported since 5.3 (in 5.2 it is declared and missing). */
+/* The library exports this function since 5.3. The header of 5.2 declares it, too. */
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
                                        const CUkernelNodeAttrValue *value)
 {
@@ -91,7 +91,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CU
                                                     &copy));
 }
 
-/* Only of a node of just this kind: the library would read one of another (5.2: 1D) as if it were. */
+/* Checks the kind first: the library would read a node of another kind (5.2: 1D) as if it were a 3D copy. */
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
 {
     hipMemcpy3DParms copy;
@@ -118,7 +118,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNod
                                              : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* ---- sets ---------------------------------------------------------------------------------------------- */
+/* ---- memsets ------------------------------------------------------------------------------------------- */
 
 static hipMemsetParams set_of(const CUDA_MEMSET_NODE_PARAMS *from)
 {
@@ -162,5 +162,3 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNod
     return nb_hip_result(
         HIP(hipGraphExecMemsetNodeSetParams)((hipGraphExec_t)hGraphExec, (hipGraphNode_t)hNode, &set));
 }
-
-/* ---- the others ---------------------------------------------------------------------------------------- */

@@ -1,16 +1,13 @@
-/* HIP's functions, in which the CUDA driver's are said here.
- *
- * These sources are compiled twice: into the HIP shim, where HIP(name) is the real library's function and the
- * driver functions are called through their slots (NB_REAL), and, with NB_HIP_BRIDGE, into
- * libcuda-over-hip.so, which opens the HIP library at the first call and exports the driver functions by
- * their names.
- *
- * "Since" is what AMD's hip_hcc.map of ROCm 7.2 says of a symbol's first version. */
+/* Access to the HIP library for the CUDA driver functions in this folder. These sources are compiled twice.
+ * In the HIP shim, HIP(name) is the real library's function, and hooks call the driver functions through
+ * their slots (NB_REAL). With NB_HIP_BRIDGE they make libcuda-over-hip.so, which opens the HIP library at the
+ * first call and exports the driver functions. "Since" gives a symbol's first version in AMD's hip_hcc.map of
+ * ROCm 7.2. */
 #ifndef NEUTRINO_HIP_DRIVER_HIP_H
 #define NEUTRINO_HIP_DRIVER_HIP_H
 
 #ifdef NB_HIP_BRIDGE
-#pragma GCC visibility push(default) /* what cuda.h declares is what the library exports */
+#pragma GCC visibility push(default) /* the library exports cuda.h's functions */
 #include <cuda.h>
 #pragma GCC visibility pop
 #else
@@ -21,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* hipMemcpyHtoD.. take the host's side as `void *` before 6.0; a driver function has it const. */
+/* hipMemcpyHtoD and its like take host memory as `void *` before 6.0, CUDA's driver as `const void *`. */
 #define NB_HIP_HOST(pointer) ((void *)(uintptr_t)(pointer))
 
 #ifdef NB_HIP_BRIDGE
@@ -47,19 +44,18 @@ void *nb_hip_function(const char *name) __attribute__((visibility("hidden")));
 #define HIP(name) NB_REAL(name)
 #endif
 
-/* A function that headers or libraries of some versions lack, by its name: NULL where this library has none.
- */
+/* The address of a function that some headers or libraries lack, or NULL. */
 void *nb_hip_find(const char *name) __attribute__((visibility("hidden")));
 
-/* HIP_LATER(name, result, parameters): the same as a pointer of its type. */
+/* HIP_LATER(name, parameters): nb_hip_find as a pointer to a function with these parameters. */
 #define HIP_LATER(name, ...) ((hipError_t(*) __VA_ARGS__)(uintptr_t)nb_hip_find(#name))
 
-/* The version of the library, 502 for 5.2, not that of the header: numbers of some enums and the order of
- * some structures changed in between. */
+/* The version of the library (502 for 5.2), not of the header: some enumerations and structures changed in
+ * between. */
 unsigned nb_hip_version(void) __attribute__((visibility("hidden")));
 
-/* What a driver function answers. A call that the shim makes for itself, and that fails, must not be what
- * hipGetLastError tells the program. */
+/* The result of a driver function. If the shim's own call fails, the program's hipGetLastError must not
+ * return that error. */
 static inline CUresult nb_hip_result(hipError_t result)
 {
     if (result != hipSuccess)
@@ -67,7 +63,7 @@ static inline CUresult nb_hip_result(hipError_t result)
     return (CUresult)result;
 }
 
-/* The driver's number 1 for the default stream is newer than 5.2 in HIP, where NULL always says it. */
+/* CU_STREAM_LEGACY (1) is newer than HIP 5.2. NULL is the default stream in every release. */
 static inline hipStream_t nb_hip_stream(CUstream stream)
 {
     return stream == CU_STREAM_LEGACY ? NULL : (hipStream_t)stream;
@@ -78,27 +74,27 @@ static inline hipDeviceptr_t nb_hip_address(CUdeviceptr address)
     return (hipDeviceptr_t)(uintptr_t)address;
 }
 
-/* HIP has one context a device that matters: it is the device's ordinal and one. */
+/* The context of a device: its ordinal plus one. */
 static inline CUcontext nb_hip_context(int device)
 {
     return (CUcontext)(uintptr_t)(device + 1);
 }
 
-/* ---- what differs between the shim and the bridge ------------------------------------------------------ */
+/* ---- the shim and the bridge implement these differently ----------------------------------------------- */
 
-/* Is it the address of a host stub, which __hipRegisterFunction named? Else it is a hipFunction_t. */
+/* Whether it is the address of a host stub that __hipRegisterFunction named. Otherwise it is a hipFunction_t.
+ */
 bool nb_hip_is_stub(CUfunction function) __attribute__((visibility("hidden")));
 
-/* Tells a stream from all others that the process has had, its handle from a destroyed one's; 0: it does not.
- */
+/* A number that no other stream of the process has, destroyed streams included. 0: unknown. */
 unsigned long long nb_hip_stream_number(hipStream_t stream) __attribute__((visibility("hidden")));
 
-/* A kernel's attribute by the address of its stub. */
+/* Reads a kernel's attribute by the address of its stub. */
 CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfunction stub)
     __attribute__((visibility("hidden")));
 
-/* Is `module` what __hipRegisterFatBinary gave? Then where its variable of this name is, or `result` says why
- * not: hipModuleGetGlobal knows only modules that a program loads. */
+/* If `module` came from __hipRegisterFatBinary, finds its global of this name (or an error in `result`) and
+ * returns true. hipModuleGetGlobal knows only modules that the program loaded. */
 bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
                                 CUresult *result) __attribute__((visibility("hidden")));
 
@@ -106,13 +102,13 @@ bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_
 
 enum { NB_HIP_PACKED_MAX = 9 };
 
-/* The driver's list of packed parameters in `into`, with HIP's end: it is 3, the driver's is 0. NULL for
- * NULL. */
+/* Copies CUDA's list of packed parameters to `into`, with HIP's end mark 3 instead of CUDA's 0. Returns NULL
+ * for NULL. */
 void **nb_hip_packed(void **extra, void *into[NB_HIP_PACKED_MAX]) __attribute__((visibility("hidden")));
 
 /* ---- copy.c -------------------------------------------------------------------------------------------- */
 
-/* False: HIP has no words for it (arrays of another make, mipmaps). */
+/* Return false for copies that HIP cannot describe (other kinds of arrays, mipmaps). */
 bool nb_hip_copy_of(const CUDA_MEMCPY3D *from, hipMemcpy3DParms *into) __attribute__((visibility("hidden")));
 bool nb_hip_copy_to(const hipMemcpy3DParms *from, CUDA_MEMCPY3D *into) __attribute__((visibility("hidden")));
 

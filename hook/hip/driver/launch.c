@@ -44,7 +44,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
                : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Since 7.0 (the map says 6.5), in CUlaunchConfig's layout. */
+/* HIP has this function since 7.0 (the map says 6.5). It takes CUlaunchConfig's layout. */
 static CUresult launch_by_library(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
                                   void **extra)
 {

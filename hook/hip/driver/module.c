@@ -3,8 +3,8 @@
 
 enum { OPTIONS_MAX = 32, OPTIONS_SHARED = CU_JIT_FAST_COMPILE + 1 };
 
-/* The first options have the same numbers in both (hipJitOptionFastCompile); the newer ones are left out, as
- * AMD's library would: it reads none. */
+/* Options up to hipJitOptionFastCompile have the same numbers. Newer options are left out: AMD's library
+ * ignores all of them. */
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                             CUjit_option *options, void **optionValues)
 {

@@ -1,9 +1,9 @@
-/* What an address is. */
+/* Pointer attributes. */
 #include "hip/driver/hip.h"
 
 #include <string.h>
 
-/* hipMemoryType was numbered anew in 6.0, as the CUDA runtime numbers it: 1 host, 2 device, 3 managed. */
+/* hipMemoryType has new numbers since 6.0, those of the CUDA runtime: 1 host, 2 device, 3 managed. */
 static CUresult memory_type(uint32_t *type, CUdeviceptr address)
 {
     uint32_t number = 0;
@@ -31,7 +31,7 @@ static CUresult context_of(CUcontext *context, CUdeviceptr address)
     return result;
 }
 
-/* The other attributes have CUDA's numbers up to the pool's; the newer ones (mapping, block) HIP lacks. */
+/* The other attributes have CUDA's numbers up to the memory pool's. HIP lacks the newer ones. */
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     if (data == NULL)
@@ -65,7 +65,7 @@ static size_t attribute_bytes(CUpointer_attribute attribute)
     }
 }
 
-/* One by one; where there is none, the answer is 0, as the driver's is. */
+/* Reads one attribute after the other. An attribute without a value is 0, as in CUDA's driver. */
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
                                 CUdeviceptr ptr)
 {

@@ -1,5 +1,5 @@
-/* Setting memory. HIP sets planes by the byte alone before 7.1 (hipMemsetD2D16, hipMemsetD2D32): wider
- * elements are set row by row, which writes the same. */
+/* Memsets of planes. Before 7.1 HIP fills planes with bytes only (no hipMemsetD2D16, hipMemsetD2D32), so
+ * wider elements are set row by row. */
 #include "hip/driver/hip.h"
 
 CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,

@@ -10,8 +10,8 @@ static CUdeviceptr address(const void *pointer)
     return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-/* hipMemoryType was numbered anew in 6.0, as the CUDA runtime numbers it: unregistered memory of the host,
- * the host's, the device's; arrays are 10. */
+/* hipMemoryType has new numbers since 6.0, those of the CUDA runtime: unregistered host memory 0, host 1,
+ * device 2, array 10. */
 static bool is_array(hipMemoryType type)
 {
     return (int)type == (nb_hip_version() >= 600 ? 10 : 2);
@@ -27,7 +27,7 @@ static CUmemorytype type_of(hipMemoryType type)
     return is_array(type) ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED;
 }
 
-/* Which of the two pointers of a driver's description counts. */
+/* Selects the pointer that the memory type makes valid. */
 static CUdeviceptr end_of(hipMemoryType type, const void *host, hipDeviceptr_t device)
 {
     return address(is_host(type) ? host : device);

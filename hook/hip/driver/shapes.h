@@ -1,4 +1,4 @@
-/* Copies, sets and kernels of graphs in CUDA's words, from HIP's. */
+/* Converts HIP's copies, memsets and kernel nodes to CUDA's structures. */
 #ifndef NEUTRINO_HIP_SHAPES_H
 #define NEUTRINO_HIP_SHAPES_H
 
@@ -10,14 +10,14 @@
 
 #define NB_SHAPE __attribute__((visibility("hidden")))
 
-/* Ends of these are told apart by their addresses, not by what the caller says they are: so does HIP for all
- * memory that it knows. */
+/* The results have the unified memory type: an address tells host from device, as in HIP for all memory that
+ * it knows. */
 CUDA_MEMCPY2D nb_shape_of_rows(void *destination, size_t destination_pitch, const void *source,
                                size_t source_pitch, size_t width, size_t height) NB_SHAPE;
 CUDA_MEMCPY2D nb_shape_of_plane(const hip_Memcpy2D *from) NB_SHAPE;
 CUDA_MEMCPY3D nb_shape_of_bytes(void *destination, const void *source, size_t bytes) NB_SHAPE;
 
-/* False: the library reads another structure than the header has (sizes were 32 bits wide before 6.0). */
+/* Returns false if the library and the header have different structures (32-bit sizes before 6.0). */
 bool nb_shape_of_driver_volume(const HIP_MEMCPY3D *from, CUDA_MEMCPY3D *into) NB_SHAPE;
 
 CUDA_MEMSET_NODE_PARAMS nb_shape_of_set(const hipMemsetParams *from) NB_SHAPE;

@@ -1,7 +1,7 @@
-/* Streams and what is captured of them. Flags, modes and states have the same numbers. */
+/* Streams. */
 #include "hip/driver/hip.h"
 
-/* Since 7.1. Before, by our own count. */
+/* HIP has stream numbers since 7.1. Before, the shim counts streams itself. */
 CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
     hipError_t (*const get)(hipStream_t, unsigned long long *) =

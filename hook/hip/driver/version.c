@@ -13,7 +13,7 @@ unsigned nb_hip_version(void)
     if (version != 0)
         return version;
     if (HIP(hipRuntimeGetVersion)(&number) != hipSuccess || number < OF_MAJOR)
-        number = HIP_VERSION; /* a library that does not say is taken for the header's */
+        number = HIP_VERSION; /* a library without a version is taken for the header's release */
     version = (unsigned)(100 * (number / OF_MAJOR) + number % OF_MAJOR / OF_MINOR);
     atomic_store_explicit(&known, version, memory_order_relaxed);
     return version;

@@ -1,11 +1,10 @@
-/* Addresses and the memory behind them. Libraries before 5.5 have these functions and refuse them (801). */
+/* Virtual memory. Libraries before 5.5 export these functions and refuse every call (801). */
 #include "hip/driver/hip.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* hipMemAllocationProp as of 5.2. Newer ones have the driver's order, so that its own structure can be given.
- */
+/* hipMemAllocationProp of 5.2. Newer releases have CUDA's layout. */
 struct old_properties {
     unsigned char compression;
     hipMemLocation location;
@@ -25,7 +24,7 @@ static bool is_old(void)
     return nb_hip_version() < 503;
 }
 
-/* Whichever of the two this library reads. */
+/* The properties in the layout that this library reads. */
 static const hipMemAllocationProp *properties_of(const CUmemAllocationProp *from, struct old_properties *old)
 {
     if (!is_old())

@@ -7,9 +7,9 @@
 #include "real.h"
 #include "surface.h"
 
-/* The driver keeps what went wrong last for each thread, and nobody can set it but by doing something wrong:
- * an allocation without a place for its address, or of more than there is. Those are the errors that hooks
- * answer with themselves; any other is the driver's own, and the last it gave. */
+/* HIP keeps the last error of each thread and has no function to set it. This provokes the error: an
+ * allocation without a place for its address, or one that is too large. Hooks return no other errors of their
+ * own. */
 static void make_last(hipError_t wanted)
 {
     void *nowhere = NULL;

@@ -1,5 +1,4 @@
-/* HIP's copies, each in the shape of hook/cuda/capture/copy.h. The direction that the caller names is not
- * used: what the addresses are says it. */
+/* Hooks of HIP's copies. They ignore hipMemcpyKind: the addresses tell host from device. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -12,7 +11,7 @@
 #include "real.h"
 #include "special.h"
 
-/* The driver has answered a call of any form. */
+/* Records a copy if the driver accepted the call. */
 static hipError_t copied(const struct nb_call *call, bool announced, hipError_t result, struct nb_copy copy)
 {
     if (nb_capture_is_accepted(announced, (CUresult)result))
@@ -43,7 +42,7 @@ hipError_t nb_through_hip_copy_async(const struct nb_call *call, nb_hipMemcpyAsy
     return copied(call, announced, result, bytes(dst, src, sizeBytes, stream, false));
 }
 
-/* In the stream's order, and over when the call returns. */
+/* Runs in the stream's order and has finished when the call returns. */
 hipError_t nb_through_hip_copy_with_stream(const struct nb_call *call, nb_hipMemcpyWithStream_t real,
                                            void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                                            hipStream_t stream)
@@ -73,7 +72,7 @@ hipError_t nb_through_hip_copy_rows_async(const struct nb_call *call, nb_hipMemc
     return copied(call, announced, result, nb_copy_of_plane(&rows, (CUstream)stream, false));
 }
 
-/* A description is read when the driver has accepted it: before, it may be none. */
+/* The description is valid only if the driver accepted it, so it is read afterwards. */
 hipError_t nb_through_hip_copy_plane(const struct nb_call *call, nb_hipMemcpyParam2D_t real,
                                      const hip_Memcpy2D *pCopy)
 {
@@ -127,7 +126,8 @@ static hipError_t driver_volume_copied(const struct nb_call *call, bool announce
     if (nb_shape_of_driver_volume(from, &volume))
         return copied(call, announced, result, nb_copy_of_volume(&volume, stream, host_waits));
     if (nb_capture_is_accepted(announced, CUDA_SUCCESS))
-        nb_capture_refuse(call, "copies in a form of which this driver's description is not known");
+        nb_capture_refuse(call,
+                          "copies by a structure whose layout differs between this driver and its headers");
     return result;
 }
 

@@ -1,4 +1,4 @@
-/* Events, as cuEventRecord and the like. */
+/* Hook of hipEventCreate, whose CUDA function takes flags. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -10,7 +10,7 @@
 
 static CUresult create(CUevent *event, unsigned int flags)
 {
-    (void)flags; /* there are none in this form */
+    (void)flags; /* hipEventCreate has no flags */
     return (CUresult)NB_REAL(hipEventCreate)((hipEvent_t *)event);
 }
 

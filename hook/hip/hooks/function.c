@@ -1,4 +1,4 @@
-/* Kernels by their handles: hipFunction_t, or the address of a host stub. */
+/* Kernels by their handles: a hipFunction_t, or the address of a host stub. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -9,8 +9,7 @@
 #include "hip/driver/hip.h"
 #include "hip/hooks/registered.h"
 
-/* A stub that nobody registered is in an object of the program; a hipFunction_t is the library's, on its
- * heap. */
+/* An unregistered stub is in an object of the program. A hipFunction_t is on the library's heap. */
 static bool is_in_an_object(CUfunction function)
 {
     Dl_info info;
@@ -67,7 +66,7 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
     }
 }
 
-/* ---- what HIP does not say of a function --------------------------------------------------------------- */
+/* ---- queries that HIP lacks ---------------------------------------------------------------------------- */
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
@@ -84,7 +83,7 @@ CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
     return CUDA_SUCCESS;
 }
 
-/* Of a kernel that nobody looked up. A stub that nobody registered has no name but the program's for it. */
+/* Names a kernel that the program did not look up. An unregistered stub has only the program's own symbol. */
 CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
     const struct nb_registered *registered = nb_registered_kernel(nb_handle(hfunc));

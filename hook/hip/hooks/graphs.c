@@ -1,4 +1,4 @@
-/* Executable graphs, as cuGraphInstantiate and the like. */
+/* Hooks of executable graphs whose HIP structures differ from CUDA's. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 

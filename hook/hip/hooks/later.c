@@ -1,4 +1,4 @@
-/* Hooks of functions that headers after 5.2 have. Their first versions are those of the exports
+/* Hooks of functions that are newer than 5.2. The #if lines have the first version of each export
  * (hip_hcc.map.in). */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
@@ -42,7 +42,7 @@ void nb_after_hip_graph_exec_driver_set_node(const struct nb_call *call, hipErro
     nb_after_hip_graph_exec_set_node(call, result, hGraphExec, hNode, memsetParams);
 }
 
-/* What kind of node it is, and what was changed of it, is not followed: of such a graph nothing is known. */
+/* The change is not followed. Forget the graph, so that launching it is refused. */
 void nb_after_hip_graph_exec_any_node(const struct nb_call *call, hipError_t result, hipGraphExec_t graphExec,
                                       hipGraphNode_t node, hipGraphNodeParams *nodeParams)
 {

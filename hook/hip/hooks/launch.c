@@ -1,4 +1,4 @@
-/* Every way to launch a kernel that HIP has. Those of modules are CUDA's by other names. */
+/* Launches by host stub, and launches of modules that have no CUDA counterpart. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -16,7 +16,7 @@ static const char *const records_events =
 static const char *const in_any_order =
     "launches a kernel that need not wait for those before it (hipExtAnyOrderLaunch), which is not recorded";
 
-/* What the forms of hipExt ask for beyond a launch; `otherwise` is what else there is to say. */
+/* Why a hipExt launch cannot be replayed; `otherwise` if its own parameters do not prevent it. */
 static const char *reason_of(hipEvent_t start, hipEvent_t stop, unsigned int flags, const char *otherwise)
 {
     if (start != NULL || stop != NULL)
@@ -26,7 +26,8 @@ static const char *reason_of(hipEvent_t start, hipEvent_t stop, unsigned int fla
 
 /* ---- kernels of modules -------------------------------------------------------------------------------- */
 
-/* Sizes are in threads; the last block along an axis may be a part of one, which no other call can launch. */
+/* Grid sizes are in threads. The last block along an axis may be partial, which no other launch function
+ * supports. */
 struct size {
     unsigned int blocks;
     bool is_whole;
@@ -35,7 +36,7 @@ struct size {
 static struct size blocks_of(uint32_t threads, uint32_t block)
 {
     if (block == 0)
-        return (struct size){0, true}; /* the library refuses it */
+        return (struct size){0, true}; /* the library refuses a block of 0 threads */
     return (struct size){threads / block + (threads % block != 0), threads % block == 0};
 }
 
@@ -99,7 +100,7 @@ hipError_t nb_replace_hip_module_launch_hcc(
                        localWorkSizeZ, sharedMemBytes, hStream, kernelParams, extra, startEvent, stopEvent));
 }
 
-/* ---- kernels that hipcc linked in, by their stubs ------------------------------------------------------ */
+/* ---- linked-in kernels, by their stubs ----------------------------------------------------------------- */
 
 static inline struct nb_launch_form form_of_stub(const void *stub, dim3 grid, dim3 block, void **parameters,
                                                  size_t shared_bytes, hipStream_t stream)
@@ -138,7 +139,7 @@ hipError_t nb_replace_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunch
                                                     sharedMemBytes, stream, startEvent, stopEvent, flags));
 }
 
-/* Since 7.0. */
+/* HIP has this function since 7.0. */
 hipError_t nb_replace_hip_launch_ex(const struct nb_call *call, nb_hipLaunchKernelExC_t real,
                                     const hipLaunchConfig_t *config, const void *fPtr, void **args)
 {
@@ -163,7 +164,7 @@ hipError_t nb_replace_hip_launch_cooperative(const struct nb_call *call, nb_hipL
         call, under_way, (CUresult)real(f, gridDim, blockDimX, kernelParams, sharedMemBytes, stream));
 }
 
-/* Its references are pointers, and its parameters come packed. */
+/* C++ references are pointers here, and the parameters are packed. */
 void nb_replace_hip_launch_packed(
     const struct nb_call *call, nb__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv_t real,
     uintptr_t function_address, const dim3 *numBlocks, const dim3 *dimBlocks, uint32_t sharedMemBytes,
@@ -200,7 +201,7 @@ hipError_t nb_replace_hip_launch_multi(const struct nb_call *call,
         under_way = nb_launch_several_begin(call, &first);
     }
     const hipError_t result = real(launchParamsList, numDevices, flags);
-    const int taken = result == hipSuccess || count == 0 ? count : 1; /* a refused list may be no list */
+    const int taken = result == hipSuccess || count == 0 ? count : 1; /* a refused list may be invalid */
     for (int i = 0; i < taken; i++) {
         const struct nb_launch_form launch = form_of_one(call, &launchParamsList[i]);
         nb_launch_several_add(call, &launch, (CUresult)result);

@@ -1,6 +1,6 @@
 /* Launches in three steps, as hipcc compiled them before HIP-Clang: hipConfigureCall, hipSetupArgument for
- * each parameter, hipLaunchByPtr. The library keeps what it was told for each thread, and gives none of it
- * back. */
+ * each parameter, hipLaunchByPtr. The library has no function to read a prepared launch back, so the hooks
+ * keep a copy for each thread. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -12,7 +12,7 @@
 #include "special.h"
 #include "surface.h"
 
-/* More bytes than any kernel takes, more launches than any thread prepares at a time. */
+/* Limits far above the parameters of a kernel and the launches that a thread prepares at a time. */
 enum { ARGUMENTS_MAX = 4096, PREPARED_MAX = 16 };
 
 struct prepared {
@@ -20,7 +20,7 @@ struct prepared {
     struct nb_launch_form launch;
     size_t bytes; /* of the arguments */
     unsigned depth;
-    bool is_whole; /* no argument was beyond what is kept */
+    bool is_whole; /* false if an argument exceeded ARGUMENTS_MAX */
     unsigned char arguments[ARGUMENTS_MAX];
 };
 

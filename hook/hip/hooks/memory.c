@@ -1,4 +1,4 @@
-/* Allocations of device memory that have no stream, as cuMemAlloc, cuMemAllocPitch and cuMemFree. */
+/* Allocations without a stream whose parameters differ from CUDA's. */
 
 #include "cuda/memory/foreign.h"
 #include "hip/hooks/answer.h"
@@ -7,8 +7,8 @@
 #include "special.h"
 #include "surface.h"
 
-/* Memory with flags is of another kind (coherent with the host, for signals), and a replay would have plain.
- */
+/* Flags make memory of another kind (coherent with the host, for signals). A replay would allocate plain
+ * memory. */
 hipError_t nb_through_hip_alloc_with_flags(const struct nb_call *call, nb_hipExtMallocWithFlags_t real,
                                            void **ptr, size_t sizeBytes, unsigned int flags)
 {
@@ -35,7 +35,7 @@ hipError_t nb_through_hip_alloc_rows(const struct nb_call *call, nb_hipMallocPit
     return nb_hip_answer(nb_through_alloc_pitch(call, rows, (CUdeviceptr *)ptr, pitch, width, height, 0));
 }
 
-/* Slices are as many rows more. What is none, or too many to count, is the driver's matter. */
+/* Allocates the slices as further rows. The driver handles extents that are empty or overflow. */
 hipError_t nb_through_hip_alloc_3d(const struct nb_call *call, nb_hipMalloc3D_t real,
                                    hipPitchedPtr *pitchedDevPtr, hipExtent extent)
 {

@@ -1,4 +1,4 @@
-/* Calls that give a program memory which no capture holds (hook/cuda/memory/foreign.h). */
+/* Calls that return memory outside of captures (hook/cuda/memory/foreign.h). */
 #include "cuda/memory/foreign.h"
 
 #include "core/process/call.h"

@@ -1,6 +1,4 @@
-/* What the driver says of an address, told of the program's own allocation, as cuPointerGetAttribute and the
- * like.
- */
+/* Pointer queries, answered with the address range of the program's own allocation. */
 #include "cuda/memory/query.h"
 #include "hip/hooks/answer.h"
 #include "hip/hooks/same.h"
@@ -8,7 +6,7 @@
 #include "special.h"
 #include "surface.h"
 
-static void *asked(const void *pointer)
+static void *address_to_query(const void *pointer)
 {
     return (void *)(uintptr_t)nb_memory_address_to_ask(nb_address(pointer));
 }
@@ -17,22 +15,23 @@ hipError_t nb_through_hip_allocated_bytes(const struct nb_call *call, nb_hipMemP
                                           size_t *size)
 {
     (void)call;
-    const hipError_t result = real(asked(ptr), size);
+    const hipError_t result = real(address_to_query(ptr), size);
     if (result == hipSuccess && size != NULL)
         nb_memory_correct(nb_address(ptr), CU_POINTER_ATTRIBUTE_RANGE_SIZE, size);
     return result;
 }
 
-/* Of an arena's block HIP says what it says of an allocation's, but where either begins and ends. */
+/* For a block of the arena HIP returns the attributes of an allocation; the structure has no address range.
+ */
 hipError_t nb_through_hip_pointer_description(const struct nb_call *call, nb_hipPointerGetAttributes_t real,
                                               hipPointerAttribute_t *attributes, const void *ptr)
 {
     (void)call;
-    return real(attributes, asked(ptr));
+    return real(attributes, address_to_query(ptr));
 }
 
-/* The numbers of the attributes are CUDA's; but a context has a handle of HIP's own. */
-static void correct(const void *pointer, hipPointer_attribute attribute, void *data)
+/* Attributes have CUDA's numbers. A context has HIP's own handle and is left as it is. */
+static void correct_answer(const void *pointer, hipPointer_attribute attribute, void *data)
 {
     _Static_assert((int)HIP_POINTER_ATTRIBUTE_RANGE_SIZE == (int)CU_POINTER_ATTRIBUTE_RANGE_SIZE,
                    "see above");
@@ -44,9 +43,9 @@ hipError_t nb_through_hip_pointer_attribute(const struct nb_call *call, nb_hipPo
                                             void *data, hipPointer_attribute attribute, hipDeviceptr_t ptr)
 {
     (void)call;
-    const hipError_t result = real(data, attribute, asked(ptr));
+    const hipError_t result = real(data, attribute, address_to_query(ptr));
     if (result == hipSuccess && data != NULL)
-        correct(ptr, attribute, data);
+        correct_answer(ptr, attribute, data);
     return result;
 }
 
@@ -55,8 +54,8 @@ hipError_t nb_through_hip_pointer_attributes(const struct nb_call *call, nb_hipD
                                              void **data, hipDeviceptr_t ptr)
 {
     (void)call;
-    const hipError_t result = real(numAttributes, attributes, data, asked(ptr));
+    const hipError_t result = real(numAttributes, attributes, data, address_to_query(ptr));
     for (unsigned int i = 0; result == hipSuccess && i < numAttributes; i++)
-        correct(ptr, attributes[i], data[i]);
+        correct_answer(ptr, attributes[i], data[i]);
     return result;
 }

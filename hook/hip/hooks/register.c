@@ -1,6 +1,6 @@
-/* Code that hipcc linked into a program. Constructors register it, before main and also where there is no
- * GPU, so nothing here calls HIP while it is registered: of a kernel, its first launch finds out
- * (function.c). */
+/* Code that hipcc linked into a program. Constructors register it before main, also on machines without a
+ * GPU, so registration calls no HIP function. The first launch of a kernel reads its attributes (function.c).
+ */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -19,10 +19,11 @@
 #include "special.h"
 #include "surface.h"
 
-/* These outlive a fork, after which the child's first call of HIP may use what is registered. */
+/* These stay valid after a fork: the child's first HIP call may use registered code. */
 struct nb_handle_map nb_registered_kernels = NB_HANDLE_MAP_INITIALIZER;
 static struct nb_handle_map variables = NB_HANDLE_MAP_INITIALIZER;
-static struct nb_handle_map binaries = NB_HANDLE_MAP_INITIALIZER; /* what was given, by what came back */
+static struct nb_handle_map binaries =
+    NB_HANDLE_MAP_INITIALIZER; /* the registered data, by the handle that the library returned */
 
 static void before_fork(void)
 {
@@ -45,7 +46,7 @@ static void watch_forks(void)
 
 /* ---- registering --------------------------------------------------------------------------------------- */
 
-/* It is in no context, as a library of CUDA's is. */
+/* Registered code is in no context, like a CUDA library. */
 static void load(const struct nb_call *call, void **binary, const void *code)
 {
     CUlibrary library = (CUlibrary)binary;
@@ -121,7 +122,7 @@ void nb_registered_load(uint64_t binary)
     nb_binmap_load(&call, binary, 0, code, 0);
 }
 
-/* ---- registered variables ------------------------------------------------------------------------------ */
+/* ---- registered globals -------------------------------------------------------------------------------- */
 
 struct sought {
     uint64_t binary;

@@ -1,5 +1,4 @@
-/* What hipcc's constructors registered: code, its kernels by their host stubs, its variables by their
- * shadows. */
+/* Code that hipcc's constructors registered: kernels by their host stubs, globals by their host shadows. */
 #ifndef NEUTRINO_HIP_REGISTERED_H
 #define NEUTRINO_HIP_REGISTERED_H
 
@@ -8,8 +7,8 @@
 #include "core/base/handle_map.h"
 
 struct nb_registered {
-    uint64_t binary;     /* what __hipRegisterFatBinary gave */
-    const void *address; /* of the stub or the shadow */
+    uint64_t binary;     /* the handle from __hipRegisterFatBinary */
+    const void *address; /* of the host stub or the host shadow */
     char name[];         /* on the device */
 };
 
@@ -20,7 +19,7 @@ static inline const struct nb_registered *nb_registered_kernel(uint64_t stub)
     return nb_handle_map_get(&nb_registered_kernels, stub);
 }
 
-/* The code is in the binmap, if it can be: a process that was forked does not have its parent's. */
+/* Adds the code to the binmap if possible: a forked process does not have its parent's. */
 void nb_registered_load(uint64_t binary) __attribute__((visibility("hidden")));
 
 #endif

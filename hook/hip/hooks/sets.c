@@ -1,5 +1,4 @@
-/* HIP's memsets, as cuMemsetD8 and the like. What CUDA's driver has under another name goes through its hook.
- */
+/* Hooks of HIP's memsets whose parameters differ from CUDA's. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -9,7 +8,7 @@
 #include "real.h"
 #include "special.h"
 
-/* Bytes, of which the value is the lowest. */
+/* A memset of bytes: the lowest byte of `value`. */
 static struct nb_set rows_of_bytes(const void *address, size_t pitch, int value, size_t width, size_t height,
                                    hipStream_t stream)
 {
@@ -29,7 +28,7 @@ static hipError_t were_set(const struct nb_call *call, bool announced, hipError_
     return result;
 }
 
-/* Slice after slice; as one where the rows of all of them are equally far from each other. */
+/* Records one memset per slice, or a single one if all rows have the same distance. */
 static hipError_t slices_were_set(const struct nb_call *call, bool announced, hipError_t result,
                                   hipPitchedPtr memory, int value, hipExtent extent, hipStream_t stream)
 {

@@ -1,4 +1,4 @@
-/* Streams: where the host waits for them, and which are captured; as cuStreamSynchronize and the like. */
+/* Hooks of streams with a mask of compute units, and stream numbers. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -16,7 +16,7 @@
 #include "special.h"
 #include "surface.h"
 
-/* Streams of some of the device's compute units. */
+/* Streams with a mask of compute units. */
 static struct nb_handle_map partial = NB_HANDLE_MAP_INITIALIZER;
 
 void nb_after_hip_stream_of_units(const struct nb_call *call, hipError_t result, hipStream_t *stream,
@@ -36,7 +36,7 @@ const char *nb_vendor_stream_problem(CUstream stream)
                : NULL;
 }
 
-/* From its first use until it is destroyed. */
+/* Numbers of streams, from their first use until they are destroyed. */
 static struct nb_handle_map numbers = NB_HANDLE_MAP_INITIALIZER;
 
 static void forget(void)
@@ -48,7 +48,7 @@ static void forget(void)
 static const struct nb_component streams = {.locks = {&partial.lock, &numbers.lock}, .forget = forget};
 const struct nb_component *const nb_vendor_components[] = {&streams, NULL};
 
-/* A thread's own stream is another in each thread. */
+/* hipStreamPerThread is another stream in each thread. */
 unsigned long long nb_hip_stream_number(hipStream_t stream)
 {
     static atomic_uintptr_t last;

@@ -1,5 +1,5 @@
-/* Copies to and from variables that are named by their host's address: CUDA's runtime looks up such a one
- * (cuModuleGetGlobal) and copies to its address. */
+/* Copies to and from globals that the program names by a host address. They are recorded as copies to the
+ * global's device address. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -15,7 +15,7 @@
 #include "real.h"
 #include "special.h"
 
-/* Of a part of the variable; 0 if the driver does not say. Inside a hook. */
+/* The device address at `offset`, or 0 if the driver does not know the global. Call this inside a hook. */
 static CUdeviceptr address_of(const struct nb_call *call, const void *symbol, size_t offset)
 {
     void *address = NULL;
@@ -31,7 +31,7 @@ static void record(const struct nb_call *call, CUdeviceptr destination, CUdevice
     if (destination != 0 && source != 0)
         nb_capture_copy(call, nb_copy_of_bytes(destination, source, bytes, (CUstream)stream, host_waits));
     else
-        nb_capture_refuse(call, "copies to or from a variable of which the driver does not say where it is");
+        nb_capture_refuse(call, "copies to or from a global whose address the driver does not report");
 }
 
 hipError_t nb_through_hip_copy_to_symbol(const struct nb_call *call, nb_hipMemcpyToSymbol_t real,
@@ -79,9 +79,9 @@ hipError_t nb_through_hip_copy_from_symbol_async(const struct nb_call *call,
     return result;
 }
 
-/* ---- the same in an executable graph ------------------------------------------------------------------- */
+/* ---- copies of executable graphs ----------------------------------------------------------------------- */
 
-/* Of a graph with a node that copies from nowhere known, nothing is known. */
+/* Unresolvable symbol: forget the graph, so that launching it is refused. */
 static void node_changed(hipGraphExec_t exec, hipGraphNode_t node, CUdeviceptr destination,
                          CUdeviceptr source, size_t bytes)
 {

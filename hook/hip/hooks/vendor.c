@@ -7,7 +7,7 @@ const unsigned nb_vendor = NB_CAPTURE_HIP;
 const char nb_driver_probe[] = "hipInit";
 const char nb_driver_variable[] = "NEUTRINO_HIP_DRIVER";
 
-/* By what this shim exports, which is what its driver does. Rare: see HIP_LATER. */
+/* Searches the shim's exports, which are the driver's. Rare: see HIP_LATER. */
 void *nb_hip_find(const char *name)
 {
     nb_resolve_all();

@@ -83,134 +83,48 @@ static CUresult plane(CUdeviceptr to, size_t pitch, unsigned value, unsigned byt
                per_thread, stream == NULL);
 }
 
-CUresult cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N)
-{
-    return row(dstDevice, uc, 1, N, NULL, false);
-}
+#define MEMSET_ROW(bits, type)                                                                               \
+    CUresult cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count)                                  \
+    {                                                                                                        \
+        return row(to, value, bits / 8, count, NULL, false);                                                 \
+    }                                                                                                        \
+    CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr to, type value, size_t count)                             \
+    {                                                                                                        \
+        return row(to, value, bits / 8, count, NULL, true);                                                  \
+    }                                                                                                        \
+    CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream)               \
+    {                                                                                                        \
+        return row(to, value, bits / 8, count, &stream, false);                                              \
+    }                                                                                                        \
+    CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr to, type value, size_t count, CUstream stream)          \
+    {                                                                                                        \
+        return row(to, value, bits / 8, count, &stream, true);                                               \
+    }
 
-CUresult cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N)
-{
-    return row(dstDevice, uc, 1, N, NULL, true);
-}
+#define MEMSET_PLANE(bits, type)                                                                             \
+    CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height)   \
+    {                                                                                                        \
+        return plane(to, pitch, value, bits / 8, width, height, NULL, false);                                \
+    }                                                                                                        \
+    CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr to, size_t pitch, type value, size_t width,             \
+                                         size_t height)                                                      \
+    {                                                                                                        \
+        return plane(to, pitch, value, bits / 8, width, height, NULL, true);                                 \
+    }                                                                                                        \
+    CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height, \
+                                      CUstream stream)                                                       \
+    {                                                                                                        \
+        return plane(to, pitch, value, bits / 8, width, height, &stream, false);                             \
+    }                                                                                                        \
+    CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr to, size_t pitch, type value, size_t width,           \
+                                           size_t height, CUstream stream)                                   \
+    {                                                                                                        \
+        return plane(to, pitch, value, bits / 8, width, height, &stream, true);                              \
+    }
 
-CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
-{
-    return row(dstDevice, uc, 1, N, &hStream, false);
-}
-
-CUresult cuMemsetD8Async_ptsz(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
-{
-    return row(dstDevice, uc, 1, N, &hStream, true);
-}
-
-CUresult cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N)
-{
-    return row(dstDevice, us, 2, N, NULL, false);
-}
-
-CUresult cuMemsetD16_v2_ptds(CUdeviceptr dstDevice, unsigned short us, size_t N)
-{
-    return row(dstDevice, us, 2, N, NULL, true);
-}
-
-CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
-{
-    return row(dstDevice, us, 2, N, &hStream, false);
-}
-
-CUresult cuMemsetD16Async_ptsz(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream)
-{
-    return row(dstDevice, us, 2, N, &hStream, true);
-}
-
-CUresult cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N)
-{
-    return row(dstDevice, ui, 4, N, NULL, false);
-}
-
-CUresult cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N)
-{
-    return row(dstDevice, ui, 4, N, NULL, true);
-}
-
-CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
-{
-    return row(dstDevice, ui, 4, N, &hStream, false);
-}
-
-CUresult cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
-{
-    return row(dstDevice, ui, 4, N, &hStream, true);
-}
-
-CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                         size_t Height)
-{
-    return plane(dstDevice, dstPitch, uc, 1, Width, Height, NULL, false);
-}
-
-CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                              size_t Height)
-{
-    return plane(dstDevice, dstPitch, uc, 1, Width, Height, NULL, true);
-}
-
-CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                           size_t Height, CUstream hStream)
-{
-    return plane(dstDevice, dstPitch, uc, 1, Width, Height, &hStream, false);
-}
-
-CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                                size_t Height, CUstream hStream)
-{
-    return plane(dstDevice, dstPitch, uc, 1, Width, Height, &hStream, true);
-}
-
-CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-                          size_t Height)
-{
-    return plane(dstDevice, dstPitch, us, 2, Width, Height, NULL, false);
-}
-
-CUresult cuMemsetD2D16_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-                               size_t Height)
-{
-    return plane(dstDevice, dstPitch, us, 2, Width, Height, NULL, true);
-}
-
-CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-                            size_t Height, CUstream hStream)
-{
-    return plane(dstDevice, dstPitch, us, 2, Width, Height, &hStream, false);
-}
-
-CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-                                 size_t Height, CUstream hStream)
-{
-    return plane(dstDevice, dstPitch, us, 2, Width, Height, &hStream, true);
-}
-
-CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-                          size_t Height)
-{
-    return plane(dstDevice, dstPitch, ui, 4, Width, Height, NULL, false);
-}
-
-CUresult cuMemsetD2D32_v2_ptds(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-                               size_t Height)
-{
-    return plane(dstDevice, dstPitch, ui, 4, Width, Height, NULL, true);
-}
-
-CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-                            size_t Height, CUstream hStream)
-{
-    return plane(dstDevice, dstPitch, ui, 4, Width, Height, &hStream, false);
-}
-
-CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-                                 size_t Height, CUstream hStream)
-{
-    return plane(dstDevice, dstPitch, ui, 4, Width, Height, &hStream, true);
-}
+MEMSET_ROW(8, unsigned char)
+MEMSET_ROW(16, unsigned short)
+MEMSET_ROW(32, unsigned int)
+MEMSET_PLANE(8, unsigned char)
+MEMSET_PLANE(16, unsigned short)
+MEMSET_PLANE(32, unsigned int)

@@ -15,7 +15,7 @@
      1u << SIM_MEMORY_KERNEL | 1u << SIM_MEMORY_HOST) /* from host pools */
 #define HOST_KINDS (1u << SIM_MEMORY_HOST | 1u << SIM_MEMORY_REGISTERED)
 
-static bool find_in_context(uint64_t address, uint64_t page, unsigned kinds, struct sim_range *range)
+static bool find_in_page(uint64_t address, uint64_t page, unsigned kinds, struct sim_range *range)
 {
     const uint64_t start = address / page * page;
     if (!sim_range_find_overlap(start, start + page, kinds, range))
@@ -34,13 +34,13 @@ bool sim_memory_find_page(void *unused, uint64_t address, uint64_t *begin, uint6
     *writable = true;
     sim_heap_bounds(&first, &last);
     if (address >= first && address < last) {
-        if (!find_in_context(address, DEVICE_PAGE, HEAP_KINDS, &range))
+        if (!find_in_page(address, DEVICE_PAGE, HEAP_KINDS, &range))
             return false;
         *begin = range.begin < first ? first : range.begin;
         *end = range.end > last ? last : range.end;
         return true;
     }
-    if (!find_in_context(address, HOST_PAGE, HOST_KINDS, &range) &&
+    if (!find_in_page(address, HOST_PAGE, HOST_KINDS, &range) &&
         (!sim_range_find(address, &range) || range.access == SIM_ACCESS_NONE))
         return false;
     *writable = range.access == SIM_ACCESS_READ_WRITE;

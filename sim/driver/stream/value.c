@@ -92,8 +92,8 @@ static CUresult prepare(const CUstreamBatchMemOpParams *operation, struct sim_wo
     return CUDA_SUCCESS;
 }
 
-static CUresult one(CUstreamBatchMemOpType type, CUstream hStream, CUdeviceptr address, uint64_t number,
-                    unsigned flags, bool per_thread)
+static CUresult submit_value(CUstreamBatchMemOpType type, CUstream hStream, CUdeviceptr address,
+                             uint64_t number, unsigned flags, bool per_thread)
 {
     struct sim_stream *stream;
     struct sim_work work;
@@ -109,45 +109,20 @@ static CUresult one(CUstreamBatchMemOpType type, CUstream hStream, CUdeviceptr a
     return result == CUDA_SUCCESS ? sim_stream_submit(stream, &work, NULL) : result;
 }
 
-CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-{
-    return one(CU_STREAM_MEM_OP_WAIT_VALUE_32, stream, addr, value, flags, false);
-}
+#define VALUE_OPERATION(name, type, operation)                                                               \
+    CUresult name##_v2(CUstream stream, CUdeviceptr address, type value, unsigned flags)                     \
+    {                                                                                                        \
+        return submit_value(operation, stream, address, value, flags, false);                                \
+    }                                                                                                        \
+    CUresult name##_v2_ptsz(CUstream stream, CUdeviceptr address, type value, unsigned flags)                \
+    {                                                                                                        \
+        return submit_value(operation, stream, address, value, flags, true);                                 \
+    }
 
-CUresult cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-{
-    return one(CU_STREAM_MEM_OP_WAIT_VALUE_32, stream, addr, value, flags, true);
-}
-
-CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
-{
-    return one(CU_STREAM_MEM_OP_WAIT_VALUE_64, stream, addr, value, flags, false);
-}
-
-CUresult cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
-{
-    return one(CU_STREAM_MEM_OP_WAIT_VALUE_64, stream, addr, value, flags, true);
-}
-
-CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-{
-    return one(CU_STREAM_MEM_OP_WRITE_VALUE_32, stream, addr, value, flags, false);
-}
-
-CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-{
-    return one(CU_STREAM_MEM_OP_WRITE_VALUE_32, stream, addr, value, flags, true);
-}
-
-CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
-{
-    return one(CU_STREAM_MEM_OP_WRITE_VALUE_64, stream, addr, value, flags, false);
-}
-
-CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
-{
-    return one(CU_STREAM_MEM_OP_WRITE_VALUE_64, stream, addr, value, flags, true);
-}
+VALUE_OPERATION(cuStreamWaitValue32, cuuint32_t, CU_STREAM_MEM_OP_WAIT_VALUE_32)
+VALUE_OPERATION(cuStreamWaitValue64, cuuint64_t, CU_STREAM_MEM_OP_WAIT_VALUE_64)
+VALUE_OPERATION(cuStreamWriteValue32, cuuint32_t, CU_STREAM_MEM_OP_WRITE_VALUE_32)
+VALUE_OPERATION(cuStreamWriteValue64, cuuint64_t, CU_STREAM_MEM_OP_WRITE_VALUE_64)
 
 /* Values are read and written in sequence here, so barriers do nothing. */
 static CUresult prepare_any(const CUstreamBatchMemOpParams *operation, struct sim_work *work)

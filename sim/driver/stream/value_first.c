@@ -14,82 +14,33 @@ static CUresult first_version(CUstream hStream, unsigned count, bool per_thread)
     return count > BATCH_MAX ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-{
-    (void)addr;
-    (void)value;
-    (void)flags;
-    return first_version(stream, 1, false);
-}
+#define FIRST_VERSION(name, type)                                                                            \
+    CUresult name(CUstream stream, CUdeviceptr address, type value, unsigned flags)                          \
+    {                                                                                                        \
+        (void)address, (void)value, (void)flags;                                                             \
+        return first_version(stream, 1, false);                                                              \
+    }                                                                                                        \
+    CUresult name##_ptsz(CUstream stream, CUdeviceptr address, type value, unsigned flags)                   \
+    {                                                                                                        \
+        (void)address, (void)value, (void)flags;                                                             \
+        return first_version(stream, 1, true);                                                               \
+    }
 
-CUresult cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-{
-    (void)addr;
-    (void)value;
-    (void)flags;
-    return first_version(stream, 1, true);
-}
-
-CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
-{
-    (void)addr;
-    (void)value;
-    (void)flags;
-    return first_version(stream, 1, false);
-}
-
-CUresult cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
-{
-    (void)addr;
-    (void)value;
-    (void)flags;
-    return first_version(stream, 1, true);
-}
-
-CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-{
-    (void)addr;
-    (void)value;
-    (void)flags;
-    return first_version(stream, 1, false);
-}
-
-CUresult cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
-{
-    (void)addr;
-    (void)value;
-    (void)flags;
-    return first_version(stream, 1, true);
-}
-
-CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
-{
-    (void)addr;
-    (void)value;
-    (void)flags;
-    return first_version(stream, 1, false);
-}
-
-CUresult cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
-{
-    (void)addr;
-    (void)value;
-    (void)flags;
-    return first_version(stream, 1, true);
-}
+FIRST_VERSION(cuStreamWaitValue32, cuuint32_t)
+FIRST_VERSION(cuStreamWaitValue64, cuuint64_t)
+FIRST_VERSION(cuStreamWriteValue32, cuuint32_t)
+FIRST_VERSION(cuStreamWriteValue64, cuuint64_t)
 
 CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
                             unsigned int flags)
 {
-    (void)paramArray;
-    (void)flags;
+    (void)paramArray, (void)flags;
     return first_version(stream, count, false);
 }
 
 CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
                                  unsigned int flags)
 {
-    (void)paramArray;
-    (void)flags;
+    (void)paramArray, (void)flags;
     return first_version(stream, count, true);
 }

@@ -65,7 +65,7 @@ def _fused() -> Case:
     mixed = np.where(np.arange(2 * N) % 2 & (other >> 15), 0, other).astype(np.uint16)
     rows = [plain, held, saturated(BF16, plain), mixed]
     out = pack(*(row.view(np.uint32) for row in rows))
-    return Case("bfloat_fused", [In(a), In(b), In(c), Out(out)], least=80, **blocks(N))
+    return Case("bfloat_fused", [In(a), In(b), In(c), Out(out)], minimum_target=80, **blocks(N))
 
 
 def _compare() -> Case:

@@ -23,9 +23,9 @@ def cases() -> list[Case]:
         Case(
             "copy_instructions",
             [In(wide), In(longs), Out(np.ascontiguousarray(wide[::-1])), Out(longs[(sixteen + 5) % 32])],
-            least=80,
+            minimum_target=80,
         ),
-        Case("arrive_and_wait", [In(first), Out(2 * first[lanes ^ 33])], block=(64,), least=80),
-        Case("copies_arrive", [In(first), Out(first[lanes ^ 21])], block=(64,), least=80),
+        Case("arrive_and_wait", [In(first), Out(2 * first[lanes ^ 33])], block=(64,), minimum_target=80),
+        Case("copies_arrive", [In(first), Out(first[lanes ^ 21])], block=(64,), minimum_target=80),
         Case("named_barriers", [In(values[:32]), Out(values[:32][::-1] + 5)], block=(64,)),
     ]

@@ -17,8 +17,8 @@ def cases() -> list[Case]:
     ranks = np.stack([n % 64, n % 8, n % 64 // 8, np.full(N, 8), n, np.full(N, N)], 1).astype(np.int32)
     warps = values.reshape(-1, 32).astype(np.int64)
     running = warps.cumsum(1)
-    total, most = (np.repeat(found, 32) for found in (warps.sum(1), warps.max(1)))
-    reduced = np.stack([total, most, running.ravel(), (running - warps).ravel()], 1).astype(np.int32)
+    total, largest = (np.repeat(found, 32) for found in (warps.sum(1), warps.max(1)))
+    reduced = np.stack([total, largest, running.ravel(), (running - warps).ravel()], 1).astype(np.int32)
     return [
         Case("group_ranks", [Out(ranks)], **blocks(N)),
         Case("tile_collectives", [In(values), Out(_tiles(values))], **blocks(N)),
@@ -38,11 +38,11 @@ def _tiles(values: Array) -> Array:
     rows = []
     for tile in values.reshape(-1, 16).tolist():
         odd = sum(1 << k for k, v in enumerate(tile) if v % 2)
-        told = any(v > 90 for v in tile) + 2 * all(v > 3 for v in tile)
+        votes = any(v > 90 for v in tile) + 2 * all(v > 3 for v in tile)
         for lane, value in enumerate(tile):
             same = sum(1 << k for k, v in enumerate(tile) if v % 3 == value % 3)
             up, down = tile[max(lane - 2, 0)], tile[lane + 2 if lane < 14 else lane]
-            rows.append([tile[3], value if lane < 2 else up, down, tile[lane ^ 5], odd, told, same, 16])
+            rows.append([tile[3], value if lane < 2 else up, down, tile[lane ^ 5], odd, votes, same, 16])
     return np.array(rows, np.int32)
 
 
@@ -66,8 +66,8 @@ def _labeled(values: Array) -> Array:
     for warp in _warps(values):
         for lane, v in enumerate(warp):
             alike = [k for k, other in enumerate(warp) if other % 4 == v % 4]
-            told = any(warp[k] > 90 for k in alike)
-            out.append(alike.index(lane) + 100 * len(alike) + 10000 * told)
+            votes = any(warp[k] > 90 for k in alike)
+            out.append(alike.index(lane) + 100 * len(alike) + 10000 * votes)
     return np.array(out, np.int32)
 
 

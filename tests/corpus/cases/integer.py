@@ -139,8 +139,8 @@ def _extract_signed(value: int, start: int, length: int) -> int:
         return 0
     sign = value >> min(start + length - 1, 31) & 1
     field = _extract(value, start, length, 32)
-    kept = max(0, min(length, 32 - start))
-    return field - (sign << kept)
+    extracted = max(0, min(length, 32 - start))
+    return field - (sign << extracted)
 
 
 def _insert(into: int, field: int, start: int, length: int) -> int:

@@ -49,7 +49,13 @@ def cases() -> list[Case]:
         Case(
             "argmax", [In(equal), Out(np.array([np.argmax(equal)], np.int32)), np.int32(1000)], block=(128,)
         ),
-        Case("warp_reduce", [In(small[:256]), Out(_halves(small[:256]))], least=80, grid=(4,), block=(64,)),
+        Case(
+            "warp_reduce",
+            [In(small[:256]), Out(_halves(small[:256]))],
+            minimum_target=80,
+            grid=(4,),
+            block=(64,),
+        ),
     ]
 
 

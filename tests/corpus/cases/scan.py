@@ -14,8 +14,8 @@ def cases() -> list[Case]:
     blocks = wide.reshape(4, 256)
     exclusive = np.cumsum(blocks, 1, dtype=np.uint32) - blocks
     row = small[:256]
-    kept = row[row > 0]
-    compacted = np.concatenate([kept, np.full(256 - len(kept), -1)]).astype(np.int32)
+    positive = row[row > 0]
+    compacted = np.concatenate([positive, np.full(256 - len(positive), -1)]).astype(np.int32)
     odd = (small.reshape(16, 64) & 1).sum(1)
     sums = np.cumsum(odd).astype(np.int32)
     return [
@@ -31,7 +31,7 @@ def cases() -> list[Case]:
             [
                 In(row),
                 Out(compacted, initial=np.full(256, -1, np.int32)),
-                Out(np.array([len(kept)], np.int32)),
+                Out(np.array([len(positive)], np.int32)),
             ],
             block=(256,),
         ),

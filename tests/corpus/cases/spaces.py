@@ -50,10 +50,10 @@ def generic_pointers() -> Case:
     lanes = np.arange(64)
     start = np.concatenate([1000 * np.arange(64), np.zeros(64)]).astype(np.int32)
     ways = [start[:64] + 5, np.full(64, 105), np.where(lanes % 2, 7, lanes) + 5]
-    kept = np.choose(lanes % 3, ways)
+    chosen = np.choose(lanes % 3, ways)
     out = start.copy()
-    out[:64] = np.where(lanes % 3 == 0, kept, start[:64])
-    out[64:] = kept + 1000 * 2 ** (lanes % 3) + 10000
+    out[:64] = np.where(lanes % 3 == 0, chosen, start[:64])
+    out[64:] = chosen + 1000 * 2 ** (lanes % 3) + 10000
     return Case("generic_pointers", [Out(out, initial=start)], block=(64,))
 
 

@@ -31,13 +31,15 @@ def special_cases() -> list[Case]:
 
 def _chosen(x: Array, y: Array) -> Array:
     """minNum and maxNum. In CUDA -0 is less than +0, and saturation turns NaN into zero."""
-    least, most = np.fmin(x, y), np.fmax(x, y)
+    smaller, larger = np.fmin(x, y), np.fmax(x, y)
     zeros = (x == 0) & (y == 0)
-    least = np.where(zeros, np.where(np.signbit(x) | np.signbit(y), np.float32(-0.0), np.float32(0)), least)
-    most = np.where(zeros, np.where(np.signbit(x) & np.signbit(y), np.float32(-0.0), np.float32(0)), most)
-    kept = np.where(np.isnan(x), 0, np.clip(x, 0, 1))
-    kept = np.where(kept == 0, np.float32(0), kept)
-    return np.stack([least, most, np.copysign(x, y), kept], 1).astype(np.float32)
+    smaller = np.where(
+        zeros, np.where(np.signbit(x) | np.signbit(y), np.float32(-0.0), np.float32(0)), smaller
+    )
+    larger = np.where(zeros, np.where(np.signbit(x) & np.signbit(y), np.float32(-0.0), np.float32(0)), larger)
+    clamped = np.where(np.isnan(x), 0, np.clip(x, 0, 1))
+    clamped = np.where(clamped == 0, np.float32(0), clamped)
+    return np.stack([smaller, larger, np.copysign(x, y), clamped], 1).astype(np.float32)
 
 
 def _compared(x: Array, y: Array) -> Array:

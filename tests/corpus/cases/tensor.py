@@ -12,7 +12,7 @@ from tests.corpus.case import Array, Case, In, Out, random
 def cases() -> list[Case]:
     return [
         *_wmma(),
-        _mma("mma_half", np.float16, 8, least=75, start=0.5),
+        _mma("mma_half", np.float16, 8, minimum_target=75, start=0.5),
         _mma("mma_half_16", np.float16, 16),
         _mma("mma_bfloat_16", np.uint16, 16),
         _mma("mma_tf32", np.float32, 4),
@@ -60,19 +60,19 @@ def _wmma() -> list[Case]:
                 Out((225 * (a @ b) - 3).astype(np.int32)),
             ],
         ),
-        Case("wmma_bfloat", [In(_as(a, np.uint16)), In(_as(b, np.uint16)), Out(total)], least=80),
+        Case("wmma_bfloat", [In(_as(a, np.uint16)), In(_as(b, np.uint16)), Out(total)], minimum_target=80),
         Case(
             "wmma_tf32",
             [In(_as(thin, np.float32)), _by_columns(short, np.float32), Out(_as(thin @ short, np.float32))],
-            least=80,
+            minimum_target=80,
         ),
     ]
 
 
-def _mma(kernel: str, dtype: type, depth: int, least: int = 80, start: float = 0) -> Case:
+def _mma(kernel: str, dtype: type, depth: int, minimum_target: int = 80, start: float = 0) -> Case:
     a, b = _small(kernel, 16, depth), _small(f"{kernel} b", depth, 8)
     out = Out((a @ b + start).astype(np.float32))
-    return Case(kernel, [In(_as(a, dtype)), _by_columns(b, dtype), out], least=least)
+    return Case(kernel, [In(_as(a, dtype)), _by_columns(b, dtype), out], minimum_target=minimum_target)
 
 
 def _real() -> Case:
@@ -82,7 +82,7 @@ def _real() -> Case:
     x, y = a.astype(np.float64), b.astype(np.float64)
     bound = Relative(0, np.abs(x) @ np.abs(y) * 16 * 2**-22)
     out = Out((x @ y).astype(np.float32), bound)
-    return Case("mma_half_16", [In(a), _by_columns(b, np.float16), out], least=80, variant="real")
+    return Case("mma_half_16", [In(a), _by_columns(b, np.float16), out], minimum_target=80, variant="real")
 
 
 def _bytes() -> Case:

@@ -1,4 +1,4 @@
-// What the code objects beside this file were made of; README.md says how. No header of HIP is needed.
+// Source of the code objects in this folder: see README.md. Needs no HIP header.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __constant__ __attribute__((constant))

@@ -1,4 +1,4 @@
-// What linked_by_hipcc.o beside this file was made of; linked_by_hipcc.md says how. It prints what HIP answers.
+// Source of linked_by_hipcc.o: see linked_by_hipcc.md. Prints the results of HIP calls.
 #include <hip/hip_runtime.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the code objects again, with Debian bookworm's clang 15 and clang 19 (packages clang-15, lld-15, clang-19,
-# lld-19, clang-tools-19), which need no GPU and no ROCm. Their paths are the arguments.
+# Compile the code objects with Debian bookworm's clang 15 and clang 19 (packages clang-15, lld-15, clang-19, lld-19,
+# clang-tools-19). Needs neither a GPU nor ROCm. Arguments: the paths of both compilers.
 set -e
 cd "$(dirname "$0")"
 old=${1:-/usr/lib/llvm-15/bin} new=${2:-/usr/lib/llvm-19/bin}

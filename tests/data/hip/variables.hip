@@ -1,4 +1,4 @@
-// Variables that are managed, static, and static and constant; README.md says how this was compiled.
+// Managed, static, and static constant variables. Compiled as in README.md.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 

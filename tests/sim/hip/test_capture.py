@@ -24,7 +24,7 @@ def node_count(hip: Hip, graph: Any) -> int:
     return count.value
 
 
-def test_captured_work_runs_when_its_graph_does(hip: Hip, stream: Any, store: Any) -> None:
+def test_captured_work_runs_at_graph_launch(hip: Hip, stream: Any, store: Any) -> None:
     to = hip.zeroed(2)
     hip("hipStreamBeginCapture", stream, 0)
     assert hip.asked("hipStreamIsCapturing", stream) == ACTIVE
@@ -38,7 +38,7 @@ def test_captured_work_runs_when_its_graph_does(hip: Hip, stream: Any, store: An
     assert hip.words(to, 2) == [5, 5]
 
 
-def test_what_is_asked_of_a_capture(hip: Hip, stream: Any, store: Any) -> None:
+def test_stream_capture_queries_return_its_state(hip: Hip, stream: Any, store: Any) -> None:
     status, number, graph = ctypes.c_int(-1), ctypes.c_ulonglong(), ctypes.c_void_p()
     dependencies, count = ctypes.POINTER(ctypes.c_void_p)(), ctypes.c_size_t(9)
     hip("hipStreamGetCaptureInfo", stream, ctypes.byref(status), ctypes.byref(number))
@@ -61,7 +61,7 @@ def test_what_is_asked_of_a_capture(hip: Hip, stream: Any, store: Any) -> None:
     captured(hip, stream)
 
 
-def test_a_fork_must_be_joined(hip: Hip, stream: Any, store: Any) -> None:
+def test_end_capture_with_unjoined_fork_fails(hip: Hip, stream: Any, store: Any) -> None:
     other, event, to = hip.handle("hipStreamCreateWithFlags", 1), hip.handle("hipEventCreate"), hip.zeroed(1)
     hip("hipStreamBeginCapture", stream, RELAXED)
     hip("hipEventRecord", event, stream)
@@ -70,11 +70,11 @@ def test_a_fork_must_be_joined(hip: Hip, stream: Any, store: Any) -> None:
     assert hip.result("hipStreamEndCapture", stream, ctypes.byref(ctypes.c_void_p())) == UNJOINED
 
 
-def test_a_stream_that_does_not_capture_has_nothing_to_end(hip: Hip, stream: Any) -> None:
+def test_end_capture_without_begin_fails(hip: Hip, stream: Any) -> None:
     assert hip.result("hipStreamEndCapture", stream, ctypes.byref(ctypes.c_void_p())) == ILLEGAL_STATE
 
 
-def test_the_mode_of_a_thread_is_exchanged(hip: Hip) -> None:
+def test_capture_mode_of_a_thread_is_exchanged(hip: Hip) -> None:
     mode = ctypes.c_int(RELAXED)
     hip("hipThreadExchangeStreamCaptureMode", ctypes.byref(mode))
     assert mode.value == 0
@@ -82,7 +82,7 @@ def test_the_mode_of_a_thread_is_exchanged(hip: Hip) -> None:
     assert mode.value == RELAXED
 
 
-def test_a_stream_can_be_asked_while_it_captures_only_in_ways_that_do_not_wait(hip: Hip, stream: Any) -> None:
+def test_stream_query_during_stream_capture_fails(hip: Hip, stream: Any) -> None:
     hip("hipStreamBeginCapture", stream, RELAXED)
     result = hip.result("hipStreamQuery", stream)
     hip.result("hipStreamEndCapture", stream, ctypes.byref(ctypes.c_void_p()))

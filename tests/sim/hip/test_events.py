@@ -14,7 +14,7 @@ ALL32 = ctypes.c_uint32(0xFFFFFFFF)
 
 
 @pytest.mark.parametrize("flags", [0, 1, 2, 0x20000000, 0x40000000, 0x80000000, 0x80000001])
-def test_flags_about_caches_are_taken(hip: Hip, flags: int, stream: Any) -> None:
+def test_event_cache_flags_are_accepted(hip: Hip, flags: int, stream: Any) -> None:
     event = hip.handle("hipEventCreateWithFlags", ctypes.c_uint(flags))
     hip("hipEventRecord", event, stream)
     hip("hipEventSynchronize", event)
@@ -22,12 +22,12 @@ def test_flags_about_caches_are_taken(hip: Hip, flags: int, stream: Any) -> None
 
 
 @pytest.mark.parametrize("flags", [0xC0000000, 0x100])
-def test_other_flags_are_refused(hip: Hip, flags: int) -> None:
+def test_unknown_event_flags_are_refused(hip: Hip, flags: int) -> None:
     event = ctypes.c_void_p()
     assert hip.result("hipEventCreateWithFlags", ctypes.byref(event), ctypes.c_uint(flags)) == INVALID_VALUE
 
 
-def test_an_event_happens_when_its_stream_reaches_it(hip: Hip, stream: Any) -> None:
+def test_event_completes_when_its_stream_reaches_it(hip: Hip, stream: Any) -> None:
     word, event = hip.zeroed(1), hip.handle("hipEventCreate")
     hip("hipStreamWaitValue32", stream, word, 1, 1, ALL32)
     hip("hipEventRecord", event, stream)
@@ -37,7 +37,7 @@ def test_an_event_happens_when_its_stream_reaches_it(hip: Hip, stream: Any) -> N
     assert hip.result("hipEventQuery", event) == 0
 
 
-def test_time_passes_between_events(hip: Hip, stream: Any) -> None:
+def test_elapsed_time_between_events_is_positive(hip: Hip, stream: Any) -> None:
     begin, end, took = hip.handle("hipEventCreate"), hip.handle("hipEventCreate"), ctypes.c_float(-1)
     assert hip.result("hipEventElapsedTime", ctypes.byref(took), begin, end) == INVALID_HANDLE
     hip("hipEventRecord", begin, stream)

@@ -62,7 +62,7 @@ def memset_node(to: Any, value: int, words: int) -> MemsetNode:
     return MemsetNode(to, 4, 1, 0, value, words)
 
 
-def test_a_kernel_runs(hip: Hip, graph: Graph, store: Any) -> None:
+def test_kernel_node_runs(hip: Hip, graph: Graph, store: Any) -> None:
     to = hip.zeroed(1)
     node = graph.add("Kernel", ctypes.byref(kernel_node(store, to, 6)))
     assert hip.asked("hipGraphNodeGetType", node) == KERNEL
@@ -70,7 +70,7 @@ def test_a_kernel_runs(hip: Hip, graph: Graph, store: Any) -> None:
     assert hip.words(to, 1) == [6]
 
 
-def test_a_kernels_arguments_may_be_a_buffer(hip: Hip, graph: Graph, store: Any) -> None:
+def test_kernel_node_accepts_packed_arguments(hip: Hip, graph: Graph, store: Any) -> None:
     to = hip.zeroed(1)
     buffer = (ctypes.c_uint64 * 2)(to.value, 12)
     size = ctypes.c_size_t(12)
@@ -91,7 +91,7 @@ def test_a_kernels_arguments_may_be_a_buffer(hip: Hip, graph: Graph, store: Any)
     assert result == INVALID_VALUE  # HIP's list ends with 3, not with CUDA's 0
 
 
-def test_a_kernel_nobody_knows_is_refused(hip: Hip, graph: Graph) -> None:
+def test_kernel_node_with_unknown_kernel_is_refused(hip: Hip, graph: Graph) -> None:
     node, parameters = ctypes.c_void_p(), KernelNode(ONE, None, ctypes.addressof(ONE), ONE, None, 0)
     result = hip.result(
         "hipGraphAddKernelNode",
@@ -104,7 +104,7 @@ def test_a_kernel_nobody_knows_is_refused(hip: Hip, graph: Graph) -> None:
     assert result == INVALID_DEVICE_FUNCTION
 
 
-def test_a_kernels_parameters_are_asked_changed_and_set(hip: Hip, graph: Graph, store: Any) -> None:
+def test_kernel_node_parameters_are_read_and_changed(hip: Hip, graph: Graph, store: Any) -> None:
     to = hip.zeroed(1)
     node = graph.add("Kernel", ctypes.byref(kernel_node(store, to, 6)))
     found = KernelNode()
@@ -120,7 +120,7 @@ def test_a_kernels_parameters_are_asked_changed_and_set(hip: Hip, graph: Graph, 
     assert hip.words(to, 1) == [8]
 
 
-def test_copies_of_one_dimension(hip: Hip, graph: Graph) -> None:
+def test_one_dimensional_copy_nodes_copy(hip: Hip, graph: Graph) -> None:
     source, back = (ctypes.c_uint32 * 4)(1, 2, 3, 4), (ctypes.c_uint32 * 4)()
     to, other = hip.zeroed(4), hip.zeroed(4)
     up = graph.line(to, source, 16, HOST_TO_DEVICE)
@@ -146,7 +146,7 @@ def test_copies_of_one_dimension(hip: Hip, graph: Graph) -> None:
     assert list(back) == [3, 4, 4, 4]
 
 
-def test_a_copy_of_a_part_of_a_volume(hip: Hip, graph: Graph) -> None:
+def test_copy_node_copies_part_of_a_volume(hip: Hip, graph: Graph) -> None:
     """Rows 1 and 2 of 4 words of a matrix of 8, to the middle of another."""
     source, to = (ctypes.c_uint32 * 32)(*range(32)), hip.zeroed(64)
     copy = Volume(
@@ -184,7 +184,7 @@ def test_a_copy_of_a_part_of_a_volume(hip: Hip, graph: Graph) -> None:
     assert hip.words(to, 64)[52:56] == [8, 9, 10, 11]
 
 
-def test_a_fill(hip: Hip, graph: Graph) -> None:
+def test_memset_node_sets_memory(hip: Hip, graph: Graph) -> None:
     to = hip.zeroed(4)
     node = graph.add("Memset", ctypes.byref(memset_node(to, 3, 2)))
     assert hip.asked("hipGraphNodeGetType", node) == MEMSET
@@ -202,7 +202,7 @@ def test_a_fill(hip: Hip, graph: Graph) -> None:
     assert hip.words(to, 4) == [5, 5, 5, 0]
 
 
-def test_a_host_function(hip: Hip, graph: Graph) -> None:
+def test_host_node_calls_its_function(hip: Hip, graph: Graph) -> None:
     seen: list[int] = []
     functions = [HOST_FUNCTION(lambda data, add=add: seen.append(data + add)) for add in (0, 10)]
     nodes = [HostNode(ctypes.cast(each, ctypes.c_void_p), 5) for each in functions]
@@ -217,7 +217,7 @@ def test_a_host_function(hip: Hip, graph: Graph) -> None:
     assert seen == [5, 15]
 
 
-def test_a_graph_within_a_graph(hip: Hip, graph: Graph) -> None:
+def test_child_graph_node_runs_its_graph(hip: Hip, graph: Graph) -> None:
     to, child = hip.zeroed(1), Graph(hip, hip.handle("hipGraphCreate", 0))
     child.add("Memset", ctypes.byref(memset_node(to, 2, 1)))
     node = graph.add("ChildGraph", child.handle)
@@ -235,7 +235,7 @@ def test_a_graph_within_a_graph(hip: Hip, graph: Graph) -> None:
     assert hip.words(to, 1) == [9]
 
 
-def test_events_in_a_graph(hip: Hip, graph: Graph) -> None:
+def test_event_nodes_record_and_wait(hip: Hip, graph: Graph) -> None:
     first, second = hip.handle("hipEventCreate"), hip.handle("hipEventCreate")
     wait = graph.add("EventWait", first)
     record = graph.add("EventRecord", first, after=[wait])
@@ -251,7 +251,7 @@ def test_events_in_a_graph(hip: Hip, graph: Graph) -> None:
     assert hip.result("hipEventQuery", first) == 0
 
 
-def test_dependencies(hip: Hip, graph: Graph) -> None:
+def test_dependencies_are_added_listed_and_removed(hip: Hip, graph: Graph) -> None:
     first, second = graph.add("Empty"), graph.add("Empty")
     assert hip.asked("hipGraphNodeGetType", first) == EMPTY
     pair = [(ctypes.c_void_p * 1)(each.value) for each in (first, second)]
@@ -275,7 +275,7 @@ def test_dependencies(hip: Hip, graph: Graph) -> None:
     assert count.value == 1
 
 
-def test_a_clone_has_nodes_of_its_own(hip: Hip, graph: Graph) -> None:
+def test_cloned_graph_has_its_own_nodes(hip: Hip, graph: Graph) -> None:
     to = hip.zeroed(1)
     node = graph.add("Memset", ctypes.byref(memset_node(to, 3, 1)))
     clone = Graph(hip, hip.handle("hipGraphClone", graph.handle))
@@ -286,7 +286,7 @@ def test_a_clone_has_nodes_of_its_own(hip: Hip, graph: Graph) -> None:
     assert hip.words(to, 1) == [3]
 
 
-def test_an_executable_graph_is_updated(hip: Hip, graph: Graph) -> None:
+def test_executable_graph_is_updated(hip: Hip, graph: Graph) -> None:
     to, other = hip.zeroed(1), Graph(hip, hip.handle("hipGraphCreate", 0))
     graph.add("Memset", ctypes.byref(memset_node(to, 3, 1)))
     other.add("Memset", ctypes.byref(memset_node(to, 4, 1)))
@@ -303,7 +303,7 @@ def test_an_executable_graph_is_updated(hip: Hip, graph: Graph) -> None:
     hip("hipGraphExecDestroy", executable)
 
 
-def test_a_graph_that_cannot_be_made_executable_names_no_node(hip: Hip) -> None:
+def test_failed_instantiation_reports_no_node(hip: Hip) -> None:
     node, log = ctypes.c_void_p(1), ctypes.create_string_buffer(b"stale", 16)
     code = hip.result(
         "hipGraphInstantiate",

@@ -82,7 +82,7 @@ def code(
 
 
 @WITH_NVRTC
-def test_a_template_is_compiled_loaded_and_run(hip: Hip) -> None:
+def test_compiled_template_loads_and_runs(hip: Hip) -> None:
     image, (name,) = code(hip, HIP_SOURCE, names=["scale<uint32_t>"])
     module = hip.handle("hipModuleLoadData", image)
     function = hip.handle("hipModuleGetFunction", module, name)
@@ -93,14 +93,14 @@ def test_a_template_is_compiled_loaded_and_run(hip: Hip) -> None:
 
 
 @WITH_NVRTC
-def test_waves_and_clocks_have_hips_names(hip: Hip) -> None:
+def test_wave_and_clock_functions_have_hip_names(hip: Hip) -> None:
     to = hip.zeroed(32)
     assert hip.launch(hip.function(code(hip, HIP_SOURCE)[0], "lanes"), [to], block=32) == 0
     assert hip.words(to, 32) == [1100 + (lane ^ 1) for lane in range(32)]
 
 
 @WITH_NVRTC
-def test_the_code_is_a_code_object_with_its_kernels_and_variables(hip: Hip) -> None:
+def test_compiled_code_object_lists_kernels_and_globals(hip: Hip) -> None:
     image, (name,) = code(hip, HIP_SOURCE, names=["scale<float>"])
     elf = ELFFile(io.BytesIO(image))
     assert image[:9] == b"\x7fELF\2\1\1\x40\2"
@@ -117,7 +117,7 @@ def test_the_code_is_a_code_object_with_its_kernels_and_variables(hip: Hip) -> N
 
 
 @WITH_NVRTC
-def test_options_of_amds_compiler_are_tolerated_and_the_others_kept(hip: Hip) -> None:
+def test_amd_compiler_options_are_dropped_and_others_kept(hip: Hip) -> None:
     source = 'extern "C" __global__ void f(int *x) { *x = VALUE; }'
     options = [
         "--offload-arch=gfx90a",
@@ -133,7 +133,7 @@ def test_options_of_amds_compiler_are_tolerated_and_the_others_kept(hip: Hip) ->
 
 
 @WITH_NVRTC
-def test_the_programs_headers_stand_before_ours(hip: Hip) -> None:
+def test_program_headers_precede_built_in_headers(hip: Hip) -> None:
     program = create(hip, '#include "mine.h"\n#include <hip/hip_fp16.h>\nMINE', {
         "mine.h": "#define MINE extern \"C\" __global__ void f() { HALF }\n",
         "hip/hip_fp16.h": "#define HALF return;\n",
@@ -142,7 +142,7 @@ def test_the_programs_headers_stand_before_ours(hip: Hip) -> None:
 
 
 @WITH_NVRTC
-def test_an_error_is_in_the_log_with_its_line(hip: Hip) -> None:
+def test_compile_error_is_logged_with_its_line(hip: Hip) -> None:
     program = create(hip, "\n\nnonsense;\n")
     assert compiled(hip, program) == COMPILATION
     assert b"program.hip(3): error" in text(hip, "ProgramLog", program)
@@ -150,7 +150,7 @@ def test_an_error_is_in_the_log_with_its_line(hip: Hip) -> None:
 
 
 @WITH_NVRTC
-def test_names_are_lowered_after_compilation_only(hip: Hip) -> None:
+def test_lowered_names_exist_after_compilation_only(hip: Hip) -> None:
     program, name = create(hip, HIP_SOURCE), ctypes.c_char_p()
     hip("hiprtcAddNameExpression", program, b"lanes")
     assert hip.result("hiprtcGetLoweredName", program, b"lanes", ctypes.byref(name)) == BEFORE_COMPILATION
@@ -160,7 +160,7 @@ def test_names_are_lowered_after_compilation_only(hip: Hip) -> None:
 
 
 @WITH_NVRTC
-def test_what_the_cpu_driver_does_not_run_does_not_compile(hip: Hip) -> None:
+def test_unsupported_code_does_not_compile(hip: Hip) -> None:
     program = create(
         hip,
         'extern "C" __global__ void f() { asm volatile("tex.1d.v4.s32.s32 {%0,%0,%0,%0}, [0, {%0}];" :: "r"(1)); }',
@@ -169,7 +169,7 @@ def test_what_the_cpu_driver_does_not_run_does_not_compile(hip: Hip) -> None:
     assert len(text(hip, "ProgramLog", program)) > 1
 
 
-def test_version_and_words_are_those_of_5_2(hip: Hip) -> None:
+def test_version_and_error_names_match_5_2(hip: Hip) -> None:
     major, minor = ctypes.c_int(), ctypes.c_int()
     hip("hiprtcVersion", ctypes.byref(major), ctypes.byref(minor))
     assert (major.value, minor.value) == (9, 0)
@@ -178,7 +178,7 @@ def test_version_and_words_are_those_of_5_2(hip: Hip) -> None:
     assert [words(0), words(6), words(12)] == [b"HIPRTC_SUCCESS", b"HIPRTC_ERROR_COMPILATION", None]
 
 
-def test_programs_that_are_none_are_refused(hip: Hip) -> None:
+def test_invalid_programs_are_refused(hip: Hip) -> None:
     size = ctypes.c_size_t()
     assert hip.result("hiprtcCreateProgram", None, b"", b"", 0, None, None) == INVALID_INPUT
     assert hip.result("hiprtcCompileProgram", None, 0, None) == INVALID_PROGRAM
@@ -200,7 +200,7 @@ print(log.value.decode(), end="")
 """
 
 
-def test_without_nvrtc_the_log_says_what_to_install(hip_path: Path) -> None:
+def test_missing_nvrtc_is_logged_with_what_to_install(hip_path: Path) -> None:
     environment: dict[str, Any] = os.environ | {"NEUTRINO_NVRTC": "/nowhere/libnvrtc.so.13"}
     ran = subprocess.run(
         [sys.executable, "-c", WITHOUT, str(hip_path)],

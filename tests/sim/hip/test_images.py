@@ -36,11 +36,11 @@ def stored(hip: Hip, image: bytes) -> int:
 
 
 @pytest.mark.parametrize("name", IMAGES)
-def test_an_image_is_loaded_and_its_kernel_runs(hip: Hip, name: str) -> None:
+def test_loaded_image_runs_its_kernel(hip: Hip, name: str) -> None:
     assert stored(hip, IMAGES[name]) == 41
 
 
-def test_a_file_is_loaded(hip: Hip, tmp_path: Path) -> None:
+def test_module_loads_from_a_file(hip: Hip, tmp_path: Path) -> None:
     file = tmp_path / "store.co"
     file.write_bytes(sim_bundle(STORE))
     module = hip.handle("hipModuleLoad", str(file).encode())
@@ -49,7 +49,7 @@ def test_a_file_is_loaded(hip: Hip, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["zlib", "zstd"])
-def test_a_compressed_bundle_that_does_not_say_where_it_ends_is_loaded_from_a_file_only(
+def test_compressed_bundle_without_a_size_loads_from_a_file_only(
     hip: Hip, tmp_path: Path, method: Any
 ) -> None:
     file, image = tmp_path / "store.co", compressed(sim_bundle(STORE), method, 1)
@@ -58,14 +58,14 @@ def test_a_compressed_bundle_that_does_not_say_where_it_ends_is_loaded_from_a_fi
     assert hip.result("hipModuleLoadData", ctypes.byref(ctypes.c_void_p()), image) == INVALID_IMAGE
 
 
-def test_a_module_has_its_variables(hip: Hip) -> None:
+def test_module_globals_are_found(hip: Hip) -> None:
     module = hip.handle("hipModuleLoadData", code_object(STORE))
     address, size = ctypes.c_void_p(), ctypes.c_size_t()
     hip("hipModuleGetGlobal", ctypes.byref(address), ctypes.byref(size), module, b"counter")
     assert (hip.words(address, 1), size.value) == ([7], 4)
 
 
-def test_a_kernel_that_is_not_there_is_not_found(hip: Hip) -> None:
+def test_missing_kernel_is_not_found(hip: Hip) -> None:
     module = hip.handle("hipModuleLoadData", code_object(STORE))
     assert hip.result("hipModuleGetFunction", ctypes.byref(ctypes.c_void_p()), module, b"absent") == NOT_FOUND
 
@@ -80,7 +80,7 @@ BAD: dict[str, tuple[bytes, int]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_cannot_be_loaded_says_so(hip: Hip, name: str, capfd: Any) -> None:
+def test_unloadable_image_is_refused_with_a_reason(hip: Hip, name: str, capfd: Any) -> None:
     image, code = BAD[name]
     assert hip.result("hipModuleLoadData", ctypes.byref(ctypes.c_void_p()), image) == code
     assert capfd.readouterr().err.count("\n") == 1

@@ -87,13 +87,13 @@ def buffer_of(arguments: Arguments, end: int = 3) -> tuple[Any, ctypes.c_size_t]
     return words, bytes_
 
 
-def test_arguments_are_a_list(hip: Hip, count: ctypes.c_void_p) -> None:
+def test_launch_accepts_an_argument_list(hip: Hip, count: ctypes.c_void_p) -> None:
     memory = hip.zeroed(1)
     assert hip.launch(count, [memory, ctypes.c_uint32(2)], grid=3, block=4) == 0
     assert hip.words(memory, 1) == [24]
 
 
-def test_arguments_are_a_buffer(hip: Hip, count: ctypes.c_void_p) -> None:
+def test_launch_accepts_packed_arguments(hip: Hip, count: ctypes.c_void_p) -> None:
     memory = hip.zeroed(1)
     arguments = Arguments(memory.value, 5)
     extra, _ = buffer_of(arguments)
@@ -108,7 +108,7 @@ def test_arguments_are_a_buffer(hip: Hip, count: ctypes.c_void_p) -> None:
 
 
 @pytest.mark.parametrize("name", [EXT, HCC])
-def test_sizes_of_an_extended_launch_are_threads(hip: Hip, count: ctypes.c_void_p, name: str) -> None:
+def test_extended_launch_takes_its_grid_in_threads(hip: Hip, count: ctypes.c_void_p, name: str) -> None:
     """And its events are recorded around it."""
     memory = hip.zeroed(1)
     arguments = [memory, ctypes.c_uint32(1)]
@@ -134,7 +134,7 @@ def test_sizes_of_an_extended_launch_are_threads(hip: Hip, count: ctypes.c_void_
         "hipLaunchCooperativeKernel_spt",
     ],
 )
-def test_a_linked_in_kernel_is_launched_by_its_address(hip: Hip, name: str) -> None:
+def test_linked_in_kernel_launches_by_its_address(hip: Hip, name: str) -> None:
     memory = hip.zeroed(1)
     with Registered(hip) as kernel:
         arguments = [memory, ctypes.c_uint32(1)]
@@ -150,7 +150,7 @@ def test_a_linked_in_kernel_is_launched_by_its_address(hip: Hip, name: str) -> N
     )
 
 
-def test_events_stand_around_a_linked_in_kernel(hip: Hip) -> None:
+def test_extended_launch_records_both_events(hip: Hip) -> None:
     memory, stop = hip.zeroed(1), hip.handle("hipEventCreate")
     with Registered(hip) as kernel:
         arguments = [memory, ctypes.c_uint32(3)]
@@ -161,7 +161,7 @@ def test_events_stand_around_a_linked_in_kernel(hip: Hip) -> None:
         assert hip.words(memory, 1) == [6]
 
 
-def test_a_launch_is_put_together_call_by_call(hip: Hip) -> None:
+def test_configured_launch_runs_with_its_arguments(hip: Hip) -> None:
     memory = hip.zeroed(1)
     with Registered(hip) as kernel:
         hip("hipConfigureCall", Dim3(3, 1, 1), Dim3(1, 1, 1), ctypes.c_size_t(0), None)
@@ -181,7 +181,7 @@ def test_a_launch_is_put_together_call_by_call(hip: Hip) -> None:
         assert hip.words(memory, 1) == [22]
 
 
-def test_a_launch_of_hip_impl(hip: Hip) -> None:
+def test_hip_impl_launch_runs(hip: Hip) -> None:
     memory = hip.zeroed(1)
     arguments = Arguments(memory.value, 9)
     extra, _ = buffer_of(arguments)
@@ -192,7 +192,7 @@ def test_a_launch_of_hip_impl(hip: Hip) -> None:
         assert hip.words(memory, 1) == [18]
 
 
-def test_what_a_launch_was_configured_with_is_popped_in_reverse(hip: Hip) -> None:
+def test_launch_configurations_pop_in_reverse_order(hip: Hip) -> None:
     """What <<<>>> becomes; evaluating arguments may launch."""
     for number in (1, 2):
         hip("__hipPushCallConfiguration", Dim3(number, 1, 1), Dim3(1, 1, 1), ctypes.c_size_t(number), None)
@@ -206,7 +206,7 @@ def test_what_a_launch_was_configured_with_is_popped_in_reverse(hip: Hip) -> Non
     )
 
 
-def test_a_managed_variable_is_one_memory_to_host_and_device(hip: Hip) -> None:
+def test_managed_global_is_shared_by_host_and_device(hip: Hip) -> None:
     """The program reads a pointer, and kernels a variable of that name that holds the same pointer."""
     source = COUNT.replace(
         ".visible .entry", ".visible .global .align 8 .u64 total;\n.visible .entry", 1
@@ -226,7 +226,7 @@ def test_a_managed_variable_is_one_memory_to_host_and_device(hip: Hip) -> None:
 
 
 @pytest.mark.parametrize("damage", ["magic", "version", "binary"])
-def test_a_wrapper_that_is_none_is_said_at_the_first_launch(hip: Hip, damage: str) -> None:
+def test_damaged_wrapper_is_reported_at_the_first_launch(hip: Hip, damage: str) -> None:
     with Registered(hip) as kernel:
         setattr(kernel.wrapper, damage, 0)
         launched = hip.result(
@@ -235,7 +235,7 @@ def test_a_wrapper_that_is_none_is_said_at_the_first_launch(hip: Hip, damage: st
         assert launched == 200
 
 
-def test_a_kernel_says_its_name_and_attributes(hip: Hip, count: ctypes.c_void_p) -> None:
+def test_kernel_name_and_attributes_are_reported(hip: Hip, count: ctypes.c_void_p) -> None:
     for name, argument in (("hipKernelNameRef", count), ("hipKernelNameRefByPtr", None)):
         function = getattr(hip.library, name)
         function.restype = ctypes.c_char_p

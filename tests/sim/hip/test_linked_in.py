@@ -33,7 +33,7 @@ def run(
 
 
 @pytest.mark.parametrize("name", CODE)
-def test_a_linked_in_kernel_runs_by_its_host_address(
+def test_linked_in_kernel_runs_by_its_host_address(
     hip_path: Path, compile_c: Callable[..., Path], tmp_path: Path, name: str
 ) -> None:
     ran = run(name, CODE[name], hip_path, compile_c, tmp_path)
@@ -44,7 +44,7 @@ def test_a_linked_in_kernel_runs_by_its_host_address(
     )
 
 
-def test_code_for_other_devices_is_said_when_its_kernel_is_launched(
+def test_code_for_other_devices_is_reported_at_launch(
     hip_path: Path, compile_c: Callable[..., Path], tmp_path: Path
 ) -> None:
     other = bundle({HOST: b"", "hipv4-amdgcn-amd-amdhsa--gfx90a": code_object(STORE, "gfx90a")})

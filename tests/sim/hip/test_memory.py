@@ -70,7 +70,7 @@ def data(hip: Hip, address: Any, count: int) -> bytes:
     return buffer.raw
 
 
-def test_device_memory_is_known_by_any_address_in_it(hip: Hip) -> None:
+def test_pointer_queries_accept_any_address_in_an_allocation(hip: Hip) -> None:
     memory = hip.allocate(64)
     found = attributes(hip, ctypes.c_void_p((memory.value or 0) + 8))
     assert (found.type, found.device, found.managed) == (DEVICE_TYPE, 0, 0)
@@ -87,14 +87,14 @@ def test_device_memory_is_known_by_any_address_in_it(hip: Hip) -> None:
     assert hip.result("hipPointerGetAttributes", ctypes.byref(Attributes()), memory) == INVALID_VALUE
 
 
-def test_no_bytes_are_no_memory(hip: Hip) -> None:
+def test_allocation_of_zero_bytes_returns_null(hip: Hip) -> None:
     assert hip.allocate(0).value is None
     assert hip.handle("hipHostMalloc", size(0), 0).value is None
     hip("hipFree", None)
     hip("hipHostFree", None)
 
 
-def test_host_memory_is_the_devices_too(hip: Hip) -> None:
+def test_host_memory_has_a_device_pointer(hip: Hip) -> None:
     memory = hip.handle("hipHostMalloc", size(64), MAPPED | COHERENT | NUMA)
     found = attributes(hip, memory)
     assert (found.type, found.host_address, found.device_address) == (HOST_TYPE, memory.value, memory.value)
@@ -109,7 +109,7 @@ def test_host_memory_is_the_devices_too(hip: Hip) -> None:
     assert hip.result("hipHostMalloc", ctypes.byref(memory), size(8), 8) == INVALID_VALUE
 
 
-def test_registered_memory_is_given_back(hip: Hip) -> None:
+def test_registered_memory_is_unregistered(hip: Hip) -> None:
     buffer = ctypes.create_string_buffer(8192)
     hip("hipHostRegister", buffer, size(8192), 0)
     assert attributes(hip, buffer).type == HOST_TYPE
@@ -117,7 +117,7 @@ def test_registered_memory_is_given_back(hip: Hip) -> None:
     assert hip.result("hipHostUnregister", buffer) == 713
 
 
-def test_managed_memory_is_device_memory_that_the_host_reads(hip: Hip) -> None:
+def test_managed_memory_is_readable_by_the_host(hip: Hip) -> None:
     memory = hip.handle("hipMallocManaged", size(4), 1)
     hip("hipMemsetD8", memory, 7, size(4))
     hip("hipDeviceSynchronize")
@@ -129,12 +129,12 @@ def test_managed_memory_is_device_memory_that_the_host_reads(hip: Hip) -> None:
 @pytest.mark.parametrize(
     ("flags", "count", "result"), [(0, 64, 0), (1, 64, 0), (2, 8, 0), (2, 64, 1), (4, 8, 1)]
 )
-def test_memory_of_a_kind(hip: Hip, flags: int, count: int, result: int) -> None:
+def test_allocation_flags_give_the_expected_result(hip: Hip, flags: int, count: int, result: int) -> None:
     """Fine grained (1), and of a signal (2), which has eight bytes."""
     assert hip.result("hipExtMallocWithFlags", ctypes.byref(ctypes.c_void_p()), size(count), flags) == result
 
 
-def test_single_pointer_attributes_have_hips_numbers(hip: Hip) -> None:
+def test_single_pointer_attributes_use_hip_numbers(hip: Hip) -> None:
     memory, pinned, kind = hip.allocate(8), hip.handle("hipHostMalloc", size(8), 0), ctypes.c_uint(77)
     for address, expected in ((memory, DEVICE_TYPE), (pinned, HOST_TYPE)):
         hip("hipPointerGetAttribute", ctypes.byref(kind), 2, address)
@@ -146,7 +146,7 @@ def test_single_pointer_attributes_have_hips_numbers(hip: Hip) -> None:
 
 
 @pytest.mark.parametrize("name", ["hipMemcpy", "hipMemcpy_spt", "hipMemcpyAsync", "hipMemcpyWithStream"])
-def test_bytes_go_there_and_back(hip: Hip, name: str) -> None:
+def test_copy_round_trip_keeps_bytes(hip: Hip, name: str) -> None:
     memory, other, there, back = hip.allocate(8), hip.allocate(8), b"01234567", ctypes.create_string_buffer(8)
     last = (None,) if name in ("hipMemcpyAsync", "hipMemcpyWithStream") else ()
     hip(name, memory, there, size(8), TO_DEVICE, *last)
@@ -157,7 +157,7 @@ def test_bytes_go_there_and_back(hip: Hip, name: str) -> None:
     assert hip.result(name, memory, there, size(8), 9, *last) == INVALID_DIRECTION
 
 
-def test_bytes_go_by_the_drivers_calls(hip: Hip) -> None:
+def test_driver_copy_round_trip_keeps_bytes(hip: Hip) -> None:
     memory, other = hip.allocate(8), hip.allocate(8)
     hip("hipMemcpyHtoD", memory, b"abcdefgh", size(8))
     hip("hipMemcpyDtoDAsync", other, memory, size(8), PER_THREAD)
@@ -165,7 +165,7 @@ def test_bytes_go_by_the_drivers_calls(hip: Hip) -> None:
     assert data(hip, other, 8) == b"abcdefgh"
 
 
-def test_a_peer_is_the_device_itself(hip: Hip) -> None:
+def test_peer_copy_to_the_same_device_copies(hip: Hip) -> None:
     memory, other = hip.allocate(8), hip.allocate(8)
     hip("hipMemcpyHtoD", memory, b"abcdefgh", size(8))
     hip("hipMemcpyPeer", other, 0, memory, 0, size(8))
@@ -184,7 +184,7 @@ PICTURE = b"".join(LETTERS[8 * row : 8 * row + 8] + b"." * 8 for row in range(RO
 
 
 @pytest.mark.parametrize("name", ["hipMemcpy2D", "hipMemcpy2D_spt", "hipMemcpy2DAsync"])
-def test_rows_leave_what_is_between_them(hip: Hip, name: str) -> None:
+def test_row_copy_keeps_bytes_between_rows(hip: Hip, name: str) -> None:
     memory = pitched(hip)
     arguments = [memory, size(PITCH), LETTERS, size(WIDTH), size(WIDTH), size(ROWS), TO_DEVICE]
     last = (None,) if name == "hipMemcpy2DAsync" else ()
@@ -195,7 +195,7 @@ def test_rows_leave_what_is_between_them(hip: Hip, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hipMemcpyParam2D", "hipDrvMemcpy2DUnaligned", "hipMemcpyParam2DAsync"])
-def test_rows_described_by_a_structure(hip: Hip, name: str) -> None:
+def test_row_copy_by_structure_copies(hip: Hip, name: str) -> None:
     memory, text = pitched(hip), ctypes.create_string_buffer(LETTERS)
     rows = Rows(
         from_type=HOST_TYPE, from_host=ctypes.addressof(text), from_pitch=WIDTH,
@@ -210,7 +210,7 @@ def test_rows_described_by_a_structure(hip: Hip, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hipMemcpy3D", "hipMemcpy3DAsync", "hipMemcpy3D_spt"])
-def test_a_volume_is_copied_to_a_place_inside_another(hip: Hip, name: str) -> None:
+def test_volume_copy_writes_inside_another_volume(hip: Hip, name: str) -> None:
     """Two planes of one row of two bytes, to the second column and row of planes of 4 x 2."""
     memory, text = hip.allocate(16), ctypes.create_string_buffer(b"abcd")
     hip("hipMemset", memory, ord("."), size(16))
@@ -242,7 +242,7 @@ FILLS = {
 
 
 @pytest.mark.parametrize("name", FILLS)
-def test_memory_is_filled(hip: Hip, name: str) -> None:
+def test_memset_sets_memory(hip: Hip, name: str) -> None:
     value, count, expected = FILLS[name]
     memory = hip.allocate(8)
     hip("hipMemset", memory, ord("."), size(8))
@@ -252,7 +252,7 @@ def test_memory_is_filled(hip: Hip, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["hipMemset3D", "hipMemset3DAsync", "hipMemset3D_spt"])
 @pytest.mark.parametrize(("rows", "expected"), [(2, b"xx..xx.." * 2), (1, b"xx......" * 2)])
-def test_a_volume_is_filled(hip: Hip, name: str, rows: int, expected: bytes) -> None:
+def test_volume_memset_sets_each_row(hip: Hip, name: str, rows: int, expected: bytes) -> None:
     memory = hip.allocate(16)
     hip("hipMemset", memory, ord("."), size(16))
     last = (None,) if name.endswith("Async") else ()
@@ -260,7 +260,7 @@ def test_a_volume_is_filled(hip: Hip, name: str, rows: int, expected: bytes) -> 
     assert data(hip, memory, 16) == expected
 
 
-def test_pitched_memory_has_room_for_each_row(hip: Hip) -> None:
+def test_pitched_allocation_has_room_for_each_row(hip: Hip) -> None:
     pitch = ctypes.c_size_t()
     hip("hipMallocPitch", ctypes.byref(ctypes.c_void_p()), ctypes.byref(pitch), size(100), size(3))
     assert pitch.value >= 100
@@ -272,20 +272,20 @@ def test_pitched_memory_has_room_for_each_row(hip: Hip) -> None:
     )
 
 
-def test_an_address_that_is_no_variable_is_no_symbol(hip: Hip) -> None:
+def test_unknown_symbol_is_refused(hip: Hip) -> None:
     assert (
         hip.result("hipGetSymbolAddress", ctypes.byref(ctypes.c_void_p()), ctypes.c_void_p(64))
         == INVALID_SYMBOL
     )
 
 
-def test_free_memory_is_told(hip: Hip) -> None:
+def test_free_memory_is_reported(hip: Hip) -> None:
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     hip("hipMemGetInfo", ctypes.byref(free), ctypes.byref(total))
     assert 0 < free.value < total.value == 8 << 30
 
 
-def test_hints_about_managed_memory_are_remembered(hip: Hip) -> None:
+def test_managed_memory_advice_is_stored(hip: Hip) -> None:
     """Devices are numbers, the host is -1; the grain of caches (100, 101) is AMD's own."""
     memory = hip.handle("hipMallocManaged", size(4096), 1)
     hip("hipMemAdvise", memory, size(4096), 3, -1)

@@ -13,7 +13,7 @@ THRESHOLD, USED_NOW, USED_HIGH = 4, 7, 8
 FILE_DESCRIPTOR = 1
 
 
-def test_memory_is_given_and_taken_in_a_streams_order(hip: Hip, stream: Any, store: Any) -> None:
+def test_pool_memory_is_allocated_and_freed_in_stream_order(hip: Hip, stream: Any, store: Any) -> None:
     memory = hip.handle("hipMallocAsync", ctypes.c_size_t(64), stream)
     back = (ctypes.c_uint32 * 1)()
     assert hip.launch(store, [memory, ctypes.c_uint32(17)], stream=stream) == 0
@@ -23,7 +23,7 @@ def test_memory_is_given_and_taken_in_a_streams_order(hip: Hip, stream: Any, sto
     assert back[0] == 17
 
 
-def test_a_pool_counts_what_is_used(hip: Hip, stream: Any) -> None:
+def test_pool_reports_used_bytes(hip: Hip, stream: Any) -> None:
     pool = hip.handle("hipMemPoolCreate", ctypes.byref(PoolProperties(PINNED, 0, ON_DEVICE)))
     threshold, used = ctypes.c_uint64(1 << 20), ctypes.c_uint64()
     hip("hipMemPoolSetAttribute", pool, THRESHOLD, ctypes.byref(threshold))
@@ -42,14 +42,14 @@ def test_a_pool_counts_what_is_used(hip: Hip, stream: Any) -> None:
     hip("hipMemPoolDestroy", pool)
 
 
-def test_a_pool_is_read_and_written_by_its_device(hip: Hip) -> None:
+def test_pool_access_of_its_device_is_read_write(hip: Hip) -> None:
     pool, flags = hip.handle("hipDeviceGetDefaultMemPool", 0), ctypes.c_int()
     hip("hipMemPoolGetAccess", ctypes.byref(flags), pool, ctypes.byref(ON_DEVICE))
     assert flags.value == READ_WRITE
     hip("hipMemPoolSetAccess", pool, ctypes.byref(Access(ON_DEVICE, READ_WRITE)), ctypes.c_size_t(1))
 
 
-def test_a_devices_pool_can_be_another(hip: Hip) -> None:
+def test_device_pool_can_be_replaced(hip: Hip) -> None:
     pool = hip.handle("hipMemPoolCreate", ctypes.byref(PoolProperties(PINNED, 0, ON_DEVICE)))
     usual = hip.handle("hipDeviceGetMemPool", 0)
     hip("hipDeviceSetMemPool", 0, pool)
@@ -57,7 +57,7 @@ def test_a_devices_pool_can_be_another(hip: Hip) -> None:
     hip("hipDeviceSetMemPool", 0, usual)
 
 
-def test_a_pool_goes_to_another_process_as_a_file_descriptor(hip: Hip, stream: Any) -> None:
+def test_pool_exports_as_a_file_descriptor(hip: Hip, stream: Any) -> None:
     pool = hip.handle("hipMemPoolCreate", ctypes.byref(PoolProperties(PINNED, FILE_DESCRIPTOR, ON_DEVICE)))
     memory = hip.handle("hipMallocFromPoolAsync", ctypes.c_size_t(4), pool, stream)
     hip("hipMemsetD32Async", memory, 5, ctypes.c_size_t(1), stream)
@@ -73,5 +73,5 @@ def test_a_pool_goes_to_another_process_as_a_file_descriptor(hip: Hip, stream: A
     os.close(descriptor.value)
 
 
-def test_memory_of_nobody_is_not_freed(hip: Hip, stream: Any) -> None:
+def test_unknown_memory_is_not_freed(hip: Hip, stream: Any) -> None:
     assert hip.result("hipFreeAsync", ctypes.c_void_p(64), stream) == INVALID_VALUE

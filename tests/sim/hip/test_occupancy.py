@@ -11,7 +11,7 @@ INVALID_DEVICE, PEER_NOT_ENABLED = 101, 705
 NO_SHARED = ctypes.c_size_t(0)
 
 
-def test_as_many_blocks_as_threads_leave_room_for(hip: Hip, store: Any) -> None:
+def test_occupancy_follows_block_size(hip: Hip, store: Any) -> None:
     for name in (
         "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
         "hipOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -21,12 +21,12 @@ def test_as_many_blocks_as_threads_leave_room_for(hip: Hip, store: Any) -> None:
         assert hip.number(f"{name}WithFlags", store, 256, NO_SHARED, 0) == blocks[256]
 
 
-def test_shared_memory_leaves_room_for_fewer(hip: Hip, store: Any) -> None:
+def test_occupancy_falls_with_shared_memory(hip: Hip, store: Any) -> None:
     name = "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
     assert hip.number(name, store, 32, ctypes.c_size_t(40 << 10)) < hip.number(name, store, 32, NO_SHARED)
 
 
-def test_the_block_that_fills_the_device(hip: Hip, store: Any) -> None:
+def test_potential_block_size_fills_the_device(hip: Hip, store: Any) -> None:
     found = []
     for name in ("hipModuleOccupancyMaxPotentialBlockSize", "hipOccupancyMaxPotentialBlockSize"):
         grid, block = ctypes.c_int(), ctypes.c_int()
@@ -36,13 +36,13 @@ def test_the_block_that_fills_the_device(hip: Hip, store: Any) -> None:
     assert found[0] == found[1] == (16 * each, found[0][1])
 
 
-def test_a_kernel_nobody_knows_has_no_occupancy(hip: Hip) -> None:
+def test_occupancy_of_unknown_kernel_fails(hip: Hip) -> None:
     name = "hipOccupancyMaxActiveBlocksPerMultiprocessor"
     unknown = ctypes.create_string_buffer(8)
     assert hip.result(name, ctypes.byref(ctypes.c_int()), unknown, 32, NO_SHARED) == INVALID_DEVICE_FUNCTION
 
 
-def test_one_device_has_no_peer(hip: Hip) -> None:
+def test_single_device_has_no_peer(hip: Hip) -> None:
     assert hip.number("hipDeviceCanAccessPeer", 0, 0) == 0
     assert hip.result("hipDeviceEnablePeerAccess", 0, 0) == INVALID_DEVICE
     assert hip.result("hipDeviceEnablePeerAccess", 1, 0) == INVALID_DEVICE
@@ -50,11 +50,11 @@ def test_one_device_has_no_peer(hip: Hip) -> None:
     assert hip.result("hipDeviceDisablePeerAccess", 1) == INVALID_DEVICE
 
 
-def test_memory_has_no_handle_for_other_processes(hip: Hip) -> None:
+def test_ipc_memory_handle_is_not_supported(hip: Hip) -> None:
     handle = ctypes.create_string_buffer(64)
     assert hip.result("hipIpcGetMemHandle", handle, hip.allocate(4)) == NOT_SUPPORTED
 
 
-def test_profiling_is_a_hint(hip: Hip) -> None:
+def test_profiler_calls_succeed(hip: Hip) -> None:
     hip("hipProfilerStart")
     hip("hipProfilerStop")

@@ -15,14 +15,14 @@ ALL32 = ctypes.c_uint32(0xFFFFFFFF)
 
 
 @pytest.mark.parametrize("flags", [0, 1])
-def test_a_stream_has_the_flags_it_was_made_with(hip: Hip, flags: int) -> None:
+def test_stream_reports_its_flags(hip: Hip, flags: int) -> None:
     stream = hip.handle("hipStreamCreateWithFlags", flags)
     assert hip.asked("hipStreamGetFlags", stream) == flags
     assert hip.asked("hipStreamGetFlags_spt", stream) == flags
     hip("hipStreamDestroy", stream)
 
 
-def test_priorities_are_in_the_devices_range(hip: Hip) -> None:
+def test_stream_reports_its_priority(hip: Hip) -> None:
     least = ctypes.c_int()
     greatest = ctypes.c_int()
     hip("hipDeviceGetStreamPriorityRange", ctypes.byref(least), ctypes.byref(greatest))
@@ -32,7 +32,7 @@ def test_priorities_are_in_the_devices_range(hip: Hip) -> None:
     assert hip.asked("hipStreamGetPriority_spt", stream) == greatest.value
 
 
-def test_a_stream_that_waits_is_not_ready(hip: Hip, stream: Any) -> None:
+def test_waiting_stream_is_not_ready(hip: Hip, stream: Any) -> None:
     word = hip.zeroed(1)
     hip("hipStreamWaitValue32", stream, word, 1, EQUAL, ALL32)
     assert hip.result("hipStreamQuery", stream) == NOT_READY
@@ -43,7 +43,7 @@ def test_a_stream_that_waits_is_not_ready(hip: Hip, stream: Any) -> None:
     assert hip.result("hipStreamQuery_spt", stream) == 0
 
 
-def test_values_of_64_bits(hip: Hip, stream: Any) -> None:
+def test_stream_waits_for_64_bit_values(hip: Hip, stream: Any) -> None:
     word = hip.zeroed(2)
     hip("hipStreamWriteValue64", stream, word, ctypes.c_uint64(5 << 32 | 6), 0)
     hip(
@@ -58,7 +58,7 @@ def test_values_of_64_bits(hip: Hip, stream: Any) -> None:
     assert hip.words(word, 2) == [6, 5]
 
 
-def test_a_mask_is_taken_where_bits_are_asked_for(hip: Hip, stream: Any) -> None:
+def test_wait_mask_is_supported_with_and_only(hip: Hip, stream: Any) -> None:
     word = hip.zeroed(1)
     hip("hipStreamWriteValue32", stream, word, 4, 0)
     hip("hipStreamWaitValue32", stream, word, 6, AND, 4)
@@ -66,7 +66,7 @@ def test_a_mask_is_taken_where_bits_are_asked_for(hip: Hip, stream: Any) -> None
     assert hip.result("hipStreamWaitValue32", stream, word, 6, EQUAL, 4) == NOT_SUPPORTED
 
 
-def test_a_callback_runs_after_what_was_queued(hip: Hip, stream: Any, store: Any) -> None:
+def test_callback_runs_after_queued_work(hip: Hip, stream: Any, store: Any) -> None:
     to, seen = hip.zeroed(1), []
     callback = CALLBACK(lambda at, status, data: seen.append((at, status, data)))
     assert hip.launch(store, [to, ctypes.c_uint32(3)], stream=stream) == 0
@@ -76,18 +76,18 @@ def test_a_callback_runs_after_what_was_queued(hip: Hip, stream: Any, store: Any
     assert hip.words(to, 1) == [3]
 
 
-def test_a_stream_with_a_mask_of_compute_units_is_one(hip: Hip) -> None:
+def test_compute_unit_mask_reports_all_units(hip: Hip) -> None:
     mask = (ctypes.c_uint32 * 2)(0xFF, 0)
     stream = hip.handle("hipExtStreamCreateWithCUMask", 2, mask)
     found = (ctypes.c_uint32 * 2)()
     hip("hipExtStreamGetCUMask", stream, 2, found)
-    assert list(found) == [0xFFFF, 0]  # 16 multiprocessors, on all of which its kernels run
+    assert list(found) == [0xFFFF, 0]  # kernels run on all 16 multiprocessors
     assert (
         hip.result("hipExtStreamCreateWithCUMask", ctypes.byref(ctypes.c_void_p()), 0, mask) == INVALID_VALUE
     )
 
 
-def test_work_in_the_stream_of_the_thread_is_done_when_that_is(hip: Hip, store: Any) -> None:
+def test_per_thread_stream_work_is_done_after_its_wait(hip: Hip, store: Any) -> None:
     to = hip.zeroed(1)
     assert hip.launch(store, [to, ctypes.c_uint32(9)], stream=PER_THREAD) == 0
     hip("hipStreamSynchronize", PER_THREAD)

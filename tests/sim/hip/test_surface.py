@@ -25,21 +25,21 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 NOT_INITIALIZED, NO_DEVICE, INVALID_DEVICE, UNKNOWN = 3, 100, 101, 999
 
 
-def test_the_exports_are_those_of_amds_library_under_their_versions(hip_path: Path) -> None:
+def test_exports_and_versions_match_amds_library(hip_path: Path) -> None:
     ours, theirs = read_exports(hip_path), load_exports(SOURCE / "sim" / "hip" / "exports.txt")
     assert len(theirs.names) == 409
     assert (ours.soname, ours.versions) == (theirs.soname, theirs.versions)
     assert dict(ours.version_of) == {**dict(theirs.version_of), "simInject": theirs.versions[0].name}
 
 
-def test_every_export_has_an_address_of_its_own(hip_path: Path) -> None:
+def test_every_export_has_its_own_address(hip_path: Path) -> None:
     with hip_path.open("rb") as file:
         symbols = list(ELFFile(file).get_section_by_name(".dynsym").iter_symbols())
     defined = [symbol for symbol in symbols if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]]
     assert len({symbol["st_value"] for symbol in defined}) == len(defined) == 410
 
 
-def test_nothing_of_cudas_is_called_that_the_process_has_besides(
+def test_other_cuda_libraries_of_the_process_are_not_called(
     hip_path: Path, native: Path, compile_c: Callable[..., Path]
 ) -> None:
     cuda = native / "sim" / "libcuda.so.1"
@@ -50,14 +50,14 @@ def test_nothing_of_cudas_is_called_that_the_process_has_besides(
     assert (ran.stdout, ran.stderr) == (f"hip 0 0 0, cuda {NOT_INITIALIZED}\n", "")
 
 
-def test_there_is_one_device(hip: Hip) -> None:
+def test_device_count_is_one(hip: Hip) -> None:
     assert (hip.number("hipGetDeviceCount"), hip.number("hipGetDevice")) == (1, 0)
     assert hip.result("hipSetDevice", 1) == INVALID_DEVICE
     assert hip.result("hipDeviceGetAttribute", ctypes.byref(ctypes.c_int()), 10, 1) == INVALID_DEVICE
     assert hip.result("hipDeviceGetAttribute", ctypes.byref(ctypes.c_int()), 9000, 0) == INVALID_VALUE
 
 
-def test_properties_lie_where_hips_header_has_them(hip_path: Path, compile_c: Callable[..., Path]) -> None:
+def test_device_properties_match_the_header_layout(hip_path: Path, compile_c: Callable[..., Path]) -> None:
     try:
         folder = find_hip_headers().folder
     except CodegenError as error:
@@ -80,14 +80,14 @@ def test_properties_lie_where_hips_header_has_them(hip_path: Path, compile_c: Ca
     ]
 
 
-def test_errors_are_named_as_amds_library_names_them(hip: Hip) -> None:
+def test_error_names_match_amds_library(hip: Hip) -> None:
     for function in (hip.library.hipGetErrorName, hip.library.hipGetErrorString):
         function.restype = ctypes.c_char_p
         assert function(NO_DEVICE) == b"hipErrorNoDevice"
         assert function(UNKNOWN) == function(77) == b"hipErrorUnknown"
 
 
-def test_the_last_error_is_that_of_the_last_call(hip: Hip) -> None:
+def test_last_error_is_that_of_the_last_call(hip: Hip) -> None:
     """As of 5.2: success is remembered, too (HIP_RETURN in clr's hip_internal.hpp)."""
     assert hip.result("hipMalloc", None, 8) == INVALID_VALUE
     assert hip.result("hipPeekAtLastError") == hip.result("hipPeekAtLastError") == INVALID_VALUE
@@ -97,19 +97,19 @@ def test_the_last_error_is_that_of_the_last_call(hip: Hip) -> None:
     assert hip.result("hipGetLastError") == 0
 
 
-def test_what_is_missing_says_its_name_once(hip: Hip, capfd: pytest.CaptureFixture[str]) -> None:
+def test_unsupported_function_is_reported_once(hip: Hip, capfd: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         assert hip.result("hipBindTexture", None, None, None, None, 0) == NOT_SUPPORTED
     assert capfd.readouterr().err == "CPU driver: hipBindTexture is not supported\n"
 
 
-def test_versions_are_the_headers(hip: Hip) -> None:
+def test_versions_match_the_header(hip: Hip) -> None:
     assert hip.number("hipRuntimeGetVersion") == hip.number("hipDriverGetVersion")
     assert hip.number("hipRuntimeGetVersion") // 10_000_000 == 5
     assert hip.result("hipRuntimeGetVersion", None) == INVALID_VALUE
 
 
-def test_a_context_is_the_devices(hip: Hip) -> None:
+def test_created_context_is_the_device_context(hip: Hip) -> None:
     current, device = hip.handle("hipCtxGetCurrent"), ctypes.c_int(-1)
     assert hip.handle("hipDevicePrimaryCtxRetain", 0).value == current.value
     made = hip.handle("hipCtxCreate", 0, 0)
@@ -123,7 +123,7 @@ def test_a_context_is_the_devices(hip: Hip) -> None:
 @pytest.mark.parametrize(
     ("rule", "calls"), [("hipMalloc:2=fail(2)", [0, 2, 0]), ("cuMemAlloc*=fail(2)", [2, 2, 2])]
 )
-def test_calls_fail_on_request_by_either_name(hip_path: Path, rule: str, calls: list[int]) -> None:
+def test_injected_fault_applies_to_both_names(hip_path: Path, rule: str, calls: list[int]) -> None:
     """SIM_INJECT, read by the first call of any function."""
     script = (
         f"import ctypes; hip = ctypes.CDLL({str(hip_path)!r}); at = ctypes.c_void_p()\n"

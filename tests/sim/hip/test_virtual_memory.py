@@ -43,7 +43,7 @@ def unmap(hip: Hip, address: ctypes.c_void_p, size: ctypes.c_size_t) -> None:
     hip("hipMemAddressFree", address, size)
 
 
-def test_memory_is_seen_at_each_of_its_addresses(hip: Hip, size: ctypes.c_size_t) -> None:
+def test_mapped_memory_is_visible_at_each_address(hip: Hip, size: ctypes.c_size_t) -> None:
     memory, places = create(hip, size), [reserve(hip, size) for _ in range(2)]
     for place in places:
         map_at(hip, place, size, memory)
@@ -54,7 +54,7 @@ def test_memory_is_seen_at_each_of_its_addresses(hip: Hip, size: ctypes.c_size_t
         unmap(hip, place, size)
 
 
-def test_what_is_mapped_is_asked(hip: Hip, size: ctypes.c_size_t) -> None:
+def test_mapping_queries_return_handle_and_access(hip: Hip, size: ctypes.c_size_t) -> None:
     memory, place, flags = create(hip, size), reserve(hip, size), ctypes.c_ulonglong()
     map_at(hip, place, size, memory)
     hip("hipMemGetAccess", ctypes.byref(flags), ctypes.byref(ON_DEVICE), place)
@@ -67,7 +67,7 @@ def test_what_is_mapped_is_asked(hip: Hip, size: ctypes.c_size_t) -> None:
     unmap(hip, place, size)
 
 
-def test_memory_is_shared_by_a_file_descriptor(hip: Hip, size: ctypes.c_size_t) -> None:
+def test_memory_handle_exports_as_a_file_descriptor(hip: Hip, size: ctypes.c_size_t) -> None:
     memory, descriptor = create(hip, size, FILE_DESCRIPTOR), ctypes.c_int(-1)
     hip(
         "hipMemExportToShareableHandle",
@@ -88,7 +88,7 @@ def test_memory_is_shared_by_a_file_descriptor(hip: Hip, size: ctypes.c_size_t) 
     os.close(descriptor.value)
 
 
-def test_odd_sizes_and_missing_places_are_refused(hip: Hip, size: ctypes.c_size_t) -> None:
+def test_unaligned_sizes_and_null_results_are_refused(hip: Hip, size: ctypes.c_size_t) -> None:
     none, zero = ctypes.c_void_p(), ctypes.c_ulonglong(0)
     assert hip.result("hipMemAddressReserve", None, size, ctypes.c_size_t(0), None, zero) == INVALID_VALUE
     assert (

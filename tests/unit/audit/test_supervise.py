@@ -82,6 +82,7 @@ def test_the_exit_status_is_the_commands(run: Run, tmp_path: Path, command: list
 def test_a_time_out_kills_grandchildren_too(run: Run, tmp_path: Path) -> None:
     done = run("sh", "-c", f"sleep 300 & echo $! > {tmp_path}/pid; wait", options=("--timeout", "0.5"))
     assert done.returncode == 124
+    assert "killed after 0.5 s; raise --timeout" in done.stderr
     assert process_start(int((tmp_path / "pid").read_text())) is None
 
 

@@ -111,7 +111,7 @@ def test_one_bad_entry_is_not_the_others(monkeypatch: pytest.MonkeyPatch) -> Non
     entries = [("a", b"\x03\x02\x23\x07"), ("b", (DATA / "gfx90a.hsaco").read_bytes())]
     monkeypatch.setattr(code_object, "codes_of", lambda _: entries)
     first, second = code_objects(b"")
-    assert first.problem.startswith("it is no whole code object: ") and second.problem == ""
+    assert first.problem.startswith("the code object is damaged: ") and second.problem == ""
 
 
 def metadata_replaced(metadata: bytes) -> bytes:

@@ -29,7 +29,7 @@ def shown(*arguments: str | Path) -> str:
 
 
 def hostile_capture(path: Path) -> Path:
-    """Every text of it would act on a terminal."""
+    """A capture whose texts contain terminal control sequences."""
     text = "\x1b[2J\x9b31m\u202e\n\x07" + "n" * 300
     with captures.Builder(path) as builder:
         builder.device()
@@ -46,7 +46,7 @@ def hostile_capture(path: Path) -> Path:
     return path
 
 
-def test_the_tables(tmp_path: Path) -> None:
+def test_tables_show_kernels_memory_and_operations(tmp_path: Path) -> None:
     out = shown(captures.saxpy_capture(tmp_path / "x.ncap"), "--operations")
     for line in (
         "region 1 of tests/support/captures.py",
@@ -59,14 +59,14 @@ def test_the_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", captures.CAPTURES)
-def test_every_option_on_every_capture(name: str, tmp_path: Path) -> None:
+def test_every_option_works_on_every_capture(name: str, tmp_path: Path) -> None:
     path = captures.CAPTURES[name](tmp_path / "x.ncap")
     assert shown(path, "--operations", "--memory", "--check", "--images", tmp_path / "images")
     for image in (tmp_path / "images").glob("*"):
         assert hashlib.sha256(image.read_bytes()).hexdigest() == image.stem
 
 
-def test_json(tmp_path: Path) -> None:
+def test_json_contains_every_table(tmp_path: Path) -> None:
     path = captures.graph_capture(tmp_path / "x.ncap")
     found = json.loads(shown(path, "--json", "--operations"))
     assert found["schema"] == "neutrino-bench/inspect/1"
@@ -84,19 +84,19 @@ def test_json(tmp_path: Path) -> None:
     assert bytes.fromhex(found["operation_list"][0]["parameters"])[8:16] == ARENA.to_bytes(8, "little")
 
 
-def test_why_it_cannot_be_replayed(tmp_path: Path) -> None:
+def test_refused_capture_shows_call_and_reason(tmp_path: Path) -> None:
     out = shown(captures.refused_capture(tmp_path / "x.ncap"))
     assert "cannot be replayed: cuMemcpyDtoH_v2, after operation 0: reads device memory" in out
 
 
 @pytest.mark.parametrize("options", [["--operations", "--memory"], ["--json", "--operations"]])
-def test_hostile_text_does_not_reach_the_terminal(options: list[str], tmp_path: Path) -> None:
+def test_hostile_text_is_escaped(options: list[str], tmp_path: Path) -> None:
     out = shown(hostile_capture(tmp_path / "x.ncap"), *options)
     assert all(c.isprintable() or c == "\n" for c in out)
     assert "\\x1b" in out or "\\u001b" in out
 
 
-def test_demangled_names(tmp_path: Path) -> None:
+def test_mangled_kernel_name_is_shown_demangled(tmp_path: Path) -> None:
     with captures.Builder(tmp_path / "x.ncap") as builder:
         builder.device()
         builder.add(Kernel(builder.module(captures.SAXPY), 0, 0, 0, 0, 1024, "_Z4fillPfi"))
@@ -113,8 +113,8 @@ def hip_capture(path: Path, *images: tuple[ImageFormat, bytes]) -> Path:
     return path
 
 
-def test_code_for_amd(tmp_path: Path) -> None:
-    """Targets in the table, everything in JSON; what cannot be read is said, and is no error."""
+def test_amd_code_shows_targets_kernels_and_problems(tmp_path: Path) -> None:
+    """Targets are in the table, kernels in JSON. An unreadable image is reported and is not an error."""
     formats = {"bundle.hipfb": 5, "compressed.hipfb": 6, "gfx90a.hsaco": 7}
     images = [(ImageFormat(number), (AMD / name).read_bytes()) for name, number in formats.items()]
     path = hip_capture(tmp_path / "x.ncap", *images, (ImageFormat.CODE_OBJECT, b"\x7fELF"))
@@ -131,7 +131,7 @@ def test_code_for_amd(tmp_path: Path) -> None:
     assert broken["code"][0]["problem"] and not broken["problem"]
 
 
-def test_code_that_is_damaged_is_said(tmp_path: Path) -> None:
+def test_damaged_code_is_reported_and_fails_check(tmp_path: Path) -> None:
     path = hip_capture(tmp_path / "x.ncap", (ImageFormat.CODE_OBJECT, b"A" * 4096))
     raw = bytearray(path.read_bytes())
     at = raw.find(b"A" * 100)
@@ -141,8 +141,8 @@ def test_code_that_is_damaged_is_said(tmp_path: Path) -> None:
     assert inspect(path, "--check").exit_code != 0
 
 
-def test_check_finds_what_opening_does_not(tmp_path: Path) -> None:
-    """A byte of memory is changed; tables, which are read at once, are as they were."""
+def test_check_finds_damage_that_opening_misses(tmp_path: Path) -> None:
+    """Changes a byte of memory, not of the tables, which are read at once."""
     path = captures.saxpy_capture(tmp_path / "x.ncap")
     raw = bytearray(path.read_bytes())
     raw[200] ^= 1

@@ -54,21 +54,21 @@ def text(summary: Summary) -> str:
     return "".join(line.rstrip() + "\n" for line in output.getvalue().splitlines())
 
 
-def test_the_tables_are_as_they_were() -> None:
+def test_summary_tables_equal_golden_file() -> None:
     assert text(summarise_lines(lines())) == (GOLDEN / "summary.txt").read_text()
 
 
-def test_the_json_is_as_it_was() -> None:
+def test_summary_json_equals_golden_file() -> None:
     assert summarise_lines(lines()).to_json() + "\n" == (GOLDEN / "summary.json").read_text()
 
 
-def test_names_cannot_act_on_the_terminal() -> None:
+def test_control_characters_in_names_are_escaped() -> None:
     shown = text(summarise_lines(lines()))
     assert "\x1b" not in shown and "\u202e" not in shown
     assert "\\x1b[2J[bold]evil\\u202e" in shown
 
 
-def test_many_kernels_end_in_a_sum() -> None:
+def test_kernels_beyond_limit_are_summed() -> None:
     many = [(launch(f"k{n}", None, "1" * 64), HEAD) for n in range(50)]
     shown = text(summarise_lines(many))
     assert "... 30 more kernels" in shown and "k49" not in shown

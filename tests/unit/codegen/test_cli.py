@@ -33,7 +33,7 @@ def test_table_shows_kind_group_hook_and_source_name(capsys: pytest.CaptureFixtu
     assert rows["cuInit"] == ["pass", "-", "nb_through_init"]
 
 
-def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = tmp_path / "libcuda.so.1"
     assert main(["shim", "--driver", str(missing), *INCLUDE, *SEMANTICS, "--out", str(tmp_path)]) == 1
     message = capsys.readouterr().err
@@ -41,7 +41,7 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert message.count("\n") == 1
 
 
-def test_the_shim_needs_to_know_its_exports(capsys: pytest.CaptureFixture[str]) -> None:
+def test_shim_command_without_exports_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["shim", "--out", "x"])
     assert "--driver --all-header-functions" in capsys.readouterr().err
@@ -51,7 +51,7 @@ HIP = ["--api", "hip", "--include", str(GOLDEN / "hip_include")]
 HIP_SEMANTICS = ["--semantics", str(GOLDEN / "hip_semantics.toml")]
 
 
-def test_the_other_vendors_table_is_read_from_its_own_header(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hip_table_is_read_from_hip_headers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table", *HIP, *HIP_SEMANTICS]) == 0
     rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
     assert rows["hipLaunchKernel_spt"] == ["recorded", "launch", "nb_replace_hip_launch_stub"]
@@ -59,7 +59,7 @@ def test_the_other_vendors_table_is_read_from_its_own_header(capsys: pytest.Capt
     assert rows["hipGetErrorName"] == ["pass", "-", "-"]
 
 
-def test_a_hip_shim_is_made_from_both_headers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hip_shim_is_made_from_both_headers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """CUDA's are found as ever; the prototypes that no header has lie beside what includes them."""
     command = ["shim", "--all-header-functions", *HIP, *HIP_SEMANTICS, "--out", str(tmp_path)]
     assert main(command) == 0
@@ -67,7 +67,7 @@ def test_a_hip_shim_is_made_from_both_headers(tmp_path: Path, capsys: pytest.Cap
     assert (tmp_path / "hip_extra.h").is_file() and len(list(tmp_path.iterdir())) == 11
 
 
-def test_a_header_that_is_not_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_header_is_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table", "--api", "hip", "--include", str(tmp_path)]) == 1
     message = capsys.readouterr().err
     assert message.startswith("codegen: ") and "hip/hip_runtime_api.h" in message

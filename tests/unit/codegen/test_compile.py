@@ -51,7 +51,7 @@ def test_types_agree_with_the_header(headers: Headers, api: Api, generated: Path
     assert checks.count("_Static_assert") == len(api.functions)
 
 
-def test_the_check_would_notice_a_wrong_type(headers: Headers, generated: Path) -> None:
+def test_type_check_fails_on_a_wrong_type(headers: Headers, generated: Path) -> None:
     """Control of the test above: the v1 ABI of cuMemAlloc is not the v2 one."""
     (generated / "check.c").write_text(
         '#include "real.h"\n_Static_assert(__builtin_types_compatible_p(nb_cuMemAlloc_v2_t, '
@@ -60,14 +60,14 @@ def test_the_check_would_notice_a_wrong_type(headers: Headers, generated: Path) 
     assert "differ" in compile_c(headers, generated, "check.c").stderr
 
 
-@pytest.mark.parametrize("name", ["hooks.c", "surface.c", "surface.S"])
-def test_the_shim_compiles(headers: Headers, generated: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["hooks.c", "operations.c", "surface.c", "surface.S"])
+def test_generated_shim_source_compiles(headers: Headers, generated: Path, name: str) -> None:
     """With every warning an error, and each wrapper against the prototype that cuda.h declares."""
     done = compile_c(headers, generated, name)
     assert done.returncode == 0, done.stderr
 
 
-def test_the_sim_parts_compile(headers: Headers, api: Api, tmp_path: Path) -> None:
+def test_generated_sim_sources_compile(headers: Headers, api: Api, tmp_path: Path) -> None:
     """Stubs have the header's prototypes; the table names only functions that exist."""
     write_files(emit_sim(api), tmp_path)
     (tmp_path / "names.c").write_text('#include "driver/core/api.h"\n')

@@ -46,7 +46,7 @@ def library(folder: Path, *flags: str) -> Path:
     return output
 
 
-def test_only_exported_functions_count(tmp_path: Path) -> None:
+def test_exports_are_the_exported_functions_only(tmp_path: Path) -> None:
     """Global and weak functions; not hidden or static ones, not data, not what is only used."""
     exports = read_exports(library(tmp_path))
     assert sorted(exports.names) == ["cuInit", "cuLast", "cuWeak"]
@@ -65,7 +65,7 @@ def test_names_keep_the_order_of_the_symbol_table(tmp_path: Path) -> None:
     assert list(read_exports(path).names) == order
 
 
-def test_symbol_versions_reach_the_shims_version_script(tmp_path: Path) -> None:
+def test_version_script_keeps_symbol_versions(tmp_path: Path) -> None:
     """A client that was linked to hip_4.2 names needs a shim that has them under that version."""
     path = library(tmp_path, f"-Wl,--version-script={tmp_path / 'driver.map'}")
     exports = read_exports(path)
@@ -77,7 +77,7 @@ def test_symbol_versions_reach_the_shims_version_script(tmp_path: Path) -> None:
     assert read_exports(library(tmp_path, f"-Wl,--version-script={script}")) == exports
 
 
-def test_the_shims_own_names_are_exported_beside_the_drivers(tmp_path: Path) -> None:
+def test_version_script_exports_the_shims_own_names(tmp_path: Path) -> None:
     exports = read_exports(library(tmp_path, f"-Wl,--version-script={tmp_path / 'driver.map'}"))
     api = parse_headers(headers_in(GOLDEN / "include"))
     script = tmp_path / "shim.map"
@@ -91,7 +91,7 @@ def test_the_shims_own_names_are_exported_beside_the_drivers(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "content", [b"", b"\x7fELF", b"no library\n" * 100, b"\x7fELF\x02\x01\x01" + bytes(57)]
 )
-def test_a_file_that_is_no_library_is_one_line(tmp_path: Path, content: bytes) -> None:
+def test_invalid_library_is_reported_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "libcuda.so.1"
     path.write_bytes(content)
     with pytest.raises(CodegenError) as caught:
@@ -120,7 +120,7 @@ def test_damaged_libraries_are_read_or_refused(tmp_path: Path) -> None:
     assert refused > 0
 
 
-def test_another_machines_library_is_refused(tmp_path: Path) -> None:
+def test_library_of_another_machine_is_refused(tmp_path: Path) -> None:
     """The stubs are x86-64 code: 62 in e_machine, here changed to AArch64's 183."""
     path = library(tmp_path)
     data = bytearray(path.read_bytes())

@@ -24,7 +24,7 @@ EXPORTS = DriverExports(
 )
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_exports_file_round_trip_keeps_exports(tmp_path: Path) -> None:
     path = tmp_path / "exports.txt"
     path.write_text(exports_text(EXPORTS))
     again = load_exports(path)
@@ -33,7 +33,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert dict(again.version_of) == dict(EXPORTS.version_of)
 
 
-def test_the_order_of_the_library_makes_no_difference() -> None:
+def test_exports_file_is_independent_of_symbol_order() -> None:
     other = DriverExports(
         EXPORTS.names[::-1], EXPORTS.soname, "ab", EXPORTS.versions, EXPORTS.version_of[::-1]
     )
@@ -50,7 +50,7 @@ def test_the_order_of_the_library_makes_no_difference() -> None:
         ("hipInit\n", "has no soname or no export"),
     ],
 )
-def test_mistakes_are_named(tmp_path: Path, text: str, complaint: str) -> None:
+def test_invalid_line_is_named(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "exports.txt"
     path.write_text(text)
     with pytest.raises(CodegenError) as caught:
@@ -59,7 +59,7 @@ def test_mistakes_are_named(tmp_path: Path, text: str, complaint: str) -> None:
 
 
 @pytest.mark.skipif(not DEBIAN.exists(), reason="`python build.py setup` fetches Debian's libamdhip64-5")
-def test_the_committed_file_is_debians(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_committed_exports_match_debians_library(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """sim/hip exports what the real library does, each name under its version."""
     out = tmp_path / "exports.txt"
     assert main(["exports", "--driver", str(DEBIAN), "--out", str(out)]) == 0

@@ -21,12 +21,12 @@ def toolkit(root: Path, version: int) -> Path:
     return root
 
 
-def test_a_toolkit_comes_before_the_wheel(tmp_path: Path) -> None:
+def test_toolkit_precedes_the_wheel(tmp_path: Path) -> None:
     found = find_headers({"CUDA_HOME": str(toolkit(tmp_path / "cuda", 12010))})
     assert (found.version, found.origin) == (12010, f"toolkit {tmp_path / 'cuda'}")
 
 
-def test_a_toolkit_is_found_by_its_compiler(tmp_path: Path) -> None:
+def test_toolkit_is_found_by_its_compiler(tmp_path: Path) -> None:
     """nvcc on the path, through a link, as distributions install it."""
     root = toolkit(tmp_path / "cuda", 12010)
     (root / "bin").mkdir()
@@ -36,26 +36,26 @@ def test_a_toolkit_is_found_by_its_compiler(tmp_path: Path) -> None:
     assert find_headers({"PATH": str(tmp_path)}).origin == f"toolkit {root}"
 
 
-def test_too_old_a_toolkit_is_passed_over(tmp_path: Path) -> None:
+def test_old_toolkit_is_skipped(tmp_path: Path) -> None:
     environment = {"CUDA_HOME": str(toolkit(tmp_path / "cuda", 12010))}
     assert find_headers(environment, minimum=13000).version >= 13000
     with pytest.raises(CodegenError, match="too old, 99000 is needed"):
         find_headers(environment, minimum=99000)
 
 
-def test_the_wheel_is_named_with_its_version() -> None:
+def test_wheel_origin_has_its_version() -> None:
     newest = newest_headers({"CUDA_HOME": "/nonexistent"})
     assert newest.version >= 13050
     assert newest.origin.startswith("wheel nvidia-cuda-runtime 13.")
 
 
-def test_without_any_header_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_headers_are_reported_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(headers, "_candidates", lambda _: iter(()))
     with pytest.raises(CodegenError, match="install the wheel nvidia-cuda-runtime"):
         find_headers({})
 
 
-def test_a_folder_without_cuda_h_is_refused(tmp_path: Path) -> None:
+def test_folder_without_cuda_h_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CodegenError, match=r"name a folder that holds cuda\.h"):
         headers_in(tmp_path)
     (tmp_path / "cuda.h").write_text("int x;\n")

@@ -63,7 +63,7 @@ def seven() -> Api:
 # ---- which headers ---------------------------------------------------------------------------------------------
 
 
-def test_rocm_comes_before_what_build_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rocm_headers_precede_fetched_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hip.sys, "prefix", str(tmp_path / "venv"))
     shutil.copytree(SEVEN, tmp_path / "venv" / "hip" / "usr" / "include")
     shutil.copytree(SEVEN, tmp_path / "rocm" / "include")
@@ -74,7 +74,7 @@ def test_rocm_comes_before_what_build_fetched(tmp_path: Path, monkeypatch: pytes
     assert candidates[-1] == tmp_path / "venv" / "hip" / "usr" / "include"
 
 
-def test_without_any_header_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_headers_are_reported_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hip, "_candidates", lambda _: iter(()))
     with pytest.raises(
         CodegenError, match=r"^no hip/hip_runtime_api\.h found: install libamdhip64-dev.*ROCM_PATH"
@@ -82,7 +82,7 @@ def test_without_any_header_one_line_says_what_to_do(monkeypatch: pytest.MonkeyP
         find_hip_headers({})
 
 
-def test_a_folder_without_a_version_is_refused(tmp_path: Path) -> None:
+def test_folder_without_a_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CodegenError, match=r"name a folder that holds hip/hip_runtime_api\.h"):
         hip_headers_in(tmp_path)
     (tmp_path / "hip").mkdir()
@@ -104,7 +104,7 @@ def test_every_function_is_read(api: Api) -> None:
     assert len([name for name in names if name not in extra]) == 379 + 3 + 11
 
 
-def test_what_a_function_returns_is_kept_to_the_letter(api: Api) -> None:
+def test_return_types_keep_their_qualifiers(api: Api) -> None:
     """A const that is lost here would be another type than the header's."""
     results = {name: api.by_name[name].result for name in ("hipGetErrorName", "__hipGetPCH", "hipInit")}
     assert results == {"hipGetErrorName": "const char *", "__hipGetPCH": "void", "hipInit": "hipError_t"}
@@ -112,7 +112,7 @@ def test_what_a_function_returns_is_kept_to_the_letter(api: Api) -> None:
     assert api.by_name["__hipRegisterFatBinary"].result == "void **"
 
 
-def test_only_what_no_header_has_is_untyped(surface: Surface) -> None:
+def test_only_undeclared_exports_are_untyped(surface: Surface) -> None:
     assert sorted(export.name for export in surface.exports if export.kind == "untyped") == [
         "__gnu_f2h_ieee", "__gnu_h2f_ieee", "amd_dbgapi_get_build_id", "amd_dbgapi_get_build_name",
         "amd_dbgapi_get_git_hash", "hipEnableActivityCallback", "hipGetCmdName", "hipInitActivityCallback",
@@ -123,11 +123,11 @@ def test_only_what_no_header_has_is_untyped(surface: Surface) -> None:
     }  # fmt: skip
 
 
-def test_what_no_header_has_lies_beside_what_includes_it(surface: Surface) -> None:
+def test_extra_header_is_copied_to_the_output(surface: Surface) -> None:
     assert emit_shim(surface)["hip_extra.h"] == EXTRA.read_text()
 
 
-def test_forms_stand_in_the_functions_chapter(api: Api) -> None:
+def test_forms_of_a_function_share_its_section(api: Api) -> None:
     """They are declared in another file, which is included before the first chapter."""
     names = [function.name for function in api.functions]
     position = names.index("hipMemcpy")
@@ -135,14 +135,14 @@ def test_forms_stand_in_the_functions_chapter(api: Api) -> None:
     assert api.by_name["hipMemcpy_spt"].section == "Memory Management"
 
 
-def test_chapters_may_be_nested(seven: Api) -> None:
+def test_nested_sections_are_read(seven: Api) -> None:
     """After a chapter within another the outer one goes on."""
     sections = {function.name: function.section for function in seven.functions}
     assert sections["hipMallocHost"] == sections["hipMemcpyHtoD"] == "Memory Management"
     assert sections["hipLaunchKernel_spt"] == sections["hipLaunchKernel"] == "Launch API"
 
 
-def test_what_macros_renumber_has_its_own_name(seven: Api) -> None:
+def test_renumbered_function_keeps_its_own_name(seven: Api) -> None:
     assert "hipGetDeviceProperties" not in seven.by_name
     properties = seven.by_name["hipGetDevicePropertiesR0600"]
     assert properties.parameter_list == "hipDeviceProp_tR0600 *prop, int deviceId"
@@ -158,7 +158,7 @@ def test_what_macros_renumber_has_its_own_name(seven: Api) -> None:
         ("hipGraphAddMemcpyNode1D", ("hipGraphAddMemcpyNode1D", 1, "")),
     ],
 )
-def test_variants_are_taken_apart(name: str, parts: tuple[str, int, str]) -> None:
+def test_function_names_split_into_variants(name: str, parts: tuple[str, int, str]) -> None:
     assert split_variant(name) == parts
 
 
@@ -172,7 +172,7 @@ def test_every_form_of_a_launch_is_recorded(api: Api) -> None:
     assert launches - set(recordings) == set()
 
 
-def test_what_is_passed_on_changes_nothing(api: Api) -> None:
+def test_unrecorded_functions_are_queries(api: Api) -> None:
     """Every function that leaves no record is a question by its name, or was looked at."""
     recordings = load_semantics(HIP.semantics, api)
     passed = {f.name for f in api.functions if f.name not in recordings or recordings[f.name].group is None}
@@ -204,7 +204,7 @@ def test_every_refused_name_and_reason_is_known(api: Api) -> None:
     }  # fmt: skip
 
 
-def test_addresses_are_read_where_they_are_stored(api: Api) -> None:
+def test_addresses_are_read_from_out_parameters(api: Api) -> None:
     roles = roles_of(load_semantics(HIP.semantics, api))
     assert roles["hipMalloc"] == ["out:device_pointer", "bytes"]
     assert roles["hipMallocPitch"] == ["out:device_pointer", "out:bytes", "bytes", "count"]
@@ -218,7 +218,7 @@ def roles_of(recordings: dict[str, Recording]) -> dict[str, list[str]]:
     return {name: [word.role for word in recording.words] for name, recording in recordings.items()}
 
 
-def test_cudas_functions_follow_the_exports(surface: Surface) -> None:
+def test_cuda_slots_follow_the_exports(surface: Surface) -> None:
     """Their slots are behind the absent one, in an order of their own; all others are absent."""
     assert surface.translation is not None
     translated = [function.name for function in surface.translation.functions]
@@ -234,14 +234,14 @@ def test_cudas_functions_follow_the_exports(surface: Surface) -> None:
 # ---- a file for one release, headers of another ----------------------------------------------------------------
 
 
-def test_other_releases_may_lack_what_this_one_had(seven: Api) -> None:
+def test_names_missing_in_other_releases_are_accepted(seven: Api) -> None:
     """The file is 5.2's, the header 7's: hipGoneSince52 and a renamed parameter are no mistakes."""
     recordings = load_semantics(GOLDEN / "hip_semantics.toml", seven)
     assert recordings["hipGetDevicePropertiesR0600"].group == "initialization"
     assert recordings["hipLaunchKernel_spt"].replace == "nb_replace_hip_launch_stub"
 
 
-def test_the_packages_own_file_fits_another_release(seven: Api) -> None:
+def test_hip_toml_fits_another_release(seven: Api) -> None:
     assert load_semantics(HIP.semantics, seven)["hipMalloc"].group == "memory"
 
 
@@ -252,10 +252,10 @@ def test_the_packages_own_file_fits_another_release(seven: Api) -> None:
         ('nb_through_hip_copy_async = ["hipMemcpyAsync"]', 'nb_x = ["__hipUnregisterFatBinary"]',
          "__hipUnregisterFatBinary returns no status; [through] is for functions that do"),
         ('release = "5.2"', 'release = "7.1"', "hipMemcpyAsync has no parameter name_of_5_2"),
-        ('"hipMemcpyHtoD.src"', '"hipNothing.src"', "hipNothing.src: hipNothing is in no group"),
+        ('"hipMalloc.ptr"', '"hipNothing.ptr"', "hipNothing.ptr: hipNothing is in no group"),
     ],
 )  # fmt: skip
-def test_mistakes_are_named(seven: Api, tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_mistake_in_the_file_is_named(seven: Api, tmp_path: Path, old: str, new: str, complaint: str) -> None:
     assert old in TEXT
     path = tmp_path / "hip.toml"
     text = TEXT.replace(old, new)
@@ -265,7 +265,7 @@ def test_mistakes_are_named(seven: Api, tmp_path: Path, old: str, new: str, comp
     assert complaint in str(caught.value)
 
 
-def test_what_is_translated_must_be_cudas(tmp_path: Path) -> None:
+def test_translated_names_must_be_cuda_functions(tmp_path: Path) -> None:
     cuda = parse_headers(headers_in(GOLDEN / "include"))
     path = tmp_path / "hip.toml"
     path.write_text(TEXT)
@@ -309,8 +309,8 @@ def test_types_agree_with_the_header(surface: Surface, tmp_path: Path) -> None:
     assert "differ" in compile_c(tmp_path, "check.c").stderr
 
 
-@pytest.mark.parametrize("name", ["hooks.c", "surface.c", "surface.S"])
-def test_the_shim_compiles(surface: Surface, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["hooks.c", "operations.c", "hip_driver.c", "surface.c", "surface.S"])
+def test_generated_shim_source_compiles(surface: Surface, tmp_path: Path, name: str) -> None:
     write_files(emit_shim(surface), tmp_path)
     done = compile_c(tmp_path, name)
     assert done.returncode == 0, done.stderr

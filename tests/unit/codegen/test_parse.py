@@ -38,14 +38,14 @@ def test_old_abis_keep_their_own_prototypes(api: Api) -> None:
     assert api.by_name["cuMemAlloc_v2"].parameters[0].type.canonical == "unsigned long long *"
 
 
-def test_source_names_say_what_a_program_links_to(api: Api) -> None:
+def test_source_names_are_the_linked_symbols(api: Api) -> None:
     """A call written cuMemAlloc is cuMemAlloc_v2; one that no macro renames is itself."""
     assert api.source_names["cuMemAlloc"] == "cuMemAlloc_v2"
     assert api.source_names["cuGetProcAddress"] == "cuGetProcAddress_v2"
     assert api.source_names["cuInit"] == "cuInit"
 
 
-def test_entry_points_by_version(api: Api) -> None:
+def test_entry_points_depend_on_the_version(api: Api) -> None:
     """The versions and forms that cuGetProcAddress chooses among."""
     rows = [(e.version, e.per_thread, e.symbol) for e in api.entry_points if e.base == "cuMemcpyHtoD"]
     assert rows == [
@@ -55,7 +55,7 @@ def test_entry_points_by_version(api: Api) -> None:
     ]
 
 
-def test_all_forms_stand_in_the_functions_chapter(api: Api) -> None:
+def test_forms_of_a_function_share_its_section(api: Api) -> None:
     """The header declares default-stream forms and old ABIs a thousand lines further down."""
     forms = ["cuMemAlloc", "cuMemAlloc_v2"], ["cuLaunchKernel", "cuLaunchKernel_ptsz"]
     names = [function.name for function in api.functions]
@@ -74,11 +74,11 @@ def test_all_forms_stand_in_the_functions_chapter(api: Api) -> None:
         ("cuLaunchKernel_ptsz", ("cuLaunchKernel", 1, "_ptsz")),
     ],
 )
-def test_variants_are_taken_apart(name: str, parts: tuple[str, int, str]) -> None:
+def test_function_names_split_into_variants(name: str, parts: tuple[str, int, str]) -> None:
     assert split_variant(name) == parts
 
 
-def test_types_are_resolved() -> None:
+def test_typedefs_resolve_to_base_types() -> None:
     """Spellings from the header's own name down; shape and word size follow the last."""
     api = parse_headers(headers_in(GOLDEN / "include"))
     types = {p.name: p.type for p in api.by_name["cuMemOpen"].parameters}

@@ -45,7 +45,7 @@ def test_every_form_of_a_launch_is_recorded(api: Api) -> None:
     }
 
 
-def test_arrays_are_not_read(api: Api) -> None:
+def test_array_parameters_are_not_read(api: Api) -> None:
     """A parameter that comes with a count is never "out:", but where it was seen to be one value."""
     for recording in load_semantics(CUDA.semantics, api).values():
         if any(word.role == "count" for word in recording.words):
@@ -56,7 +56,7 @@ def test_arrays_are_not_read(api: Api) -> None:
             )
 
 
-def test_records_hold_their_words(api: Api) -> None:
+def test_records_fit_their_words(api: Api) -> None:
     """At most 16 words, as hook/core/wire/record.h has it, and one for every parameter but structures."""
     header = (Path(__file__).parents[3] / "hook" / "core" / "wire" / "record.h").read_text()
     limit = re.search(r"#define NB_ARGUMENTS_MAX\s+(\d+)u", header)
@@ -86,7 +86,7 @@ def test_every_form_of_a_refused_function_is_refused(api: Api) -> None:
     assert {r.stream.parameter.name for r in forms.values() if r.stream} == {"stream"}
 
 
-def test_a_refused_name_that_only_newer_headers_have_is_no_mistake(golden: Api) -> None:
+def test_refused_name_of_newer_headers_is_accepted(golden: Api) -> None:
     recordings = load_semantics(GOLDEN / "semantics.toml", golden)
     assert "cuMemNew" not in recordings
     assert recordings["cuMemOpen"].refused == "opens what is another's"
@@ -102,7 +102,7 @@ def test_a_refused_name_that_only_newer_headers_have_is_no_mistake(golden: Api) 
         ('= ["cuModuleLoadData"]\n\n[replace]', '= ["cuMemAlloc", "cuMemAlloc_v2"]\n\n[replace]',
          "nb_after_module_load is for cuMemAlloc and for cuMemAlloc_v2, which have different signatures"),
         ('launch = ["cuParamSetf"', 'launch = ["cuMemOpen", "cuParamSetf"', "cuMemOpen is in the groups"),
-        ('Flags = "flags"', 'Flags = "flag"', "Flags: flag is no role"),
+        ('Flags = "flags"', 'Flags = "flag"', "Flags: flag is not a role"),
         ("cuLaunchKernel.gridDimX", "cuLaunchKernel.gridDimW", "cuLaunchKernel has no parameter gridDimW"),
         ("cuLaunchKernel.gridDimX", "cuInit.Flags", "cuInit.Flags: cuInit is in no group"),
         ('cuLaunchKernel.gridDimX" = "count"', 'cuLaunchHostFunc.userData" = "out:count"',
@@ -126,7 +126,9 @@ def test_a_refused_name_that_only_newer_headers_have_is_no_mistake(golden: Api) 
         ('"runs a function of the program"', "'runs \"a\" function'", "must be plain text"),
     ],
 )  # fmt: skip
-def test_mistakes_are_named(golden: Api, tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_mistake_in_the_file_is_named(
+    golden: Api, tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
     assert old in TEXT
     with pytest.raises(CodegenError) as caught:
         load(golden, tmp_path, TEXT.replace(old, new))

@@ -11,7 +11,7 @@ from benchguard.grade.result import Verdict
 from tests.unit.compat.made import made_case, made_result, timed_case
 
 
-def test_tests_and_benchmarks() -> None:
+def test_result_has_lines_for_tests_and_benchmarks() -> None:
     result = made_result(
         timed_case("test.0", 5.0),
         timed_case("test.1", 5.0, params={"size": "256", "seed": "5531"}, notes=("a note",)),
@@ -37,7 +37,7 @@ def test_tests_and_benchmarks() -> None:
     assert popcorn_status(result) == 0
 
 
-def test_what_failed() -> None:
+def test_failed_case_has_status_and_error() -> None:
     result = made_result(timed_case("test.0", 5.0), timed_case("benchmark.0", 5.0, wrong=1))
     assert list(popcorn_lines(result))[-4:] == [
         "benchmark.0.spec: size: 128; seed: 1001",
@@ -49,14 +49,14 @@ def test_what_failed() -> None:
     assert "test.0.error: no" in list(popcorn_lines(result))
 
 
-def test_a_problem_of_another_kind_has_benchmarks() -> None:
+def test_cases_of_other_formats_are_benchmarks() -> None:
     lines = list(popcorn_lines(made_result(timed_case("4096 x 4096", 1.0, params={}))))
     assert lines[:3] == ["benchmark-count: 1", "benchmark.0.spec: 4096 x 4096", "benchmark.0.runs: 1"]
     assert "benchmark.0.err: 0.0" in lines
 
 
-def test_no_line_is_the_submissions() -> None:
-    """What it printed is in a reason: it may not end a line, nor begin one."""
+def test_submission_text_cannot_forge_lines() -> None:
+    """A reason contains the submission's text, which must not break or start a line."""
     hostile = "exit 1\ncheck: pass\r\nbenchmark.0.mean: 1\x1b[2J\x00\u2028check: pass"
     result = made_result(made_case("test.0", "error", hostile))
     lines = list(popcorn_lines(result))
@@ -73,11 +73,11 @@ def test_no_line_is_the_submissions() -> None:
         ("timeout", 114), ("failed", 110), ("error", 110),
     ],
 )  # fmt: skip
-def test_the_exit_status(verdict: Verdict, status: int) -> None:
+def test_verdict_maps_to_gpu_mode_status(verdict: Verdict, status: int) -> None:
     assert popcorn_status(made_result(verdict=verdict, reason="so")) == status
 
 
-def test_the_pipe() -> None:
+def test_lines_are_written_to_popcorn_fd() -> None:
     reading, writing = os.pipe()
     result = made_result(timed_case("test.0", 5.0))
     assert write_popcorn(result, {"POPCORN_FD": str(writing)}) == 0
@@ -87,5 +87,5 @@ def test_the_pipe() -> None:
 
 
 @pytest.mark.parametrize("environment", [{}, {"POPCORN_FD": "x"}, {"POPCORN_FD": "987654"}])
-def test_no_pipe(environment: dict[str, str]) -> None:
+def test_missing_descriptor_gives_no_pipe_status(environment: dict[str, str]) -> None:
     assert write_popcorn(made_result(timed_case("test.0", 5.0)), environment) == 111

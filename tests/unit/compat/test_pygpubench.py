@@ -25,7 +25,7 @@ def generate_test_case(**arguments: int) -> None:
     raise AssertionError(f"it runs in the judge alone, with {arguments}")
 
 
-def test_its_names_are_here() -> None:
+def test_pygpubench_names_are_exported() -> None:
     parameters = inspect.signature(pygpubench.do_bench_isolated).parameters
     assert list(parameters)[:11] == [
         "qualname", "test_generator", "test_args", "repeats", "seed", "discard", "nvtx", "timeout", "landlock",
@@ -36,7 +36,7 @@ def test_its_names_are_here() -> None:
         assert name in pygpubench.__all__ and getattr(pygpubench, name).__name__ == name
 
 
-def test_statistics() -> None:
+def test_basic_stats_equal_pygpubenchs() -> None:
     stats = basic_stats([4.0, 2.0, -1, 8.0, 6.0, -1])
     assert (stats.runs, stats.expected, stats.best, stats.worst) == (4, 6, 2.0, 8.0)
     assert (stats.median, stats.mean) == (6.0, 5.0), "of four the upper median"
@@ -47,19 +47,19 @@ def test_statistics() -> None:
         basic_stats([1.0, -1])
 
 
-def test_a_pass() -> None:
+def test_passed_grade_has_times_and_success() -> None:
     found = result_of(made_result(timed_case("c", 3.0, 4.0)), 2)
     assert (found.time_us, found.errors, found.full, found.success) == ([3.0, 4.0], 0, True, True)
     assert found.event_overhead_us == 1.25
     assert found.grade is not None and found.grade.verdict == "pass"
 
 
-def test_repeats_that_did_not_run() -> None:
+def test_missing_repeats_are_minus_one_and_not_full() -> None:
     found = result_of(made_result(timed_case("c", 3.0, 4.0)), 4)
     assert (found.time_us, found.full, found.success) == ([3.0, 4.0, -1, -1], False, False)
 
 
-def test_a_wrong_result_is_errors() -> None:
+def test_wrong_grade_counts_errors() -> None:
     found = result_of(made_result(timed_case("c", 3.0, 4.0, wrong=2)), 2)
     assert (found.errors, found.full, found.success) == (2, True, False)
 
@@ -67,14 +67,14 @@ def test_a_wrong_result_is_errors() -> None:
 @pytest.mark.parametrize(
     "verdict", ["failed", "error", "timeout", "violation", "unreplayable", "unconverged"]
 )
-def test_what_has_no_times_is_raised(verdict: Any) -> None:
+def test_grade_without_times_raises_benchmark_error(verdict: Any) -> None:
     """As RuntimeError, which users of pygpubench catch."""
     with pytest.raises(RuntimeError, match=f"{verdict}: because") as caught:
         result_of(made_result(verdict=verdict, reason="because"), 2)
     assert isinstance(caught.value, BenchmarkError) and caught.value.grade.verdict == verdict
 
 
-def test_what_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submission_is_graded_without_import_or_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The submission is found by name and not imported; pygpubench's seed does not reach the judge."""
     package = tmp_path / "team" / "kernels"
     package.mkdir(parents=True)
@@ -111,7 +111,7 @@ def test_what_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ({"test_generator": eval("lambda **_: None")}, "top-level function"),
     ],
 )
-def test_what_cannot_be_asked(changed: dict[str, Any], words: str) -> None:
+def test_invalid_argument_is_usage_error(changed: dict[str, Any], words: str) -> None:
     given: dict[str, Any] = {
         "qualname": "tests.unit.compat.made.made_case",
         "test_generator": generate_test_case,
@@ -123,17 +123,17 @@ def test_what_cannot_be_asked(changed: dict[str, Any], words: str) -> None:
         do_bench_isolated(**{**given, **changed})
 
 
-def test_where_a_module_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_of_finds_modules_and_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
     assert file_of("package.kernel") == (tmp_path / "package" / "__init__.py", "kernel")
 
 
-def test_a_generator_by_name() -> None:
+def test_generator_spec_keeps_strings() -> None:
     assert generator_spec("somewhere.make") == "somewhere.make"
 
 
-def test_a_generator_that_is_wrapped() -> None:
+def test_generator_spec_names_file_and_function() -> None:
     inner: Callable[..., Any] = generate_test_case
     assert generator_spec(inner).endswith("test_pygpubench.py:generate_test_case")

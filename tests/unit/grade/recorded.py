@@ -35,7 +35,7 @@ def record(
     uploads: Sequence[bytes] = (),
     y_lives: AllocationFlag = AllocationFlag.BEFORE | AllocationFlag.AFTER,
 ) -> Capture:
-    """An open capture; the test's process ends before it matters that nobody closes it."""
+    """An open capture, which the test does not close."""
     x, y, after = map(floats, saxpy_values(N))
     with Builder(path) as builder:
         builder.device()

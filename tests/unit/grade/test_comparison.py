@@ -25,36 +25,36 @@ def blocks(ratio: float, noise: float, count: int = 6, seed: int = 1, drift: flo
 @pytest.mark.parametrize(
     ("ratio", "call"), [(0.95, "FASTER"), (1.05, "SLOWER"), (1.0, "SAME"), (1.004, "SAME"), (0.997, "SAME")]
 )
-def test_the_call_is_right_where_noise_is_small(ratio: float, call: str) -> None:
+def test_call_is_right_with_small_noise(ratio: float, call: str) -> None:
     found = compare_blocks(blocks(ratio, 0.0005))
     assert found.call == call
     assert found.low <= ratio <= found.high
 
 
-def test_drift_cancels() -> None:
+def test_drift_cancels_within_blocks() -> None:
     """A machine that gets slower by 1 % a replay makes neither of them slower."""
     found = compare_blocks(blocks(1.0, 0.0002, drift=0.01))
     assert abs(found.ratio - 1) < 0.001
 
 
-def test_what_noise_hides_is_unsure() -> None:
+def test_difference_below_noise_is_unsure() -> None:
     assert compare_blocks(blocks(1.01, 0.03, seed=3)).call == "UNSURE"
 
 
-def test_equal_submissions_are_called_different_in_at_most_five_of_a_hundred() -> None:
+def test_equal_submissions_differ_in_at_most_five_percent() -> None:
     """By a t interval of 95 %, with the margin on top; noise as a reduction of 12 us has it on an H200."""
     calls = [compare_blocks(blocks(1.0, 0.013, seed=seed)).call for seed in range(400)]
     assert sum(call in ("FASTER", "SLOWER") for call in calls) <= 20
 
 
-def test_too_few_blocks_and_no_times_are_errors() -> None:
+def test_too_few_blocks_or_zero_times_are_usage_errors() -> None:
     with pytest.raises(UsageError, match="2 blocks are too few"):
         compare_blocks(blocks(1.0, 0.01, count=2))
     with pytest.raises(UsageError, match="0 us"):
         compare_blocks([Block(0.0, 1.0, 1.0, 1.0)] * 3)
 
 
-def test_the_worst_case_decides() -> None:
+def test_overall_call_is_worst_case() -> None:
     assert overall(["FASTER", "SLOWER", "UNSURE"]) == "SLOWER"
     assert overall(["FASTER", "UNSURE"]) == "UNSURE"
     assert overall(["FASTER", "SAME"]) == "FASTER"

@@ -1,4 +1,4 @@
-"""What was timed is named, and a library that is forbidden is found."""
+"""Kernels in a result, and forbidden libraries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KERNEL = KernelEvidence(
 )
 
 
-def test_kernels_have_their_image_and_how_often_they_ran(tmp_path: Path) -> None:
+def test_kernels_have_image_and_launch_count(tmp_path: Path) -> None:
     capture = record(tmp_path / "x.ncap", operations=[launch(), launch(), launch(grid=(1, 1, 1))])
     kernels = kernels_of(capture)
     assert [(kernel.name, kernel.grid, kernel.launches) for kernel in kernels] == [
@@ -26,15 +26,15 @@ def test_kernels_have_their_image_and_how_often_they_ran(tmp_path: Path) -> None
     assert kernels[0].origin == "/tests/support/captures.py"
 
 
-def test_host_data_is_counted(tmp_path: Path) -> None:
+def test_uploaded_bytes_are_summed(tmp_path: Path) -> None:
     assert uploaded_bytes(record(tmp_path / "x.ncap", uploads=[bytes(12), bytes(4)])) == 16
 
 
 @pytest.mark.parametrize("pattern", ["libcublas*", "*sgemm*", "/usr/lib/*"])
-def test_a_forbidden_library_is_named(pattern: str) -> None:
+def test_forbidden_library_is_named(pattern: str) -> None:
     assert pattern in forbidden([KERNEL], ["libcudnn*", pattern])
 
 
-def test_what_is_not_forbidden_is_allowed() -> None:
+def test_other_library_is_allowed() -> None:
     assert forbidden([KERNEL], ["libcudnn*", "cublas"]) == ""
     assert forbidden([KERNEL], []) == ""

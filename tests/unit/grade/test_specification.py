@@ -16,7 +16,7 @@ from tests.unit.grade.recorded import RANGES, SIZE, SPARE, SPEC, X, Y, record
 INPUT, OUTPUT = RANGES
 
 
-def test_an_honest_recording_is_taken(tmp_path: Path) -> None:
+def test_honest_capture_is_accepted(tmp_path: Path) -> None:
     assert check_capture(record(tmp_path / "x.ncap"), SPEC) is None
 
 
@@ -40,16 +40,14 @@ def test_an_honest_recording_is_taken(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_no_call_of_the_problem_is_a_violation(
-    tmp_path: Path, ranges: tuple[Range, ...], words: str
-) -> None:
+def test_mismatched_buffers_are_violation(tmp_path: Path, ranges: tuple[Range, ...], words: str) -> None:
     finding = check_capture(record(tmp_path / "x.ncap", ranges), SPEC)
     assert finding is not None
     assert finding.verdict == "violation"
     assert words in finding.text
 
 
-def test_two_outputs_may_not_share_memory(tmp_path: Path) -> None:
+def test_outputs_sharing_memory_are_violation(tmp_path: Path) -> None:
     spec = CaseSpec("two", (*SPEC.arguments, Buffer("z", "float32", (SIZE // 4,), "output")))
     ranges = (*RANGES, dataclasses.replace(OUTPUT, name="z"))
     finding = check_capture(record(tmp_path / "x.ncap", ranges), spec)
@@ -57,28 +55,28 @@ def test_two_outputs_may_not_share_memory(tmp_path: Path) -> None:
     assert "'y' and 'z' share memory" in finding.text
 
 
-def test_in_place_is_the_problems_to_say(tmp_path: Path) -> None:
+def test_buffers_sharing_memory_are_accepted_only_if_problem_is_in_place(tmp_path: Path) -> None:
     spec = CaseSpec("inplace", (Buffer("x", "float32", (SIZE // 4,), "inout"),))
     assert check_capture(record(tmp_path / "x.ncap", (INPUT,)), spec) is None
 
 
-def test_an_output_may_be_memory_that_the_call_made(tmp_path: Path) -> None:
+def test_output_allocated_by_call_is_accepted(tmp_path: Path) -> None:
     capture = record(tmp_path / "x.ncap", y_lives=AllocationFlag.AFTER)
     assert check_capture(capture, SPEC) is None
 
 
-def test_an_output_that_was_given_back_is_none(tmp_path: Path) -> None:
+def test_output_freed_by_call_is_violation(tmp_path: Path) -> None:
     finding = check_capture(record(tmp_path / "x.ncap", y_lives=AllocationFlag.BEFORE), SPEC)
     assert finding is not None
     assert "when the call ends" in finding.text
 
 
-def test_a_buffer_without_elements_needs_no_memory(tmp_path: Path) -> None:
+def test_empty_buffer_needs_no_memory(tmp_path: Path) -> None:
     spec = CaseSpec("empty", (*SPEC.arguments, Buffer("none", "float32", (0, 4))))
     assert check_capture(record(tmp_path / "x.ncap"), spec) is None
 
 
-def test_what_was_refused_cannot_be_replayed(tmp_path: Path) -> None:
+def test_refused_capture_is_unreplayable(tmp_path: Path) -> None:
     refusal = Refusal(1, "cuMemcpyDtoH_v2", "reads device memory")
     finding = check_capture(record(tmp_path / "x.ncap", refusals=[refusal]), SPEC)
     assert finding is not None

@@ -19,11 +19,11 @@ def difference(tmp_path: Path, one: list[Operation], two: list[Operation]) -> st
     return "" if found is None else found.text
 
 
-def test_equal_recordings_do_not_differ(tmp_path: Path) -> None:
+def test_equal_captures_have_no_difference(tmp_path: Path) -> None:
     assert difference(tmp_path, [launch()], [launch()]) == ""
 
 
-def test_another_address_of_its_own_memory_is_no_difference(tmp_path: Path) -> None:
+def test_moved_temporary_memory_is_no_difference(tmp_path: Path) -> None:
     """Temporary memory lies elsewhere from call to call."""
     elsewhere = launch(parameters=saxpy_parameters(SPARE, Y, N))
     assert difference(tmp_path, [launch()], [elsewhere]) == ""
@@ -49,20 +49,20 @@ def test_another_address_of_its_own_memory_is_no_difference(tmp_path: Path) -> N
         pytest.param(fill(0, Y, 0, 4), "has a set there", id="another operation"),
     ],
 )
-def test_work_that_depends_on_the_inputs_is_named(tmp_path: Path, other: Operation, words: str) -> None:
+def test_input_dependent_work_is_named(tmp_path: Path, other: Operation, words: str) -> None:
     text = difference(tmp_path, [launch()], [other])
     assert text.startswith("operation 0 (launch of saxpy): ")
     assert words in text
 
 
-def test_a_launch_that_only_one_has_is_named(tmp_path: Path) -> None:
+def test_additional_launch_is_named(tmp_path: Path) -> None:
     text = difference(tmp_path, [launch(), launch()], [launch()])
     assert text == "the first capture has 2 operations, the other 1"
     text = difference(tmp_path, [launch()], [launch(), launch()])
     assert text == "the second capture has 2 operations, the other 1"
 
 
-def test_bytes_that_the_host_brings_must_be_the_same(tmp_path: Path) -> None:
+def test_different_uploads_are_a_suspicion(tmp_path: Path) -> None:
     one = record(tmp_path / "1.ncap", uploads=[b"answers of one"])
     two = record(tmp_path / "2.ncap", uploads=[b"answers of two"])
     found = first_difference(one, two)
@@ -73,12 +73,12 @@ def test_bytes_that_the_host_brings_must_be_the_same(tmp_path: Path) -> None:
     assert first_difference(one, same) is None
 
 
-def test_a_set_to_another_value_is_named(tmp_path: Path) -> None:
+def test_different_memset_value_is_named(tmp_path: Path) -> None:
     text = difference(tmp_path, [fill(0, Y, 1, 64)], [dataclasses.replace(fill(0, Y, 1, 64), value=2)])
     assert "value is 1 and 2" in text
 
 
-def test_other_work_is_told_before_other_bytes(tmp_path: Path) -> None:
+def test_different_work_precedes_different_bytes(tmp_path: Path) -> None:
     """Bytes that no kernel reads may differ; a grid may not."""
     bytes_only = launch(parameters=saxpy_parameters(X, Y, N, 3.0))
     one = record(tmp_path / "1.ncap", operations=[launch(), launch()])

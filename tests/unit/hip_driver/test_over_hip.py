@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 
 PROGRAM = Path(__file__).parent / "programs" / "over_hip.c"
 REAL = Path(sys.prefix) / "hip" / "usr" / "lib" / "x86_64-linux-gnu" / "libamdhip64.so.5"
-HOW = "`python build.py test` fetches Debian's libamdhip64"
+HOW = "`python build.py test --all` fetches Debian's libamdhip64"
 PARTS = [
     "devices",
     "contexts",
@@ -61,19 +61,19 @@ def run(bridge: Path, compile_c: Callable[..., Path]) -> Run:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_driver_function_does_in_hip_what_it_says(run: Run, bridge: Path, part: str) -> None:
+def test_driver_function_calls_its_hip_function(run: Run, bridge: Path, part: str) -> None:
     done = run(bridge.parent / "libamdhip64.so.5", part)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_all_that_a_replay_calls_is_there(bridge: Path) -> None:
+def test_bridge_exports_every_function_of_a_replay(bridge: Path) -> None:
     engine = (ROOT / "engine" / "replay" / "base" / "driver.h").read_text()
     needed = re.findall(r"\bX\((cu\w+)\)", engine)
     library = ctypes.CDLL(str(bridge))
     assert needed and [name for name in needed if not hasattr(library, name)] == []
 
 
-def test_without_a_library_the_first_call_says_so(run: Run) -> None:
+def test_missing_hip_library_is_reported_at_the_first_call(run: Run) -> None:
     done = run("/nowhere/libamdhip64.so.5")
     assert done.stdout == "cuInit 801\n"
     (line,) = done.stderr.splitlines()
@@ -83,7 +83,7 @@ def test_without_a_library_the_first_call_says_so(run: Run) -> None:
 
 
 @pytest.mark.skipif(not REAL.is_file(), reason=f"{REAL} is missing; {HOW}")
-def test_over_amds_own_library_the_answer_is_that_librarys(run: Run) -> None:
+def test_bridge_returns_the_results_of_amds_library(run: Run) -> None:
     """Which on a machine without an AMD GPU is an error."""
     asked = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).hipInit(0))"
     environment = {**os.environ, "LD_LIBRARY_PATH": str(REAL.parent)}

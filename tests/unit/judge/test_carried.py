@@ -118,7 +118,11 @@ def test_medians_and_words() -> None:
     rows = [(12.0 if i % 20 == 3 else 10.0, i % 20 == 3) for i in range(200)]
     found = first_use(rows)
     assert (found.one_use_us, found.repeated_us, found.remembered) == (12.0, 10.0, True)
-    assert "used once take 12 us" in found.text and "used again 10 us" in found.text and "20.0%" in found.text
+    assert (
+        "one-use inputs take 12 us" in found.text
+        and "repeated inputs 10 us" in found.text
+        and "20.0%" in found.text
+    )
 
 
 @pytest.mark.parametrize(

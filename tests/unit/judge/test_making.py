@@ -138,7 +138,7 @@ def test_what_comes_twice_is_made_again(kind: str) -> None:
         made = making.sets(["normal"] * 3, answers=True)
         assert len({making.inputs(number) for number in range(3)}) == 3
         assert len({each.answers["y"].tobytes() for each in made}) == 3
-        with pytest.raises(FaultError, match="x is the same for 16 seeds"):
+        with pytest.raises(FaultError, match="x is equal for 16 seeds"):
             making.sets(["normal"])
 
 

@@ -115,7 +115,7 @@ def test_softmax_and_layernorm_are_not_noted() -> None:
 def test_outputs_on_a_coarser_grid_are_noted(form: FloatFormat) -> None:
     x = RANDOM.uniform(1, 2, 5000)
     text = said(rounded(x, form).astype(np.float32), x)
-    assert "100% of the float32 outputs are numbers of" in text
+    assert "100% of the float32 outputs are exact" in text
 
 
 def test_expected_values_on_a_coarser_grid_are_not() -> None:
@@ -142,7 +142,7 @@ def test_lower_precision_than_a_half_promises() -> None:
 
 def test_float64_that_is_float32() -> None:
     a, b = operands()
-    assert "100% of the float64 outputs are numbers of float32" in said(a @ b, exact(a, b), "float64")
+    assert "100% of the float64 outputs are exact float32 values" in said(a @ b, exact(a, b), "float64")
     wide = a.astype(np.float64) @ b
     noisy = (a @ b).astype(np.float64) * (1 + 2.0**-40)
     assert "float64 output has the errors of float32" in said(noisy, wide, "float64")

@@ -225,15 +225,15 @@ def line_of(text: str) -> int:
 @pytest.mark.parametrize(
     ("problem", "words"),
     [
-        ("raise", "ValueError: the answer is unknown at {file}:{raise ValueError}; mend"),
+        ("raise", "ValueError: the answer is unknown at {file}:{raise ValueError}; fix"),
         ("exit", "it called exit() at {file}:{sys.exit(3)}"),
-        ("seedless", "x is the same for 16 seeds"),
-        ("new constant", "w is a constant, and yet it differs between two seeds"),
+        ("seedless", "x is equal for 16 seeds"),
+        ("new constant", "w is a constant but differs between two seeds"),
         ("dtype", "float64"),
         ("nan", "no finite number for y"),
         ("half", "values for signs that int32 cannot hold exactly"),
-        ("same", "expected() gives the same for all 16 input sets"),
-        ("shape", "y has shape [999]; the case says [1000]"),
+        ("same", "expected() returned the same result for all 16 input sets"),
+        ("shape", "y has shape [999], but the case declares [1000]"),
     ],
 )
 def test_a_problem_s_faults_are_told(problem: str, words: str) -> None:
@@ -305,9 +305,9 @@ def test_questions_out_of_turn() -> None:
         process.ask(Ask("plain", "test"))
         process.answer(Opened)
         for question, kind, words in (
-            (AskSecrets(1), Secrets, "there is no case 1"),
-            (AskChecked(0), Checked, "not asked for"),
-            (AskExpected(0), Expected, "not asked for|were asked for"),
+            (AskSecrets(1), Secrets, "no case 1"),
+            (AskChecked(0), Checked, "before its secret inputs"),
+            (AskExpected(0), Expected, "before its secret inputs"),
             (Ask("plain", "test"), Opened, "a problem is open"),
         ):
             process.ask(question)
@@ -316,7 +316,7 @@ def test_questions_out_of_turn() -> None:
         process.ask(AskSecrets(0))
         process.answer(Secrets)
         process.ask(AskSecrets(0))
-        with pytest.raises(UsageError, match="asked for before"):
+        with pytest.raises(UsageError, match="requested twice"):
             process.answer(Secrets)
 
 

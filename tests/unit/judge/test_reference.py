@@ -96,7 +96,7 @@ def test_whole_numbers_must_fit(values: list[float], dtype: DType, right: bool) 
 
 @pytest.mark.parametrize("values", [np.array([1j]), np.array(["a"]), np.array([None])])
 def test_what_is_no_number(values: np.ndarray) -> None:
-    with pytest.raises(FaultError, match="give real numbers"):
+    with pytest.raises(FaultError, match="return real numbers"):
         kept(values)
 
 

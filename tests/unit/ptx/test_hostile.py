@@ -8,7 +8,7 @@ from tests.unit.ptx.engine import Engine, PtxError
 
 
 @pytest.mark.parametrize(
-    ("instruction", "named"),
+    ("instruction", "expected"),
     [
         ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),
         ("frobnicate.u32 %r1, %r2;", "frobnicate.u32"),
@@ -18,8 +18,8 @@ from tests.unit.ptx.engine import Engine, PtxError
         ("selp.b32 %r1, %r1, %r2, %r1;", "%r1"),
     ],
 )
-def test_unsupported_text_is_refused_with_line(engine: Engine, instruction: str, named: str) -> None:
+def test_unsupported_text_is_refused_with_line(engine: Engine, instruction: str, expected: str) -> None:
     head = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n"
     with pytest.raises(PtxError, match="line 7") as caught:
         engine.load(f"{head}{instruction}\nret;\n}}\n")
-    assert named in str(caught.value)
+    assert expected in str(caught.value)

@@ -64,9 +64,9 @@ def test_arithmetic_is_correctly_rounded(engine: Engine, name: str, mode: str) -
     products = [form.rounded(x * y, mode, sign) for x, y, sign in zip(a, b, signs, strict=True)]
     assert not differing(got, products, a, b)
     got = apply(engine, f"fma.{mode}.{name} %d, %a, %b, %c;", register, *bits)
-    kept = [x * y != 0 or z != 0 for x, y, z in zip(a, b, c, strict=True)]
+    selected = [x * y != 0 or z != 0 for x, y, z in zip(a, b, c, strict=True)]
     fused = [form.rounded(x * y + z, mode, mode == "rm") for x, y, z in zip(a, b, c, strict=True)]
-    assert not differing(got[kept], [f for f, k in zip(fused, kept, strict=True) if k])
+    assert not differing(got[selected], [f for f, k in zip(fused, selected, strict=True) if k])
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16"])

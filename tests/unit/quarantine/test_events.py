@@ -46,5 +46,5 @@ def test_progress_and_the_end() -> None:
 def test_what_is_no_event(line: bytes) -> None:
     events = Events(None)
     events.handle(CONFINED)
-    with pytest.raises(LineError, match="a line is no event"):
+    with pytest.raises(LineError, match="malformed event"):
         events.handle(line)

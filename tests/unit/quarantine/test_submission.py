@@ -128,8 +128,8 @@ def _large(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("prepare", "why"),
     [
-        (_link_outside, "leaves it"),
-        (_link_to_a_folder, "leaves it"),
+        (_link_outside, "leads outside the submission"),
+        (_link_to_a_folder, "leads outside the submission"),
         (_link_to_itself, "cannot be read"),
         (_pipe, "neither a file nor a folder"),
         (_deep, "deep"),
@@ -148,10 +148,10 @@ def test_trees_that_cannot_be(folder: Path, monkeypatch: pytest.MonkeyPatch, pre
     ("arguments", "why"),
     [
         (("gone.py", None, None, "arguments"), "No such file"),
-        (("submission.py", "rust", None, "arguments"), "'rust' is not known; give python, cuda, ptx"),
-        (("submission.py", None, "a b", "arguments"), "'a b' is no name"),
-        (("submission.py", None, None, "guess"), "'guess' is not known"),
-        (("parts", "cuda", None, "arguments"), "which file of"),
+        (("submission.py", "rust", None, "arguments"), "unknown language 'rust'; give python, cuda, ptx"),
+        (("submission.py", None, "a b", "arguments"), "invalid entry 'a b'"),
+        (("submission.py", None, None, "guess"), "unknown convention 'guess'"),
+        (("parts", "cuda", None, "arguments"), "cannot tell which file of"),
     ],
 )
 def test_what_cannot_be_asked(folder: Path, arguments: tuple[str, str, str, str], why: str) -> None:
@@ -161,5 +161,7 @@ def test_what_cannot_be_asked(folder: Path, arguments: tuple[str, str, str, str]
 
 def test_a_suffix_that_tells_nothing(tmp_path: Path) -> None:
     (tmp_path / "x.txt").touch()
-    with pytest.raises(UsageError, match=r"not told by its suffix; name it \.py, \.cu, \.ptx"):
+    with pytest.raises(
+        UsageError, match=r"cannot tell the language of .*; use a suffix of \.py, \.cu, \.ptx"
+    ):
         submission_of(tmp_path / "x.txt", None, None, "arguments")

@@ -28,20 +28,20 @@ def test_resident_memory_is_read_from_proc() -> None:
     assert resident_bytes(1 << 30) == 0
 
 
-def test_what_is_too_much(tmp_path: Path) -> None:
+def test_watch_reports_exceeded_processes_and_memory(tmp_path: Path) -> None:
     ours = [os.getpid()]
     assert Watch(0, 1, tmp_path).look(ours) == ""
     assert "more than 1 processes" in Watch(0, 1, tmp_path).look(ours * 2)
     assert "are allowed" in Watch(1, 1, tmp_path).look(ours)
 
 
-def test_what_is_left_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watch_reports_low_disk_inodes_and_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watch = Watch(0, 1, tmp_path)
     total, available = machine_memory()
     assert 0 < available < total
     monkeypatch.setattr(Watch, "_free", lambda _: (1, 1 << 40))
-    assert "scratch folder had 0 MiB" in watch.look([])
+    assert "left 0 MiB and" in watch.look([])
     monkeypatch.setattr(Watch, "_free", lambda _: (1 << 60, 1))
-    assert "1 files left" in watch.look([])
+    assert "1 files on its scratch disk" in watch.look([])
     monkeypatch.setattr(module, "machine_memory", lambda: (1 << 36, 1 << 20))
-    assert "1 MiB of memory left" in watch.look([])
+    assert "left 1 MiB of the machine" in watch.look([])

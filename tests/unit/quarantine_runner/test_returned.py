@@ -84,8 +84,8 @@ def test_strides_of_extents_of_one() -> None:
 @pytest.mark.parametrize(
     ("returned", "why", "unreplayable"),
     [
-        (Y, "1 values were returned; return y, t, or None if they are written in place", False),
-        ((Y, T, T, T), "4 values were returned", False),
+        (Y, "the call returned 1 values; return y, t, or None after writing to the arguments", False),
+        ((Y, T, T, T), "the call returned 4 values", False),
         (
             (Tensor(0x9000, "torch.float16", (4, 2), (2, 1)), T),
             "y was returned as float16; the problem wants",
@@ -103,10 +103,14 @@ def test_strides_of_extents_of_one() -> None:
         ((Y, Array(0x900F, "|b1", (2, 2), (1, 2))), "y was returned in the memory of t", False),
         ((Tensor(0x101F, Y.dtype, (4, 2), (2, 1)), T), "y was returned in the memory of x", False),
         ((Tensor(0x2FF1, Y.dtype, (4, 2), (2, 1)), T), "y was returned in the memory of z", False),
-        ((Y, Array(0x3008, "<i4", (8,)), T), "z is changed in place, but other memory was returned", False),
+        (
+            (Y, Array(0x3008, "<i4", (8,)), T),
+            "z is updated in place, but the call returned other memory",
+            False,
+        ),
         ((Tensor(0x9000, Y.dtype, (4, 2), (2, 1), is_cuda=False), T), "y was returned in host memory", True),
         ((1.0, T), "y was returned in host memory, as float", True),
-        ((object(), T), "y was returned as object, which is no array", False),
+        ((object(), T), "y was returned as object; return an array", False),
     ],
 )
 def test_what_is_not(returned: object, why: str, unreplayable: bool) -> None:

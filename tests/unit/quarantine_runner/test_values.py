@@ -43,7 +43,7 @@ def test_a_half() -> None:
 
 
 def test_a_type_that_is_none() -> None:
-    with pytest.raises(SubmissionError, match="scalar s is of C type quad"):
+    with pytest.raises(SubmissionError, match="scalar s has the unknown C type quad"):
         c_value(Scalar("s", "quad", 1))
 
 

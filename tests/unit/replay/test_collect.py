@@ -195,7 +195,7 @@ def test_a_time_out_names_the_phase() -> None:
 
 
 def test_trouble_is_not_believed_even_after_a_result() -> None:
-    ended = Ended(-9, False, "a line is no event", "")
+    ended = Ended(-9, False, "a line is not a valid event", "")
     assert verdict(OPENED, READY, MEASURED, batch(), ended=ended)[0] == "error"
 
 

@@ -140,7 +140,7 @@ def edge(source: int, target: int) -> bytes:
 
 FILE = {
     "magic": Case("saxpy", header(magic=1), "not a capture"),
-    "recording": Case("saxpy", header(magic=RECORDING_MAGIC), "a recording that was not packed"),
+    "recording": Case("saxpy", header(magic=RECORDING_MAGIC), "a raw capture that was not packed"),
     "version": Case("saxpy", header(version=2), "version 2 of the format; this program reads 1"),
     "longer": Case("saxpy", header(file_bytes=LARGEST), "bytes long, but"),
     "blobs": Case("saxpy", header(blob_count=(1 << 24) + 1), "too many"),
@@ -211,7 +211,7 @@ SECTIONS = {
     "no data": Case("saxpy", without(Kind.DATA), "device 0: a text"),
 }
 ELEMENTS = {
-    "vendor": Case("saxpy", on(Kind.DEVICE, 0, "vendor", 3), "device 0: a vendor"),
+    "vendor": Case("saxpy", on(Kind.DEVICE, 0, "vendor", 3), "device 0: an unknown vendor"),
     "arena": Case("saxpy", on(Kind.DEVICE, 0, "arena_bytes", LARGEST), "device 0: an arena"),
     "text askew": Case("saxpy", on(Kind.DEVICE, 0, "name", 4, 8), "device 0: a text"),
     "text behind": Case("saxpy", on(Kind.DEVICE, 0, "name", 1 << 20, 8), "device 0: a text"),
@@ -225,24 +225,24 @@ ELEMENTS = {
         "device 0: a text",
     ),
     "meta": Case("saxpy", appended(Kind.META, META.struct.pack(0, 8, 1, 8)), "meta 2: a text"),
-    "stream kind": Case("saxpy", on(Kind.STREAM, 0, "kind", 4), "stream 0: a kind"),
-    "image format": Case("saxpy", on(Kind.IMAGE, 0, "format", 4), "image 0: a format"),
+    "stream kind": Case("saxpy", on(Kind.STREAM, 0, "kind", 4), "stream 0: an unknown kind"),
+    "image format": Case("saxpy", on(Kind.IMAGE, 0, "format", 4), "image 0: an unknown format"),
     "image empty": Case("saxpy", on(Kind.IMAGE, 0, "content", 0, 0), "image 0: no content"),
     "image size": Case("saxpy", shrunk(Kind.IMAGE, "content", -1), "image 0: a content"),
     "image hash": Case("saxpy", on(Kind.IMAGE, 0, "sha256", bytes(32)), "image 0: its bytes"),
     "image origin": Case("saxpy", on(Kind.IMAGE, 0, "origin", 8, LARGEST), "image 0: a text"),
     "module image": Case("saxpy", on(Kind.MODULE, 0, "image", 1), "module 0: no such image"),
-    "module kind": Case("saxpy", on(Kind.MODULE, 0, "kind", 0), "module 0: a kind"),
+    "module kind": Case("saxpy", on(Kind.MODULE, 0, "kind", 0), "module 0: an unknown kind"),
     "module options": Case("saxpy", on(Kind.MODULE, 0, "options", 0, 15), "module 0: an array"),
     "kernel module": Case("saxpy", on(Kind.KERNEL, 0, "module", NOTHING), "kernel 0: no such module"),
-    "kernel name": Case("saxpy", on(Kind.KERNEL, 0, "name", 0, 0), "kernel 0: no name"),
+    "kernel name": Case("saxpy", on(Kind.KERNEL, 0, "name", 0, 0), "kernel 0: an empty name"),
     "kernel name with NUL": Case(
         "saxpy",
         lambda a: (
             a.append(Kind.DATA, bytes(-len(a.table(Kind.DATA)) % 8) + b"sax\0y"),
             a.set(Kind.KERNEL, 0, "name", len(a.table(Kind.DATA)) - 5, 5),
         ),
-        "kernel 0: no name, or one with a NUL",
+        "kernel 0: an empty name, or a NUL",
     ),
     "kernel layout": Case("saxpy", on(Kind.KERNEL, 0, "layout", 0, 4), "kernel 0: an array"),
     "kernel layout too long": Case(
@@ -252,22 +252,28 @@ ELEMENTS = {
     ),
     "kernel settings": Case("saxpy", on(Kind.KERNEL, 0, "attributes", 8, 1 << 40), "kernel 0: an array"),
     "parameter passes": Case("saxpy", on(Kind.KERNEL, 0, "parameter_bytes", 27), "kernel 0: a parameter"),
-    "parameters": Case("saxpy", on(Kind.KERNEL, 0, "parameter_bytes", 65537), "kernel 0: more bytes"),
+    "parameters": Case(
+        "saxpy", on(Kind.KERNEL, 0, "parameter_bytes", 65537), "kernel 0: more than 65536 bytes"
+    ),
     "global module": Case("global", on(Kind.GLOBAL, 0, "module", 1), "global 0: no such module"),
-    "global name": Case("global", on(Kind.GLOBAL, 0, "name", 0, 0), "global 0: no name"),
-    "global empty": Case("global", on(Kind.GLOBAL, 0, "bytes", 0), "global 0: an address or a size"),
-    "global nowhere": Case("global", on(Kind.GLOBAL, 0, "address", 0), "global 0: an address or a size"),
-    "global wraps": Case("global", on(Kind.GLOBAL, 0, "address", LARGEST - 2), "global 0: an address"),
+    "global name": Case("global", on(Kind.GLOBAL, 0, "name", 0, 0), "global 0: an empty name"),
+    "global empty": Case("global", on(Kind.GLOBAL, 0, "bytes", 0), "global 0: an invalid address"),
+    "global nowhere": Case("global", on(Kind.GLOBAL, 0, "address", 0), "global 0: an invalid address"),
+    "global wraps": Case(
+        "global", on(Kind.GLOBAL, 0, "address", LARGEST - 2), "global 0: an invalid address"
+    ),
     "global content": Case("global", on(Kind.GLOBAL, 0, "bytes", 8), "global 0: a content"),
     "global blob": Case("global", on(Kind.GLOBAL, 0, "after", LARGEST, 4), "global 0: a content"),
-    "allocation flags": Case("saxpy", on(Kind.ALLOCATION, 0, "flags", 4), "allocation 0: flags"),
-    "allocation wraps": Case("saxpy", on(Kind.ALLOCATION, 1, "bytes", LARGEST), "allocation 1: an address"),
-    "allocation empty": Case("saxpy", on(Kind.ALLOCATION, 1, "bytes", 0), "allocation 1: an address"),
+    "allocation flags": Case("saxpy", on(Kind.ALLOCATION, 0, "flags", 4), "allocation 0: unknown flags"),
+    "allocation wraps": Case(
+        "saxpy", on(Kind.ALLOCATION, 1, "bytes", LARGEST), "allocation 1: an invalid address"
+    ),
+    "allocation empty": Case("saxpy", on(Kind.ALLOCATION, 1, "bytes", 0), "allocation 1: an invalid address"),
     "allocation call": Case("saxpy", on(Kind.ALLOCATION, 1, "call", 1, 1), "allocation 1: a text"),
     "refusal operation": Case("refused", on(Kind.REFUSAL, 0, "operation", 2), "refusal 0: no such operation"),
-    "refusal flags": Case("refused", on(Kind.REFUSAL, 0, "flags", 2), "refusal 0: flags"),
+    "refusal flags": Case("refused", on(Kind.REFUSAL, 0, "flags", 2), "refusal 0: unknown flags"),
     "refusal reason": Case("refused", on(Kind.REFUSAL, 0, "reason", 0, 1 << 63), "refusal 0: a text"),
-    "range role": Case("saxpy", on(Kind.RANGE, 1, "role", 0), "range 1: a role"),
+    "range role": Case("saxpy", on(Kind.RANGE, 1, "role", 0), "range 1: an unknown role"),
     "range shape": Case("saxpy", on(Kind.RANGE, 1, "shape", 0, 7), "range 1: an array"),
     "range outside": Case("saxpy", on(Kind.RANGE, 0, "bytes", 4097), "range 0: no allocation"),
     "range below": Case("saxpy", on(Kind.RANGE, 0, "address", ARENA - 1), "range 0: no allocation"),
@@ -307,23 +313,27 @@ MEMORY = {
 }
 LAUNCH = Kind.OPERATION
 OPERATIONS = {
-    "kind": Case("saxpy", lambda a: a.replace_table(LAUNCH, b"\x0a" + a.table(LAUNCH)[1:]), "0: a kind"),
-    "flags": Case("saxpy", on(LAUNCH, 0, "flags", 8), "operation 0: flags"),
-    "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: with its nodes' priorities"),
+    "kind": Case(
+        "saxpy", lambda a: a.replace_table(LAUNCH, b"\x0a" + a.table(LAUNCH)[1:]), "0: an unknown kind"
+    ),
+    "flags": Case("saxpy", on(LAUNCH, 0, "flags", 8), "operation 0: unknown flags"),
+    "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: with node priorities"),
     "step in a graph": Case("graph", operation(2, OperationKind.JOIN, graph=1, stream=NOTHING), "2: a step"),
     "node in no graph": Case("saxpy", operation(0, OperationKind.EMPTY), "operation 0: a node outside"),
     "graph": Case("graph", on(LAUNCH, 2, "graph", 6), "operation 2: no such graph"),
     "node on a stream": Case("graph", on(LAUNCH, 0, "stream", 0), "operation 0: a node on a stream"),
     "stream": Case("saxpy", on(LAUNCH, 0, "stream", 1), "operation 0: no such stream"),
     "step on all streams": Case("saxpy", on(LAUNCH, 0, "stream", NOTHING), "operation 0: no such stream"),
-    "switched off": Case("saxpy", on(LAUNCH, 0, "flags", 2), "operation 0: switched off"),
+    "switched off": Case("saxpy", on(LAUNCH, 0, "flags", 2), "operation 0: disabled"),
     "cooperative": Case("copies", on(LAUNCH, 0, "flags", 1), "operation 0: cooperative"),
     "kernel": Case("saxpy", on(LAUNCH, 0, "as.launch.kernel", 1), "operation 0: no such kernel"),
-    "grid": Case("saxpy", on(LAUNCH, 0, "as.launch.grid", 1, 0, 1), "operation 0: a grid"),
-    "high grid": Case("saxpy", on(LAUNCH, 0, "as.launch.grid", 1, 1, 65536), "operation 0: a grid"),
-    "block": Case("saxpy", on(LAUNCH, 0, "as.launch.block", 1025, 1, 1), "operation 0: a grid"),
-    "block's product": Case("saxpy", on(LAUNCH, 0, "as.launch.block", 1024, 1024, 4), "operation 0: a grid"),
-    "shared": Case("saxpy", on(LAUNCH, 0, "as.launch.shared_bytes", (1 << 20) + 1), "0: more shared memory"),
+    "grid": Case("saxpy", on(LAUNCH, 0, "as.launch.grid", 1, 0, 1), "operation 0: an invalid grid"),
+    "high grid": Case("saxpy", on(LAUNCH, 0, "as.launch.grid", 1, 1, 65536), "operation 0: an invalid grid"),
+    "block": Case("saxpy", on(LAUNCH, 0, "as.launch.block", 1025, 1, 1), "operation 0: an invalid grid"),
+    "block's product": Case(
+        "saxpy", on(LAUNCH, 0, "as.launch.block", 1024, 1024, 4), "operation 0: an invalid grid"
+    ),
+    "shared": Case("saxpy", on(LAUNCH, 0, "as.launch.shared_bytes", (1 << 20) + 1), "0: more than 1 MiB"),
     "parameters": Case("saxpy", on(LAUNCH, 0, "as.launch.parameters", 0, 8), "operation 0: fewer bytes"),
     "65,537 bytes of parameters": Case(
         "saxpy",
@@ -331,7 +341,7 @@ OPERATIONS = {
         "operation 0: fewer bytes of parameters than its kernel has, or more",
     ),
     "parameters behind": Case(
-        "saxpy", on(LAUNCH, 0, "as.launch.parameters", LARGEST - 7, 28), "0: parameters that are not"
+        "saxpy", on(LAUNCH, 0, "as.launch.parameters", LARGEST - 7, 28), "0: parameters outside"
     ),
     "attributes": Case("saxpy", on(LAUNCH, 0, "as.launch.attributes", 0, 71), "operation 0: attributes"),
     "65 attributes": Case(
@@ -374,7 +384,7 @@ OPERATIONS = {
     "relocation global": Case("global", on(Kind.RELOCATION, 0, "global", 1), "relocation 0: no such global"),
     "relocation offset": Case("global", on(Kind.RELOCATION, 0, "offset", 5), "relocation 0: its operation"),
     "relocation wraps": Case("global", on(Kind.RELOCATION, 0, "offset", LARGE - 6), "relocation 0: its op"),
-    "relocation delta": Case("global", on(Kind.RELOCATION, 0, "delta", 5), "relocation 0: into a smaller"),
+    "relocation delta": Case("global", on(Kind.RELOCATION, 0, "delta", 5), "relocation 0: an offset beyond"),
 }
 CASES = {
     f"{group}: {name}": case

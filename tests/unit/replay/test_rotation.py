@@ -117,4 +117,4 @@ def test_the_most_is_said(tmp_path: Path) -> None:
 
 def test_only_what_rotates_has_a_count(tmp_path: Path) -> None:
     (refused,) = replayed(add_one_capture(tmp_path / "x.ncap", n=4), cold="flush", rotating_count=3)
-    assert refused == {"status": OURS, "text": "a rotating count, and nothing that rotates"}
+    assert refused == {"status": OURS, "text": "a rotating count without NB_COLD_ROTATE"}

@@ -12,7 +12,7 @@ from benchguard.toolchain.errors import ShimError
 from benchguard.toolchain.paths import HIP_BRIDGE, HIP_SIM, SIM
 
 hip_only = pytest.mark.skipif(
-    not HIP_BRIDGE.is_file(), reason="no hip_runtime_api.h; `python build.py test` fetches Debian's"
+    not HIP_BRIDGE.is_file(), reason="no hip_runtime_api.h; `python build.py test --all` fetches Debian's"
 )
 
 

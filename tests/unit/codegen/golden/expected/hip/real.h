@@ -7,14 +7,14 @@
 #error "compile with -D__CUDA_API_VERSION_INTERNAL: without it cuda.h renames what it declares"
 #endif
 
-/* CUDA's functions are no exports here: those that hook/hip/driver implements stay inside. */
+/* This shim does not export CUDA's functions: hook/hip/driver implements some for the hooks. */
 #include <stdint.h>
 #include <stdlib.h>
 #pragma GCC visibility push(hidden)
 #include <cuda.h>
 #pragma GCC visibility pop
 
-/* What the header declares is what the shim exports: its functions keep default visibility. */
+/* The shim exports the header's functions: they keep default visibility. */
 #pragma GCC visibility push(default)
 #include <hip/hip_runtime_api.h>
 #if __has_include(<hip/hiprtc.h>)

@@ -29,11 +29,11 @@ enum {
     NB_SLOT_hipFreeArray = NB_SLOT_ABSENT,
     NB_SLOT_hiprtcGetErrorString = NB_SLOT_ABSENT,
 
-    /* CUDA's functions, said in the driver's own. */
+    /* CUDA's functions, implemented over this driver's. */
     NB_SLOT_cuInit = NB_SLOT_ABSENT + 1,
     NB_SLOT_cuMemAlloc_v2 = NB_SLOT_ABSENT + 2,
 
-    /* CUDA's functions that are not. */
+    /* CUDA's other functions. */
     NB_SLOT_cuDriverGetVersion = NB_SLOT_ABSENT,
     NB_SLOT_cuMemAlloc = NB_SLOT_ABSENT,
     NB_SLOT_cuMemOpen = NB_SLOT_ABSENT,

@@ -7,7 +7,7 @@
 #error "compile with -D__CUDA_API_VERSION_INTERNAL: without it cuda.h renames what it declares"
 #endif
 
-/* What the header declares is what the shim exports: its functions keep default visibility. */
+/* The shim exports the header's functions: they keep default visibility. */
 #pragma GCC visibility push(default)
 #include <cuda.h>
 #pragma GCC visibility pop
