@@ -13,7 +13,7 @@ from .conftest import STORE, Driver
 
 UNSUPPORTED, INVALIDATED, MERGE, UNMATCHED, UNJOINED = 900, 901, 902, 903, 904
 ISOLATION, IMPLICIT, CAPTURED_EVENT, WRONG_THREAD, ILLEGAL_STATE, INVALID_VALUE = 905, 906, 907, 908, 401, 1
-NONE, ACTIVE, SPOILED = 0, 1, 2
+NONE, ACTIVE, INVALID = 0, 1, 2
 LEGACY, PER_THREAD = None, ctypes.c_void_p(2)
 UPDATE = "cuStreamUpdateCaptureDependencies"
 
@@ -101,7 +101,7 @@ def test_unsafe_call_result_depends_on_capture_mode(
 
     refused = (capture_mode, thread_mode) in (REFUSED_OWN if own else REFUSED_ELSEWHERE)
     assert (call() if own else call_in_thread(driver, call)) == (UNSUPPORTED if refused else 0)
-    assert query_status(driver, stream) == (SPOILED if refused else ACTIVE)
+    assert query_status(driver, stream) == (INVALID if refused else ACTIVE)
     assert end_capture(driver, stream)[0] == (INVALIDATED if refused else 0)
 
 
@@ -171,7 +171,7 @@ def test_end_on_joined_stream_is_refused(driver: Driver) -> None:
     fork_stream(driver, main, side)
     code, graph = end_capture(driver, side)
     assert (code, graph.value) == (UNMATCHED, None)
-    assert [query_status(driver, stream) for stream in (main, side)] == [SPOILED, SPOILED]
+    assert [query_status(driver, stream) for stream in (main, side)] == [INVALID, INVALID]
     assert end_capture(driver, side)[0] == UNMATCHED
     assert [submit_work(driver, stream, memory) for stream in (main, side)] == [INVALIDATED, INVALIDATED]
     code, graph = end_capture(driver, main)
@@ -210,7 +210,7 @@ def test_end_with_unjoined_work_fails(
 def test_waiting_across_captures_invalidates_both(driver: Driver) -> None:
     one, other = begin_capture(driver), begin_capture(driver)
     assert fork_stream(driver, one, other) == MERGE
-    assert [query_status(driver, stream) for stream in (one, other)] == [SPOILED, SPOILED]
+    assert [query_status(driver, stream) for stream in (one, other)] == [INVALID, INVALID]
     assert [end_capture(driver, stream)[0] for stream in (one, other)] == [INVALIDATED, INVALIDATED]
 
 
@@ -237,7 +237,7 @@ def test_waiting_for_uncaptured_work_invalidates_capture(driver: Driver) -> None
     driver("cuEventRecord", event, outside)
     main = begin_capture(driver)
     assert driver.result("cuStreamWaitEvent", main, event, 0) == ISOLATION
-    assert query_status(driver, main) == SPOILED
+    assert query_status(driver, main) == INVALID
     assert submit_work(driver, main, memory) == INVALIDATED
     assert driver.result("cuEventRecord", event, main) == INVALIDATED
     assert driver.result("cuStreamWaitEvent", main, event, 0) == INVALIDATED
@@ -293,7 +293,7 @@ def test_legacy_stream_during_blocking_capture_is_refused(driver: Driver) -> Non
     assert driver.result("cuStreamQuery", PER_THREAD) == 0
     assert query_status(driver, stream) == ACTIVE, "a query does not invalidate the capture"
     assert driver.result("cuStreamGetFlags", LEGACY, out) == IMPLICIT
-    assert query_status(driver, stream) == SPOILED
+    assert query_status(driver, stream) == INVALID
     assert end_capture(driver, stream)[0] == INVALIDATED
     driver("cuStreamSynchronize", LEGACY)
 

@@ -69,23 +69,23 @@ def test_parameters_of_other_type_are_refused(graph: Graph) -> None:
     assert graph.driver.result("cuGraphExecNodeSetParams", executable, node, wrong) == INVALID_VALUE
 
 
-def spoil_first(node: Node) -> None:
+def dirty_first(node: Node) -> None:
     node.reserved0[0] = 1
 
 
-def spoil_member(node: Node) -> None:
+def dirty_member(node: Node) -> None:
     node.member[160] = 1
 
 
-def spoil_last(node: Node) -> None:
+def dirty_last(node: Node) -> None:
     node.reserved2 = 1
 
 
-@pytest.mark.parametrize("spoil", [spoil_first, spoil_member, spoil_last])
-def test_nonzero_unused_bytes_are_refused(graph: Graph, spoil: Callable[[Node], None]) -> None:
+@pytest.mark.parametrize("dirty", [dirty_first, dirty_member, dirty_last])
+def test_nonzero_unused_bytes_are_refused(graph: Graph, dirty: Callable[[Node], None]) -> None:
     parameters = Node.of(KERNEL, graph.store_parameters(1))
     assert graph.add_result(parameters) == 0
-    spoil(parameters)
+    dirty(parameters)
     assert graph.add_result(parameters) == INVALID_VALUE
 
 
@@ -96,7 +96,7 @@ def test_unsupported_node_types_are_refused(graph: Graph) -> None:
         assert graph.add_result(Node.of(unknown)) == INVALID_VALUE
 
 
-def test_memory_nodes_allocate_and_free(graph: Graph) -> None:
+def test_memcpy_and_memset_nodes_can_be_added_and_changed(graph: Graph) -> None:
     assert graph.add_result(Node.of(MEMCPY, MemcpyNode.of(graph))) == 0
     assert graph.add_result(Node.of(MEMCPY, MemcpyNode.of(graph, flags=1))) == INVALID_VALUE
     node = graph.add(Node.of(MEMSET, graph.memset_parameters(value=4)))

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Target: the size of an image, and the parameters of its kernels. */
-=======
 /* Target: the readers of an image's size and of kernel parameters. */
->>>>>>> main
 #include "core/image/code_object.h"
 #include "core/image/image.h"
 #include "core/image/layout.h"

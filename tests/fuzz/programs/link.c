@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-/* The linker of PTX texts: an input is linked alone, with itself and with a text of ours that defines and
- * uses what inputs may name. The result is a text that the parser accepts. */
-=======
 /* Target: the PTX linker. An input is linked alone, with itself, and with a text that defines and uses common
  * names. The parser must accept the product. */
->>>>>>> main
 #include <stdlib.h>
 #include <string.h>
 

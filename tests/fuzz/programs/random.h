@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Random numbers determined by a seed: splitmix64, for which any state is a good one. */
-=======
 /* splitmix64, a random generator for which every seed is valid. */
->>>>>>> main
 #ifndef NEUTRINO_FUZZ_RANDOM_H
 #define NEUTRINO_FUZZ_RANDOM_H
 

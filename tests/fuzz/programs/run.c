@@ -183,11 +183,7 @@ static unsigned place_and_run(struct ptx_module *module, struct random *random)
     return outcome;
 }
 
-<<<<<<< HEAD
-/* Discard the output of kernels. The stream's buffer is allocated before allocations are counted. */
-=======
 /* Discard the output of kernels, and allocate the stream's buffer before allocations are counted. */
->>>>>>> main
 __attribute__((constructor)) static void silence(void)
 {
     static char buffer[BUFSIZ];

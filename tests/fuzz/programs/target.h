@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* A target: the code that takes inputs. One target and the engine of inputs are linked to one program. */
-=======
 /* The interface of a target. Each target is linked with the input generator into one program. */
->>>>>>> main
 #ifndef NEUTRINO_FUZZ_TARGET_H
 #define NEUTRINO_FUZZ_TARGET_H
 

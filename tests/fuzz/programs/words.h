@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Words that compilers do not write and on which parsers fail. */
-=======
 /* Words and statements that compilers do not write and that parsers may mishandle. */
->>>>>>> main
 #ifndef NEUTRINO_FUZZ_WORDS_H
 #define NEUTRINO_FUZZ_WORDS_H
 

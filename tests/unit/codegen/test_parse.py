@@ -1,4 +1,4 @@
-"""What is read from CUDA's own headers, of every version on this machine."""
+"""Reading CUDA's own headers, of every version on this machine."""
 
 from __future__ import annotations
 
