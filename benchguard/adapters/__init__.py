@@ -1,6 +1,6 @@
-"""Problems as others write them: GPU MODE's tasks, KernelBench's files, pygpubench's test generators.
+"""Problems in other formats: GPU MODE's tasks, KernelBench's files, pygpubench's test generators.
 
-A task's own code is trusted: it runs in the judge's process, and in nothing that a submission can reach.
+A task's own code is trusted. It runs in the judge's process only, which submissions cannot reach.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ NAMES = ("auto", "problem", "gpumode", "kernelbench", "pygpubench")
 
 
 def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}) -> Suite:
-    """Open a problem. `auto` tells by what is there; a pygpubench test has to be asked for.
+    """Open a problem. `auto` detects the format, except pygpubench, which must be named.
 
     problem      PATH[:CLASS], a Python file with a benchguard.Problem
     gpumode      a folder with task.yml
     kernelbench  a Python file with Model, get_inputs and get_init_inputs
     pygpubench   PATH:FUNCTION or MODULE.FUNCTION, a test generator
 
-    Raises ProblemError for what is wrong in the files, UsageError for what was asked.
+    Raises ProblemError for mistakes in the files, UsageError for invalid arguments.
     """
     if adapter not in NAMES:
-        raise UsageError(f"there is no adapter {adapter!r}; give {', '.join(NAMES)}")
+        raise UsageError(f"unknown adapter {adapter!r}; give {', '.join(NAMES)}")
     chosen = adapter_of(spec) if adapter == "auto" else adapter
     if chosen == "problem":
         return problems.load(spec, "problem", options)
-    module = import_module(f".{chosen}", __name__)  # late: each brings what it needs, YAML or torch
+    module = import_module(f".{chosen}", __name__)  # imported here, because adapters import YAML or torch
     suite: Suite = module.load(spec, options)
     return suite

@@ -1,4 +1,4 @@
-"""Whose problem a path is, by what is there. Nothing of it runs."""
+"""Detect the format of a problem from its files, without running them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def adapter_of(spec: str) -> str:
 
 
 def _defined_in(path: Path) -> set[str]:
-    """Names of functions and classes at the top of a file; none if it cannot be parsed."""
+    """Names of a file's top-level functions and classes; empty if the file cannot be parsed."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):

@@ -4,8 +4,8 @@ task.yml names the files that lie beside each other when the task runs, and the 
 benchmark. reference.py has generate_input(**arguments), ref_kernel(data) and check_implementation(data, output). The
 submission is a function custom_kernel(data).
 
-Every test and every benchmark is a case, test.0, test.1, ..., benchmark.0, ...; their seeds are in a file that
-everyone can read, so `seed` is a secret one instead. Whether an output is right check_implementation decides alone.
+Each test and each benchmark is a case: test.0, test.1, ..., benchmark.0, ... Their seeds are public, so `seed` is
+replaced by a secret one. Only check_implementation decides whether an output is right.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from .modules import TaskModules
 from .options import known, one_of
 
 OPTIONS = {"device": "auto", "cases": "all", "distributions": distributions.OWN}
-"""Where the task's code runs; all, tests or benchmarks; names of benchguard.problem.distributions, with commas
-between them: the first for inputs as the task draws them, others for as many variants. A task's inputs may have to be
-of a kind (sorted, symmetric) that no variant keeps, so there are none unless they are asked for."""
+"""Options: the device of the task's code; all, tests or benchmarks; and distributions of benchguard.problem, separated
+by commas, of which the first stands for the task's own inputs. The default has no others, because they may break
+properties that a task needs (sorted, symmetric)."""
 
 ENTRY = "custom_kernel"
 _SUBMISSION = "@SUBMISSION@"
@@ -40,7 +40,7 @@ _KINDS = {"tests": "test", "benchmarks": "benchmark"}
 
 @dataclass(frozen=True)
 class TaskFile:
-    """task.yml. `files` by module name; `arguments` by kind ("tests", "benchmarks"), each a case."""
+    """task.yml: `files` by module name; `arguments` of each case by kind ("tests", "benchmarks")."""
 
     path: Path
     files: dict[str, Path]
@@ -65,12 +65,12 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
         for number, arguments in enumerate(file.arguments[kind])
     )
     if not cases:
-        raise ProblemError(f"{file.path}: there are no {'cases' if kinds == 'all' else kinds}; give one")
+        raise ProblemError(f"{file.path}: no {'cases' if kinds == 'all' else kinds}; add one")
     return Suite(file.path.parent.name, cases, cases[0].convention, ENTRY)
 
 
 def read_task(path: Path) -> TaskFile:
-    """Raises UsageError if there is none, ProblemError for what is no task."""
+    """Raises UsageError if the file is missing, ProblemError if it is not a task."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -78,7 +78,7 @@ def read_task(path: Path) -> TaskFile:
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ProblemError(f"{path}: is no YAML: {one_line(str(error))}") from error
+        raise ProblemError(f"{path}: invalid YAML: {one_line(str(error))}") from error
     if not isinstance(document, dict):
         raise ProblemError(f"{path}: holds no mapping; it needs files, tests and benchmarks")
     return TaskFile(
@@ -89,12 +89,12 @@ def read_task(path: Path) -> TaskFile:
 
 
 def spec_text(arguments: Mapping[str, Any]) -> str:
-    """As kernelbot writes a case on a line."""
+    """A case's arguments on one line, as kernelbot writes them."""
     return "; ".join(f"{name}: {value}" for name, value in arguments.items())
 
 
 def _files_of(path: Path, listed: object) -> dict[str, Path]:
-    """Modules alone. A file that is missing is an error only if something imports it."""
+    """Python files by module name. A missing file is an error only if it is imported."""
     found = {}
     for each in listed if isinstance(listed, list) else []:
         name, source = (
@@ -108,7 +108,7 @@ def _files_of(path: Path, listed: object) -> dict[str, Path]:
     if "reference" not in found and beside.is_file():
         found["reference"] = beside
     if "reference" not in found:
-        raise ProblemError(f"{path}: its files have no reference.py; name one")
+        raise ProblemError(f"{path}: files has no reference.py; add it")
     return found
 
 
@@ -117,7 +117,9 @@ def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any]
         isinstance(each, dict) and all(isinstance(name, str) for name in each) for each in listed
     )
     if not good:
-        raise ProblemError(f"{path}: {kind} is no list of arguments by name, {{size: 128, seed: 1}}")
+        raise ProblemError(
+            f"{path}: {kind} must be a list of arguments by name, such as {{size: 128, seed: 1}}"
+        )
     assert isinstance(listed, list)
     return tuple(dict(each) for each in listed)
 

@@ -23,7 +23,7 @@ from .values import argument_of, described, same_memory, tolerance_of
 
 @dataclass(frozen=True)
 class Task:
-    """reference.py, imported. `device` is torch's name of where it runs."""
+    """The imported reference.py. `device` is torch's name of the device on which it runs."""
 
     path: Path
     modules: TaskModules
@@ -33,7 +33,7 @@ class Task:
     check: Callable[..., Any]
 
     def call(self, function: Callable[..., Any], *values: Any, **named: Any) -> Any:
-        """Raises ProblemError for whatever it raises."""
+        """Call a function of the task. Its exceptions become ProblemError."""
         name = getattr(function, "__name__", "it")
         with self.modules.active(), running_on(self.device), blaming(self.path, name):
             return function(*values, **named)
@@ -41,10 +41,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Template:
-    """How `data` is made of values, and `output` of outputs.
+    """The structure of `data` and of `output`.
 
-    `names` has an argument for each value of `data`, in their order; `bare`: data is that value and no tuple.
-    `results` are what the reference returns, in its order; `single`: it returns one, in no tuple.
+    `names` has an argument for each value of `data`, in order; `bare`: data is a single value instead of a tuple.
+    `results` are the values that the reference returns, in order; `single`: it returns one value instead of a tuple.
     """
 
     arguments: tuple[Argument, ...]
@@ -62,7 +62,7 @@ class Template:
 
 
 class GpuModeCase:
-    """suite.TestCase. It is drawn once with the seed of the file, to see what it is made of."""
+    """A suite.TestCase. Its inputs are drawn once with the file's seed, to find their structure."""
 
     own_verdict = True
 
@@ -79,7 +79,7 @@ class GpuModeCase:
 
     @cached_property
     def tolerances(self) -> Mapping[str, Tolerance]:
-        """The dtypes' own, which nothing is decided by."""
+        """The dtypes' defaults. They decide nothing, because check_implementation does."""
         return {each.name: tolerance_of(None, each.name, each.dtype) for each in self.spec.checked}
 
     @property
@@ -123,7 +123,7 @@ class GpuModeCase:
         return _reason(self.task.call(self.task.check, self._data(self._values(inputs)), output))
 
     def _drawn(self, secret: int | None) -> tuple[list[Any], bool]:
-        """The values of data, and whether it is one value alone."""
+        """The values of data, and whether data is a single value."""
         given = dict(self.given)
         if secret is not None and "seed" in given:
             given["seed"] = int(generator(secret, "seed").integers(1 << 31))
@@ -132,7 +132,7 @@ class GpuModeCase:
         return (list(data), False) if isinstance(data, (tuple, list)) else ([data], True)
 
     def _values(self, inputs: Mapping[str, Array]) -> list[Any]:
-        """Copies of what is read, numbers, and memory for what data has of outputs."""
+        """Values for data: copies of inputs, numbers, and memory for outputs."""
         arguments = {each.name: each for each in self._template.arguments}
         return [self._value(arguments[name], inputs) for name in self._template.names]
 
@@ -174,7 +174,7 @@ class GpuModeCase:
         return Template(tuple(arguments), names, bare, results, first.single, tuple(described(values)))
 
     def _check(self, roles: Sequence[Role], run: _Run) -> None:
-        """Raises ProblemError for what no convention has."""
+        """The structure of a task. Raises ProblemError if no convention fits."""
         outputs = [place for place, role in enumerate(roles) if role == "output"]
         if not run.results:
             raise ProblemError(
@@ -192,7 +192,7 @@ class GpuModeCase:
             )
 
     def _run(self, values: Sequence[Any], bare: bool) -> _Run:
-        """The reference on copies of values."""
+        """Call the reference on copies of the values."""
         copies = [each.clone() if is_torch(each) else each for each in values]
         returned = self.task.call(self.task.reference, copies[0] if bare else tuple(copies))
         if returned is None:
@@ -219,7 +219,7 @@ class GpuModeCase:
 
 @dataclass(frozen=True)
 class _Run:
-    """What a reference made. `places`: which value of data each result is; None: memory of its own."""
+    """Results of the reference. `places`: the place in data of each result; None: separate memory."""
 
     results: list[Any]
     places: tuple[int | None, ...]
@@ -240,14 +240,14 @@ def _bytes(tensor: Any) -> bytes:
 
 
 def _other(tensor: Any) -> Any:
-    """Other values, which show in what is computed from them."""
+    """A tensor of other values, to find out which results depend on it."""
     if tensor.is_floating_point():
         return torch_module().full(tensor.shape, float("nan"), device=tensor.device).to(tensor.dtype)
     return tensor.logical_not() if tensor.dtype == torch_module().bool else tensor ^ 1
 
 
 def _reason(said: Any) -> str | None:
-    """check_implementation gives whether it is good, that with words, or words alone, which are none if it is."""
+    """The reason for rejection in a result of check_implementation: a bool, (bool, text), or text, empty if right."""
     words: object = ""
     good = said
     if isinstance(said, tuple) and len(said) == 2:

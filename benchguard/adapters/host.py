@@ -1,7 +1,7 @@
-"""Tasks are written for a GPU: torch.rand(..., device="cuda"). Where the judge has none, "cuda" is the CPU.
+"""Run tasks written for a GPU, torch.rand(..., device="cuda"), on the CPU if the judge has no GPU.
 
-Numbers are then another generator's than on a GPU. That is no harm: seeds are secret, and the reference is computed
-from the numbers that the submission gets.
+The CPU's generator gives other numbers than a GPU's. That is harmless: seeds are secret, and the reference is computed
+from the same numbers that the submission gets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..errors import UsageError
 
 
 def device_for(wanted: str) -> str:
-    """torch's name of where a task's own code runs. Raises UsageError."""
+    """torch's name of the device for a task's own code. Raises UsageError."""
     if wanted not in ("auto", "cpu", "cuda"):
         raise UsageError(f"device cannot be {wanted!r}; give auto, cpu or cuda")
     available = wanted != "cpu" and bool(torch_module().cuda.is_available())
@@ -25,7 +25,7 @@ def device_for(wanted: str) -> str:
 
 
 def torch_module() -> Any:
-    """Raises UsageError where it is not installed."""
+    """The torch module. Raises UsageError if torch is not installed."""
     try:
         return importlib.import_module("torch")
     except ImportError as error:
@@ -34,7 +34,7 @@ def torch_module() -> Any:
 
 @contextmanager
 def running_on(device: str) -> Iterator[None]:
-    """A task's code, without gradients; on "cpu" it may go on saying "cuda"."""
+    """A context for a task's code, without gradients. With "cpu", its uses of "cuda" mean the CPU."""
     torch = torch_module()
     with torch.no_grad():
         if device != "cpu":
@@ -51,7 +51,7 @@ def running_on(device: str) -> Iterator[None]:
 
 
 def _on_host(torch: Any) -> Any:
-    """A mode in which every function of torch that is told "cuda" is told "cpu"."""
+    """A torch function mode that replaces the device "cuda" by "cpu" in all calls."""
 
     def is_gpu(value: object) -> bool:
         if isinstance(value, torch.device):

@@ -60,7 +60,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
         )
     path = Path(spec)
     if not path.is_file():
-        raise UsageError(f"there is no problem {spec}; give the path of KernelBench's Python file")
+        raise UsageError(f"no such problem: {spec}; give the path of KernelBench's Python file")
     case = KernelBenchCase(
         opened(path.resolve(), device_for(chosen["device"]), precision), weights == "given", names
     )
@@ -76,14 +76,14 @@ class KernelBenchProblem:
     get_inputs: Callable[[], Any]
     init: tuple[Any, ...]
     model: Any
-    """Model(*init), under KernelBench's seed."""
+    """Construct Model(*init) with KernelBench's seed."""
 
     def call(self, doing: str, function: Callable[..., Any], *values: Any) -> Any:
         with self.modules.active(), running_on(self.device), blaming(self.path, doing):
             return function(*values)
 
     def cast(self, value: Any) -> Any:
-        """Floats in the precision that is asked for, on the device."""
+        """Move a tensor to the device, and convert floats to the chosen precision."""
         if not is_torch(value):
             return value
         dtype = getattr(torch_module(), self.precision) if value.is_floating_point() else value.dtype
@@ -91,7 +91,7 @@ class KernelBenchProblem:
 
 
 class KernelBenchCase:
-    """suite.TestCase: the one case of a file."""
+    """A suite.TestCase: the only case of a file."""
 
     name = "forward"
     own_verdict = False
@@ -171,18 +171,18 @@ class KernelBenchCase:
 
     @cached_property
     def _state(self) -> dict[str, Any]:
-        """By the names that the runner knows them by; empty unless weights are given."""
+        """Weights by the runner's names for them; empty unless weights=given."""
         if not self.weights_given:
             return {}
         state = self.problem.model.state_dict()
         found = {re.sub(r"\W", "_", name): each.detach() for name, each in state.items() if each.numel()}
         if len(found) < sum(bool(each.numel()) for each in state.values()):
-            raise ProblemError(f"{self.where}: two parameters of Model differ in dots and underscores alone")
+            raise ProblemError(f"{self.where}: two parameters of Model differ only in dots and underscores")
         return found
 
     @cached_property
     def _wide(self) -> bool:
-        """Whether the model runs in float64: one that makes float32 tensors on its way does not."""
+        """Whether the model runs in float64. A model that creates float32 tensors does not."""
         try:
             self._forward([self._copy(each) for each in self._values], wide=True)
         except ProblemError:
@@ -190,7 +190,7 @@ class KernelBenchCase:
         return True
 
     def _forward(self, values: list[Any], wide: bool) -> Any:
-        """A copy of the model is called, since one in training mode changes its own buffers."""
+        """Call a copy of the model, because a model in training mode changes its buffers."""
         model = copy.deepcopy(self.problem.model)
         if wide:
             model = model.double()

@@ -1,6 +1,6 @@
-"""Files of a task that import each other by bare names, as they lie beside each other where they usually run.
+"""Import a task's files, which import each other by bare names.
 
-Two tasks both have a module `utils`, so such names are there only while a task's own code runs.
+Several tasks have a module `utils`, so these names are in sys.modules only while the task's own code runs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from types import ModuleType
 from ..problem.errors import blaming
 
 SUBMISSION = "submission"
-"""Never imported by a judge, whatever a task says."""
+"""Modules that a judge never imports."""
 
 _NOT_A_TASKS = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "triton", "benchguard"}
 
 
 class TaskModules:
-    """`files` by module name. `aliases` are modules that a task may import by another's name, if that is missing."""
+    """`files` by module name. `aliases` map missing modules to replacements."""
 
     def __init__(self, files: Mapping[str, Path], aliases: Mapping[str, ModuleType] = {}) -> None:
         self.files = {name: path for name, path in files.items() if name not in _NOT_A_TASKS}
@@ -47,7 +47,7 @@ class TaskModules:
             sys.modules.update(hidden)
 
     def load(self, name: str) -> ModuleType:
-        """Raises ProblemError for whatever its import raises."""
+        """Import a module. Exceptions of the import become ProblemError."""
         with self.active(), blaming(self.files[name], "importing it"):
             return importlib.import_module(name)
 
@@ -61,11 +61,13 @@ class _Finder:
     ) -> ModuleSpec | None:
         del path, target
         if name == SUBMISSION:
-            raise ImportError("a judge imports no submission; take this import out of the task's own code")
+            raise ImportError(
+                "a judge does not import submissions; remove this import from the task's own code"
+            )
         return spec_from_file_location(name, self._files[name]) if name in self._files else None
 
 
 def siblings(file: Path) -> dict[str, Path]:
-    """The Python files of a file's folder, by module name."""
+    """The Python files in a file's folder, by module name."""
     found = {each.stem: each for each in sorted(file.parent.glob("*.py")) if each.stem.isidentifier()}
     return {**found, file.stem: file}

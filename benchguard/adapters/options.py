@@ -1,4 +1,4 @@
-"""--adapter-option NAME=VALUE."""
+"""Parse --adapter-option NAME=VALUE."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ..errors import UsageError
 
 
 def known(options: Mapping[str, str], names: Mapping[str, str], adapter: str) -> dict[str, str]:
-    """`names` with their defaults. Raises UsageError for any other."""
+    """Options with defaults from `names`. Raises UsageError for unknown names."""
     for name in options:
         if name not in names:
-            raise UsageError(f"the adapter {adapter} has no option {name!r}; there are {', '.join(names)}")
+            raise UsageError(f"the adapter {adapter} has no option {name!r}; options are {', '.join(names)}")
     return {**names, **options}
 
 

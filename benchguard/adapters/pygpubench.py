@@ -45,7 +45,9 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     try:
         arguments = json.loads(chosen["arguments"])
     except ValueError as error:
-        raise UsageError(f'arguments are no JSON ({error}); give an object, {{"size": 1024}}') from error
+        raise UsageError(
+            f'arguments are not valid JSON ({error}); give an object, {{"size": 1024}}'
+        ) from error
     if not isinstance(arguments, dict) or "seed" in arguments:
         raise UsageError('arguments have to be a JSON object without seed, which is secret: {"size": 1024}')
     path, name = function_of(spec)
@@ -69,7 +71,7 @@ def function_of(spec: str) -> tuple[Path, str]:
         place = found.origin if found is not None and found.origin else ""
     path = Path(place or spec)
     if not name.isidentifier() or not path.is_file() or path.suffix != ".py":
-        raise UsageError(f"there is no test generator {spec}; give PATH:FUNCTION, or MODULE.FUNCTION")
+        raise UsageError(f"no such test generator: {spec}; give PATH:FUNCTION, or MODULE.FUNCTION")
     return path.resolve(), name
 
 
@@ -85,19 +87,19 @@ class PygpubenchTest:
 @dataclass(frozen=True)
 class Made:
     values: list[Any]
-    """The output, then inputs."""
+    """Argument names: the output, then the inputs."""
     expected: Any
     tolerance: Tolerance
 
 
 class _Inputs(dict[str, Array]):
-    """What a test case is made with its inputs: its generator computes both at once."""
+    """Inputs and expected outputs of a test case, which its generator computes together."""
 
     expected: Any
 
 
 class PygpubenchCase:
-    """suite.TestCase: the one case that a generator makes of its arguments."""
+    """A suite.TestCase: the only case that a generator makes from its arguments."""
 
     own_verdict = False
     distributions: tuple[str, ...] = ("own",)
@@ -141,7 +143,7 @@ class PygpubenchCase:
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         if not isinstance(inputs, _Inputs):
-            raise ProblemError(f"{self.where}: a generator expects something of its own inputs alone")
+            raise ProblemError(f"{self.where}: a generator has expected outputs for its own inputs only")
         return {"output": inputs.expected}
 
     def verify(
@@ -175,17 +177,17 @@ class PygpubenchCase:
         whole = given if isinstance(given, (tuple, list)) else (given,)
         if len(whole) not in (1, 3) or not is_array(whole[0]):
             raise ProblemError(
-                f"{self.where}: what is expected has to be a tensor, or (tensor, rtol, atol); this has {len(whole)}"
+                f"{self.where}: the expected value must be a tensor or (tensor, rtol, atol); it has {len(whole)} items"
             )
         if len(whole) == 1:
             return whole[0], EXACT
         try:
             return whole[0], Tolerance(atol=float(whole[2]), rtol=float(whole[1]))
         except (TypeError, ValueError):
-            raise ProblemError(f"{self.where}: the tolerances {whole[1:]!r} are no numbers") from None
+            raise ProblemError(f"{self.where}: the tolerances {whole[1:]!r} are not numbers") from None
 
 
 def _aliases() -> dict[str, ModuleType]:
-    """A test's file may import pygpubench, for its main part; where that is missing, this package has its names."""
+    """Let a test's file import pygpubench for its main part; if that is missing, this package replaces it."""
     missing = importlib.util.find_spec("pygpubench") is None
     return {"pygpubench": importlib.import_module("benchguard")} if missing else {}

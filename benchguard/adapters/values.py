@@ -1,4 +1,4 @@
-"""A task's values, numbers and tensors, as arguments of a case."""
+"""Convert a task's values, numbers and tensors, to arguments of a case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INT_MAX = 2**31 - 1
 
 
 def argument_of(name: str, value: Any, role: Role, where: str) -> Argument:
-    """Raises ProblemError for what can be given to no kernel."""
+    """The value as an argument. Raises ProblemError for values that no kernel takes."""
     if is_array(value):
         try:
             dtype = dtype_of(value)
@@ -28,21 +28,21 @@ def argument_of(name: str, value: Any, role: Role, where: str) -> Argument:
         return Scalar(name, "bool", int(value))
     if isinstance(value, int):
         if not -(2**63) <= value < 2**63:
-            raise ProblemError(f"{where}: {name} is {value}, which no 64 bits hold")
+            raise ProblemError(f"{where}: {name} is {value}, which does not fit in 64 bits")
         return Scalar(name, "int" if -_INT_MAX <= value <= _INT_MAX else "int64_t", value)
     if isinstance(value, float):
         return Scalar(name, "double", value)
     raise ProblemError(
-        f"{where}: {name} is a {type(value).__name__}; a case that can be graded has tensors and numbers alone, side "
-        "by side in one tuple or list"
+        f"{where}: {name} is a {type(value).__name__}; a gradable case has only tensors and numbers, in one flat "
+        "tuple or list"
     )
 
 
 def described(values: Sequence[Any]) -> list[str]:
-    """What has to be the same for every seed."""
+    """The properties of values that must not depend on the seed."""
     return [f"{dtype_of(each)}{list(shape_of(each))}" if is_array(each) else repr(each) for each in values]
 
 
 def same_memory(one: Array, other: Array) -> bool:
-    """Of tensors: whether they begin at one address."""
+    """Whether two tensors begin at the same address."""
     return bool(one.numel() and one.data_ptr() == other.data_ptr() and one.shape == other.shape)

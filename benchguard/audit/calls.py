@@ -1,4 +1,4 @@
-"""Calls that the log's readers must know by name, of either vendor."""
+"""Driver calls, of both vendors, that the interpreter of a log handles by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNLOADS = frozenset(
         "hipModuleUnload",
     }
 )
-"""Code goes, and its image with it: the first argument is the handle that the image was stored for."""
+"""Calls that unload code and its image. The first argument is the handle that the image was stored for."""
 
 EXPORT_TABLES = frozenset({"cuGetExportTable"})
-"""Functions are handed out that have no name. HIP has no such call."""
+"""Calls that return functions without a name. HIP has no such call."""

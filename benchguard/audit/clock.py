@@ -1,22 +1,22 @@
-"""Counter ticks to nanoseconds, by the clock pairs that a process wrote."""
+"""Convert counter ticks to nanoseconds, with the clock pairs that a process wrote."""
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
 
-# A pair that makes the counter run at a rate no processor has is not believed.
+# Pairs that imply an impossible counter rate are ignored.
 _SLOWEST_HZ = 1e6
 _FASTEST_HZ = 1e11
 
 
 class Clock:
-    """Piecewise linear between pairs; beyond the last, at the rate of the last two."""
+    """Interpolates linearly between pairs; beyond the last pair, extrapolates from the last two."""
 
     def __init__(self) -> None:
         self._pairs: list[tuple[int, int]] = []
 
     def add(self, ticks: int, nanoseconds: int) -> None:
-        """One reading of both clocks. Pairs that contradict the ones before are left out."""
+        """Add a reading of both clocks. Pairs that contradict earlier ones are ignored."""
         position = bisect_right(self._pairs, (ticks, nanoseconds))
         for other in self._pairs[max(0, position - 1) : position + 1]:
             if not _plausible(other, (ticks, nanoseconds)):
@@ -24,7 +24,7 @@ class Clock:
         insort(self._pairs, (ticks, nanoseconds))
 
     def nanoseconds(self, ticks: int) -> int:
-        """CLOCK_MONOTONIC at that tick; 0 without any pair."""
+        """CLOCK_MONOTONIC at a tick; 0 without pairs."""
         pairs = self._pairs
         if len(pairs) < 2:
             return pairs[0][1] if pairs else 0

@@ -1,4 +1,4 @@
-"""Ring bytes to records. The bytes are a hostile process's: every length is checked before it is used."""
+"""Decode the bytes of a trace ring. A hostile process may have written them, so each length is checked before use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORD = Struct("<Q")
 
 
 class CorruptRingError(Exception):
-    """A ring holds what no shim writes. The message says what; nothing after it is read."""
+    """A trace ring holds bytes that no shim writes. The rest of the ring is not read."""
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -261,7 +261,7 @@ _DECODERS: dict[int, _Decoder] = {
 
 
 def decode(data: bytes, slot_count: int) -> tuple[list[Record], str | None]:
-    """Every record of a chunk that begins and ends at a record, and what is wrong with the rest, if anything."""
+    """The records of a chunk, which begins and ends at a record, and the reason why the rest is invalid, if it is."""
     records: list[Record] = []
     unpack, header_size = layout.RECORD.unpack_from, layout.RECORD.size
     at, total = 0, len(data)

@@ -1,7 +1,7 @@
-"""C++ names as people read them.
+"""Demangle C++ names.
 
-Kernel names are a hostile process's to choose, and demanglers are C code with a history of crashes on crafted
-names. So the demangler runs in a process of its own; if it dies or stalls, names stay as they are.
+A hostile process chooses kernel names, and demanglers are C code with a history of crashes on crafted names. The
+demangler therefore runs in a separate process; if that crashes or hangs, names stay mangled.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import msgspec
 
 ANSWER_SECONDS = 5.0
 NAME_MAX = 8192
-# Substitutions let a name of 240 bytes stand for 285 MB; a longer result is not used, nor made for long.
+# With substitutions a name of 240 bytes can expand to 285 MB. Longer results are dropped, and making them times out.
 DEMANGLED_MAX = 32768
 MEMORY_BYTES = 1 << 30
 
 
 class Demangler:
-    """Starts its process at the first mangled name. close() ends it."""
+    """Starts the worker process at the first mangled name. Call close() at the end."""
 
     def __init__(self) -> None:
         self._known: dict[str, str | None] = {}
@@ -41,7 +41,7 @@ class Demangler:
 
     @property
     def process(self) -> int | None:
-        """The number of its process, while there is one."""
+        """The worker's process number, while it runs."""
         worker = self._worker
         return worker.pid if worker is not None else None
 
@@ -71,15 +71,15 @@ class Demangler:
 
 
 def readable_names(names: Iterable[str]) -> dict[str, str]:
-    """Each name as a person reads it: demangled if it is mangled and the demangler knows it."""
+    """The names, demangled if they are mangled and the demangler knows them."""
     with closing(Demangler()) as demangler:
         return {name: demangler.demangle(name) or name for name in names}
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """The worker: one name a line in, its demangled form or null a line out."""
+    """The worker: reads one name per line, and writes its demangled form or null."""
     try:
-        import cxxfilt  # noqa: PLC0415 - fails where there is no libstdc++; only the worker needs it
+        import cxxfilt  # noqa: PLC0415 - only the worker needs it, and it fails without libstdc++
     except (ImportError, OSError):
         cxxfilt = None
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))

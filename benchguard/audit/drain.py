@@ -1,4 +1,4 @@
-"""Bytes out of the rings, quickly: one copy a ring a pass, nothing decoded here."""
+"""Copy bytes out of the trace rings: one copy per ring and pass. Decoding happens later, in another thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BACKLOG_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class Identity:
-    """Who says it writes to a ring. `tsc` and `nanoseconds` are the clock pair of its attaching."""
+    """The thread that claims a ring. `tsc` and `nanoseconds` are the clock pair from when it attached."""
 
     process: int
     thread: int
@@ -33,7 +33,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Whole records of one ring, in order."""
+    """Complete records of one ring, in order."""
 
     identity: Identity
     data: bytes
@@ -41,7 +41,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Ended:
-    """A ring came to its end: closed by its thread, or its process died."""
+    """The end of a ring: its thread closed it, or its process died."""
 
     identity: Identity
     dropped: int
@@ -51,7 +51,7 @@ class Ended:
 
 
 class Drain:
-    """Runs in a thread of its own between start() and stop()."""
+    """Runs in a thread between start() and stop()."""
 
     def __init__(self, session: Session) -> None:
         self.backlog: deque[Chunk | Ended] = deque()
@@ -69,10 +69,10 @@ class Drain:
         self._thread.start()
 
     def stop(self) -> None:
-        """Take what is left, say how each ring ended, and let go of the memory."""
+        """Take the remaining bytes, report the end of each ring, and release the memory."""
         self._stop.set()
         self._thread.join()
-        # Ending a ring empties it, so all of it is taken first, whatever the backlog: once the rings' size more.
+        # Ending a ring empties it, so all of its bytes are taken first, even beyond the limit of the backlog.
         self.take_all(beyond_backlog=True)
         for index in range(self._session.ring_count):
             if self._state(index) in (RingState.LIVE, RingState.CLOSED):
@@ -81,7 +81,7 @@ class Drain:
         self._halves.release()
 
     def next(self) -> Chunk | Ended | None:
-        """The oldest thing taken, or None for now."""
+        """The oldest item of the backlog; None if it is empty."""
         if not self.backlog:
             return None
         item = self.backlog.popleft()
@@ -101,7 +101,7 @@ class Drain:
             self._stop.wait(PASS_SECONDS if moved else IDLE_SECONDS)
 
     def take_all(self, beyond_backlog: bool = False) -> bool:
-        """One pass over every ring; whether anything had come."""
+        """Make one pass over all rings; return whether any had new bytes."""
         moved = False
         for index in range(self._session.ring_count):
             base = self._session.ring_at(index) // 8
@@ -142,7 +142,7 @@ class Drain:
         return True
 
     def _reap(self) -> None:
-        """Rings of dead processes of our own pid namespace; another's we could not tell dead from alive."""
+        """End the rings of dead processes. Only processes of this pid namespace can be checked."""
         for index in range(self._session.ring_count):
             if self._state(index) != RingState.LIVE:
                 continue
@@ -163,6 +163,6 @@ class Drain:
         _, dropped, in_flight, since = layout.RING_PRODUCER.unpack_from(self._session.memory, at)
         corrupt = self._corrupt.pop(index, None)
         self.backlog.append(Ended(self._identity(index), dropped, in_flight - 1, since, corrupt))
-        # The state last: from then on another thread may claim the ring.
+        # Write the state last, because another thread may claim the ring after that.
         self._session.memory[at : at + layout.RING_IDENTITY_AT] = bytes(layout.RING_IDENTITY_AT)
         self._halves[(at + layout.RING_IDENTITY_AT) // 4] = RingState.FREE

@@ -1,4 +1,4 @@
-"""The hash of a code image, and its bytes in a folder if they are wanted."""
+"""Hash code images, and keep their bytes in a folder if --keep-images asks for it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ CHUNK_BYTES = 1 << 20
 
 
 class ImageFolder:
-    """Keeps images named by their SHA-256. A write that fails is remembered, and no more are kept."""
+    """Keeps images in files named by SHA-256. After a failed write no more images are kept."""
 
     def __init__(self, path: Path | None) -> None:
         self.error: BenchguardError | None = None
         self._path = path
 
     def digest(self, content: memoryview) -> str:
-        """SHA-256 of an image, in hexadecimal. The bytes are kept on the way, where that is asked for.
+        """SHA-256 of an image, in hexadecimal. Keeps the image, if asked to.
 
-        The measured process can change them meanwhile, so each is copied once: what is kept is what was hashed.
+        The measured process can change the bytes meanwhile. They are copied once, so the kept bytes match the hash.
         """
         if self._path is None or self.error is not None:
             return hashlib.sha256(content).hexdigest()

@@ -1,4 +1,4 @@
-"""Records to log lines: what a handle, a kernel number and a tick mean, process by process."""
+"""Turn records into log lines: resolve handles, kernel numbers and ticks for each process."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from .known import (
 from .layout import ImageFormat, LaunchFlag, LayoutSource
 from .session import Session
 
-# Launches whose kernel record has not come yet; more than this are written without a name.
+# Limit of launches that wait for their kernel's record. Further launches are written without a name.
 PENDING_MAX = 100_000
-# A graph of more goes on in another line: a reader takes lines of at most log.LINE_MAX.
+# A graph with more nodes continues in another line, because readers refuse lines longer than log.LINE_MAX.
 GRAPH_LINE_BYTES = 1 << 20
 
 _encode = msgspec.json.encode
 
 
 class Interpreter:
-    """Feed it what the drain took; it gives log lines, without their `previous`, in the order of their times."""
+    """Takes the drain's items, and gives log lines, without their `previous`, in the order of time."""
 
     def __init__(
         self, session: Session, surface: Surface, started_ns: int, keep_images: Path | None = None
@@ -57,11 +57,11 @@ class Interpreter:
 
     @property
     def helper(self) -> int | None:
-        """The process that demangles names, if it runs: it is ours, not the command's."""
+        """The demangler's process, which is not part of the command; None if it does not run."""
         return self._demangler.process
 
     def feed(self, items: list[Chunk | Ended]) -> list[bytes]:
-        """One pass of the drain. A thread's records stay in order; threads are merged by time."""
+        """Interpret one pass of the drain. Records of a thread stay in order; threads are merged by time."""
         for item in items:
             if isinstance(item, Ended):
                 self._ended(item)
@@ -71,7 +71,7 @@ class Interpreter:
         return self._take_lines()
 
     def finish(self) -> list[bytes]:
-        """What still waits for a kernel record is written without one."""
+        """Write launches that still wait for their kernel's record."""
         self._settle_pending(True)
         self._demangler.close()
         return self._take_lines()
@@ -376,7 +376,7 @@ class Interpreter:
 def _graph_parts(
     known: list[tuple[KnownKernel, decode.GraphNode]],
 ) -> Iterator[list[tuple[KnownKernel, decode.GraphNode]]]:
-    """A graph's kernels in lines' worths; one empty part for a graph without any."""
+    """Split a graph's kernels into parts of one line each; one empty part for a graph without kernels."""
     part: list[tuple[KnownKernel, decode.GraphNode]] = []
     size = 0
     for kernel, node in known:

@@ -1,4 +1,4 @@
-"""What has been learned of a process so far, and the parts of log lines that follow from it."""
+"""The known kernels, images and functions of a process, and the parts of log lines made of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 
 @dataclass
 class Totals:
-    """What the log holds, counted as it is written."""
+    """Counts of the log's lines and records."""
 
     launches: int = 0
     graph_launches: int = 0
@@ -29,7 +29,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class KnownKernel:
-    """A kernel's part of a launch line, encoded once."""
+    """A kernel's part of a launch line, which is encoded once."""
 
     name: str
     demangled: str | None
@@ -50,7 +50,7 @@ class KnownProcess:
 
 @dataclass
 class Pending:
-    """A launch, or a graph, that names a kernel nobody has introduced yet."""
+    """A launch or graph whose kernel's record has not come yet."""
 
     identity: Identity
     record: decode.Launch | decode.Graph
@@ -60,7 +60,7 @@ UNKNOWN_KERNEL = KnownKernel("", None, None, (), b'"name":null,"demangled":null,
 
 
 def plausible_layout(layout: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """The layout, or none: parameters that overlap would write the same bytes again and again into every line."""
+    """The parameter layout; None if parameters overlap, because lines would repeat the same bytes many times."""
     end = 0
     for offset, size in sorted(layout):
         if offset < end:
@@ -70,7 +70,7 @@ def plausible_layout(layout: tuple[tuple[int, int], ...]) -> tuple[tuple[int, in
 
 
 def split_parameters(kept: bytes, layout: tuple[tuple[int, int], ...]) -> list[str]:
-    """Each parameter's bytes in hexadecimal, as far as they were kept; without a layout, all of them as one."""
+    """The kept bytes of each parameter, in hexadecimal; without a layout, all bytes as one parameter."""
     if not layout:
         return [kept.hex()] if kept else []
     return [kept[offset : offset + size].hex() for offset, size in layout if offset < len(kept)]

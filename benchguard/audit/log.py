@@ -1,4 +1,4 @@
-"""The audit log: JSON Lines, each carrying the SHA-256 of the line before (docs/formats.md)."""
+"""Write and verify the audit log: JSON Lines, each with the SHA-256 of the previous line (docs/formats.md)."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _PREVIOUS = b',"previous":"%s"}\n'
 
 
 class LogError(BenchguardError):
-    """A log that is not what was written: altered, cut short, or no audit log at all."""
+    """The log was altered or cut short, or is not an audit log."""
 
     status = 1
 
 
 @dataclass(frozen=True)
 class Verified:
-    """`head` is the SHA-256 of the last line: who kept it can tell a log that was rewritten whole."""
+    """`head` is the SHA-256 of the last line. Compared with a copy kept elsewhere, it reveals a rewritten log."""
 
     lines: int
     head: str
 
 
 class LogWriter:
-    """Appends lines to a new file. A write that fails is remembered, and nothing more is written."""
+    """Appends lines to a new file. After a failed write nothing more is written."""
 
     def __init__(self, path: Path, replace: bool = False) -> None:
         self.path = path
@@ -93,7 +93,7 @@ class LogWriter:
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    """Empty a log for one run alone; the lock ends with the file descriptor."""
+    """Lock a log for one run, and truncate it. The lock ends when the descriptor is closed."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -109,9 +109,9 @@ def _lock(file: BinaryIO, path: Path) -> None:
 
 
 def read_log(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """Every line of a log, in order, each checked against the chain before it is given out.
+    """The lines of a log, in order. Each is checked against the chain before it is returned.
 
-    Raises LogError at the first line that does not fit, and at the end if the log has none.
+    Raises LogError at the first line that breaks the chain, and at the end of a log without an end line.
     """
     yield from (entry for entry, _ in checked_lines(Path(path)))
 
@@ -125,7 +125,7 @@ def verify_log(path: str | os.PathLike[str]) -> Verified:
 
 
 def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """Every line and its own hash, as read_log."""
+    """Like read_log, with the hash of each line."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -136,13 +136,17 @@ def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
             number += 1
             entry = _parse(line, f"{path}, line {number}")
             if number == 1 and (entry.get("kind"), entry.get("format")) != ("session", FORMAT):
-                raise LogError(f"{path}, line 1: no {FORMAT} log begins so; give the path of an audit log")
+                raise LogError(
+                    f"{path}, line 1: not the beginning of a {FORMAT} log; give the path of an audit log"
+                )
             if kind == "end":
-                raise LogError(f"{path}, line {number}: the log goes on after its end; something was added")
+                raise LogError(
+                    f"{path}, line {number}: the log continues after its end line; lines were added"
+                )
             if entry["previous"] != previous:
                 raise LogError(
-                    f"{path}, line {number}: does not carry the hash of the line before it; "
-                    "one of the two was altered, or a line between them is missing"
+                    f"{path}, line {number}: does not match the hash of the previous line; "
+                    "a line was altered or removed"
                 )
             previous, kind = hashlib.sha256(line).hexdigest(), str(entry.get("kind"))
             yield entry, previous
@@ -150,14 +154,14 @@ def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
         raise LogError(f"{path} is empty; nothing was recorded")
     if kind != "end":
         raise LogError(
-            f"{path}, line {number}: the log stops without an end line; it was cut short there, "
-            "the lines before are as they were written"
+            f"{path}, line {number}: the log has no end line, so it was cut short here; "
+            "the lines before are intact"
         )
 
 
 def _parse(line: bytes, where: str) -> dict[str, Any]:
     if not line.endswith(b"\n"):
-        raise LogError(f"{where}: the line is not whole; the log was cut short there")
+        raise LogError(f"{where}: incomplete line; the log was cut short here")
     try:
         entry = msgspec.json.decode(line)
     except msgspec.DecodeError as error:

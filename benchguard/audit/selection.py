@@ -1,4 +1,4 @@
-"""How a recorded region is chosen: as the user says it, and as the shim is told (hook/core/region/selection.h)."""
+"""Options that choose the recorded region, and their encoding for the shim (hook/core/region/selection.h)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAIN = re.compile(r"_Z[NKVrL]*(?:St)?(?P<parts>\d.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class ByProgram:
-    """benchguard.region() in the program."""
+    """The program marks the region with benchguard.region()."""
 
     @property
     def variable(self) -> str:
@@ -45,7 +45,7 @@ class ByKernel:
         return f"kernel={self.nth}:{self.pattern}"
 
     def matches(self, name: str, demangled: str | None = None) -> bool:
-        """Whether the pattern fits the mangled name, the function's own name in it, or the demangled name."""
+        """Whether the pattern matches the mangled name, the function's own name in it, or the demangled name."""
         if not name:
             return False
         spellings = (name, plain_name(name), demangled)
@@ -70,7 +70,7 @@ def parse_selection(launches: str | None, kernel: str | None, window: int | None
     """From the options of `record`. Raises UsageError."""
     given = [option for option in (launches, kernel, window) if option is not None]
     if len(given) > 1:
-        raise UsageError("--launches, --kernel and --window each choose the region; give one of them")
+        raise UsageError("--launches, --kernel and --window each choose the region; give only one")
     if launches is not None:
         numbers = re.fullmatch(r"(\d{1,18}):(\d{1,18})", launches, re.ASCII)
         if numbers is None or int(numbers[1]) >= int(numbers[2]):

@@ -1,4 +1,4 @@
-"""The shared memory between a measured process and its supervisor (hook/core/wire/record.h)."""
+"""The shared memory of measured processes and their supervisor (hook/core/wire/record.h)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ RING_COUNT = 512
 RING_BYTES = 1 << 20
 IMAGE_STORE_BYTES = 8 << 30
 
-# MADV_REMOVE of madvise(2): frees the pages of the file itself. Python has no name for it.
+# MADV_REMOVE of madvise(2) frees the pages of the file. Python has no constant for it.
 _MADV_REMOVE = 9
 
 
 @dataclass(frozen=True)
 class Counters:
-    """What the measured processes say they lost. Their word, like everything in the session."""
+    """Losses that the measured processes report. Like all data in the session, the counts are untrusted."""
 
     images_dropped: int
     rings_exhausted: int
@@ -35,7 +35,7 @@ def default_image_store() -> int:
 
 
 class Session:
-    """A sealed memfd, mapped. Sparse: pages exist once somebody writes to them."""
+    """A mapped, sealed, sparse memfd: pages are allocated when they are first written."""
 
     def __init__(
         self, ring_count: int = RING_COUNT, ring_bytes: int = RING_BYTES, image_bytes: int | None = None
@@ -49,7 +49,7 @@ class Session:
         try:
             self.descriptor = os.memfd_create("neutrino-bench", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
             os.ftruncate(self.descriptor, size)
-            # The measured process can write anywhere in it, but not make it grow without bound.
+            # The measured process can write anywhere in the file, but cannot change its size.
             seals = fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
             fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
             self.memory = mmap.mmap(self.descriptor, size)
@@ -70,12 +70,12 @@ class Session:
         self.memory[: len(header)] = header
 
     def environment(self) -> dict[str, str]:
-        """What a process needs to find this session."""
+        """Environment variables with which a process finds this session."""
         path = f"/proc/{os.getpid()}/fd/{self.descriptor}"
         return {"NEUTRINO_RING": f"{self.descriptor}:{path}", "NEUTRINO_NONCE": self.nonce.hex()}
 
     def ring_at(self, index: int) -> int:
-        """Offset of a ring's header; its data begin a page later."""
+        """Offset of a ring's header. The ring's data begin one page later."""
         return layout.PAGE + index * (layout.PAGE + self.ring_bytes)
 
     def counters(self) -> Counters:
@@ -83,13 +83,13 @@ class Session:
         return Counters(*counts)
 
     def image(self, at: int, size: int) -> memoryview | None:
-        """Bytes of the image store; None if they are not all inside it."""
+        """A range of the image store; None if it exceeds the store."""
         if size > self.image_bytes or at > self.image_bytes - size:
             return None
         return memoryview(self.memory)[self.image_offset + at : self.image_offset + at + size]
 
     def forget_image(self, at: int, size: int) -> None:
-        """Give the memory behind an unloaded image back to the system."""
+        """Free the memory of an unloaded image."""
         start = self.image_offset + at
         first = -(-start // layout.PAGE) * layout.PAGE
         end = min(start + -(-size // layout.PAGE) * layout.PAGE, self.image_offset + self.image_bytes)
@@ -97,5 +97,5 @@ class Session:
             self.memory.madvise(_MADV_REMOVE, first, end - first)
 
     def close(self) -> None:
-        """The mapping goes when the last view of it does."""
+        """Close the descriptor. The mapping ends with its last view."""
         os.close(self.descriptor)

@@ -1,4 +1,4 @@
-"""A run in numbers, from its log alone."""
+"""Summarise an audit log: kernels, images and counts of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Shape = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class KernelRow:
-    """One kernel of one image. `launches` counts what the driver accepted; `graph_launches` came by graphs."""
+    """One kernel of one image. `launches` counts accepted launches, `graph_launches` those by graphs."""
 
     name: str
     image: str | None
@@ -37,7 +37,7 @@ class KernelRow:
 
 @dataclass(frozen=True)
 class ImageRow:
-    """One code image, however often it was loaded. `origin` is the library that held or loaded it."""
+    """One code image and its number of loads. `origin` is the library that contained or loaded it."""
 
     sha256: str | None
     format: str
@@ -50,7 +50,7 @@ class ImageRow:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything the tables show."""
+    """The summary of a run, which the tables show and `--summary` writes."""
 
     command: list[str]
     driver: str
@@ -89,7 +89,7 @@ class _Kernel:
 
 
 class _Tally:
-    """Adds log lines up."""
+    """Counts log lines."""
 
     def __init__(self) -> None:
         self.session: dict[str, Any] = {}
@@ -158,12 +158,12 @@ class _Tally:
 
 
 def summarise(path: Path) -> Summary:
-    """Read a log, checking its chain on the way. Raises LogError."""
+    """Summarise a log file and check its hash chain. Raises LogError."""
     return summarise_lines(checked_lines(path))
 
 
 def summarise_lines(lines: Iterable[tuple[dict[str, Any], str]]) -> Summary:
-    """The same of lines that were read already, each with its hash."""
+    """Summarise lines that were already read, each with its hash."""
     tally, head = _Tally(), FIRST
     for line, line_hash in lines:
         tally.add(line)

@@ -31,14 +31,14 @@ from .selection import Selection
 from .session import Session
 from .unobserved import UnobservedWatch
 
-# How long processes that outlive the command are waited for.
+# Time to wait for processes that outlive the command.
 GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.01
 VARIABLES: dict[Api, tuple[str, str]] = {
     "cuda": ("NEUTRINO_SHIM", "NEUTRINO_DRIVER"),
     "hip": ("NEUTRINO_HIP_SHIM", "NEUTRINO_HIP_DRIVER"),
 }
-"""Where a process finds its shim and the real driver."""
+"""Variables with the paths of the shim and of the real driver."""
 
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
@@ -52,13 +52,16 @@ class Recorded:
 
 
 Attend = Callable[["subprocess.Popen[bytes]"], tuple[int, tuple[int, ...]]]
-"""Waits for a command to end, and for all that it started: its status as Run has it, and what is left of it."""
+"""Waits for a command and its descendants; returns the status, as in Run, and the surviving processes."""
 
 
 @dataclass(frozen=True)
 class ChildOptions:
-    """How a command is started where it is not as from a shell. The defaults are a shell's: our environment, folder
-    and standard streams, our session, so that the terminal's signals reach both."""
+    """How to start a command.
+
+    With the defaults it starts as from a shell: with this process's environment, folder, standard streams and session,
+    so that the terminal's signals reach both.
+    """
 
     environment: Mapping[str, str] | None = None
     cwd: Path | None = None
@@ -67,14 +70,14 @@ class ChildOptions:
     """Standard output and standard error."""
     descriptors: tuple[int, ...] = ()
     own_session: bool = False
-    """No terminal, and none of the signals that we are sent."""
+    """Start the command without a terminal, and do not forward signals to it."""
     attend: Attend | None = None
-    """In place of waiting, for what must not touch our other children. It sees to the time-out itself."""
+    """Replaces waiting for the command and enforces its own time-out. Used where other children must not be touched."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """How it went. `status` is the command's, 128 + n for signal n, 124 for a time-out."""
+    """The result of a command. `status` is the command's exit status, 128 + n for signal n, or 124 for a time-out."""
 
     status: int
     totals: Totals
@@ -91,7 +94,7 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Nothing was lost on the way: only such a run may be judged."""
+        """Whether no record was lost. Only complete runs are judged."""
         lost = self.totals.dropped or self.images_dropped or self.rings_exhausted or self.calls_lost
         return not (lost or self.totals.corrupt_rings or self.outlived or self.log_error)
 
@@ -103,8 +106,10 @@ def command_environment(
     base: dict[str, str],
     recorded: Recorded | None = None,
 ) -> dict[str, str]:
-    """The measured process's environment (docs/architecture.md). What a session around ours set of it is replaced:
-    that one's shim, which may be another vendor's, would write to our session."""
+    """The measured process's environment (docs/architecture.md).
+
+    Variables of an outer session are replaced, or its shim, perhaps of another vendor, would write to this session.
+    """
     outer = {base.get(shim) for shim, _ in VARIABLES.values()}
     preloads = [str(interposer.preload), str(interposer.shim)]
     preloads += [word for word in re.split("[: ]+", base.get("LD_PRELOAD", "")) if word and word not in outer]
@@ -121,16 +126,16 @@ def command_environment(
     if callers:
         environment["NEUTRINO_FILTER"] = callers
     if api == "cuda" and not interposer.on_loader_path:
-        # Triton links a helper against libcuda.so.1 and looks in ldconfig's list unless it is told where.
+        # Triton links a helper against libcuda.so.1, which it searches in ldconfig's list unless this variable is set.
         environment.setdefault("TRITON_LIBCUDA_PATH", str(interposer.shim.parent))
     return environment
 
 
 class _Signals:
-    """What is sent to us alone is passed on to the command; the terminal sends SIGINT to both by itself.
+    """Forwards signals to the command. SIGINT is not forwarded, because the terminal sends it to both processes.
 
-    In force before the command starts, so that none is lost: until then they are kept. Handlers are Python
-    functions, which an exec resets; an ignored signal would stay ignored in the command.
+    Handlers are installed before the command starts; signals that come earlier are forwarded then. They are Python
+    functions, which exec resets, whereas an ignored signal would stay ignored in the command.
     """
 
     def __init__(self) -> None:
@@ -175,7 +180,7 @@ def _start(
             start_new_session=options.own_session,
         )
     except FileNotFoundError as error:
-        status, why = exit_status.NOT_FOUND, "there is no such command; check its spelling and PATH"
+        status, why = exit_status.NOT_FOUND, "command not found; check its spelling and PATH"
         cause: OSError = error
     except PermissionError as error:
         status, why, cause = (
@@ -195,7 +200,7 @@ def _start(
 
 
 class _Pump(threading.Thread):
-    """Interprets what the drain takes and writes it down, until told to finish."""
+    """Interprets the drain's items and writes log lines, until finish() is called."""
 
     def __init__(self, drain: Drain, interpreter: Interpreter, log: LogWriter) -> None:
         super().__init__(name="interpret", daemon=True)
@@ -246,7 +251,7 @@ def supervise(
     recorded: Recorded | None = None,
     options: ChildOptions | None = None,
 ) -> Run:
-    """Run `command` to its end, and everything it started to `GRACE_SECONDS` after; times in seconds.
+    """Run `command` to its end, and wait up to GRACE_SECONDS longer for its descendants. Times are in seconds.
 
     Raises BenchguardError if the command cannot be started; the log then has its first and last line.
     """
@@ -309,7 +314,7 @@ def _session_line(command: Sequence[str], interposer: Interposer, version: str, 
 
 
 def _text(word: str) -> str:
-    """A command word or a path need not be UTF-8; JSON must."""
+    """Replace bytes of a command or a path that are not UTF-8, as JSON requires."""
     return word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -327,7 +332,7 @@ def _wait(
 
 
 def _wait_for_others(interpreter: Interpreter) -> tuple[int, ...]:
-    """Processes that the command left behind, which may yet use the driver: waited for, then named."""
+    """Wait for processes that outlive the command and may still use the driver; return those that remain."""
     deadline = time.monotonic() + GRACE_SECONDS
     while True:
         living = living_descendants([interpreter.helper])

@@ -11,15 +11,15 @@ from ..ipc.processes import living_descendants
 
 POLL_SECONDS = 0.02
 COST_FACTOR = 50
-"""A pause is that many times longer than the look before it, so that looking takes at most 2 % of one core."""
+"""Ratio of a pause to the scan before it, so that scanning takes at most 2 % of one core."""
 NAMED_MAX = 64
 COMMAND_MAX = 200
 
 
 class UnobservedWatch(threading.Thread):
-    """Looks at the environments of this process's descendants while it is entered.
+    """A context manager that scans the environments of this process's descendants.
 
-    A process that ends between two looks is missed. One that uses a GPU lives longer: cuInit alone takes 100 ms.
+    A process that ends between two scans is missed. Processes that use a GPU live longer: cuInit alone takes 100 ms.
     """
 
     def __init__(self, shim: Path, nonce: str, helper: Callable[[], int | None]) -> None:
@@ -47,7 +47,7 @@ class UnobservedWatch(threading.Thread):
             pause = max(POLL_SECONDS, COST_FACTOR * (time.monotonic() - began))
 
     def _look(self, pid: int) -> None:
-        """The environment is empty while a process begins or ends, but then so is its command line."""
+        """Whether the environment lacks the shim. It is empty in a starting or ending process."""
         try:
             if self._is_observed(pid):
                 return

@@ -1,4 +1,4 @@
-"""The summary as tables: drawn on a terminal, plain where the output is piped."""
+"""The summary of a run as tables and lines."""
 
 from __future__ import annotations
 

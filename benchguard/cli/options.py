@@ -178,7 +178,7 @@ def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Raises BenchguardError."""
+    """Write a text file. Raises BenchguardError if that fails."""
     try:
         path.write_text(text)
     except OSError as error:

@@ -71,7 +71,7 @@ class Cuda:
         return module, found
 
     def launch(self, function: Handle, blocks: int, threads: int, stream: Handle, *values: Any) -> None:
-        """`values` are ctypes objects."""
+        """Launch a kernel on a one-dimensional grid. `values` are its arguments, as ctypes objects."""
         parameters = (Handle * len(values))(*(ctypes.addressof(each) for each in values))
         self.call("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, stream, parameters, None)
 

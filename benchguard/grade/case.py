@@ -39,8 +39,8 @@ Report = Callable[[str, int, float | None], None]
 
 @dataclass(frozen=True)
 class CaseWork:
-    """`ends`: descriptors of the input pool, of the output slots, and of the announcing and the releasing pipe.
-    `seconds` are left before the time-out."""
+    """Inputs of one case. `ends`: descriptors of the input pool, of the output slots, and of the announcing and the
+    releasing pipe. `seconds` are left before the time-out."""
 
     index: int
     spec: CaseSpec

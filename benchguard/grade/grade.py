@@ -83,7 +83,7 @@ def check_inputs(
 
 
 class ReplayedRun(GradeRun):
-    """Recorded in the quarantine, timed in a clean process."""
+    """A grade that captures calls in the quarantine and times a replay in a clean process."""
 
     def run(self) -> GradeResult:
         judge, opening = self.start()

@@ -37,7 +37,7 @@ HOST_SLACK = 0.98
 
 @dataclass(frozen=True)
 class Outcome:
-    """`reason` is empty for a pass."""
+    """The verdict of a case. `reason` is empty for a pass."""
 
     verdict: Verdict
     reason: str

@@ -121,7 +121,7 @@ def _listen(child: subprocess.Popen[bytes], lines: int, deadline: float, splitte
 
 
 def _read(descriptor: int) -> bytes | None:
-    """The next bytes; empty at the end of the pipe, None if there are none yet."""
+    """The next bytes; empty at the end of the pipe, None if no data is available yet."""
     try:
         return os.read(descriptor, READ_BYTES)
     except BlockingIOError:

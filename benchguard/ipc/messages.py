@@ -63,7 +63,7 @@ def receive(end: socket.socket, deadline: float | None = None) -> tuple[bytes, t
 
 
 def _exactly(end: socket.socket, size: int, deadline: float | None, descriptors: list[int] | None) -> bytes:
-    """Read `size` bytes; append descriptors that arrive with them to `descriptors`, unless it is None."""
+    """Read `size` bytes; append descriptors that come with them to the list, if given."""
     found = bytearray()
     while len(found) < size:
         _wait(end, deadline)

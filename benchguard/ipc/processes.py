@@ -26,7 +26,7 @@ class Process:
 
 
 def read_process(pid: int) -> Process | None:
-    """The fields of /proc/PID/stat; None if there is no such process."""
+    """The fields of /proc/PID/stat; None if the process does not exist."""
     try:
         text = Path(f"/proc/{pid}/stat").read_bytes()
         fields = text.rpartition(b")")[2].split()  # the command's name, in brackets, may contain anything

@@ -95,7 +95,7 @@ class SlotWriter:
             raise self._broken("does not read announcements (the pipe is full)")
 
     def _take_slot(self) -> int:
-        """A free slot. Waits only if there is none."""
+        """Take a free slot, and wait if all are in use."""
         self._take_back(0.0)
         began = time.monotonic()
         while not self._free:
@@ -245,7 +245,7 @@ class SlotReader:
             os.close(self._announced)
 
     def _read(self) -> bytes | None:
-        """The next bytes; empty if there are none yet, None at the end of the pipe."""
+        """The next bytes; empty if no data is available yet, None at the end of the pipe."""
         try:
             return os.read(self._announced, _BATCH) or None
         except BlockingIOError:

@@ -32,7 +32,7 @@ def one_line(text: str, limit: int = LINE_MAX) -> str:
 
 
 def place_of(error: BaseException, is_own: Callable[[str], bool]) -> str:
-    """FILE:LINE of the innermost frame whose file name satisfies `is_own`; empty if there is none.
+    """FILE:LINE of the innermost frame whose file name satisfies `is_own`; empty without one.
 
     A syntax error has no frame in the file that it is in: its own file and line are used.
     """

@@ -71,7 +71,7 @@ class Samples:
         self.max_relative = 0.0
 
     def first(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
-        """Check the first sample of a set. Calls `release` as soon as `slot` is no longer needed."""
+        """Check the first sample of a set. Calls `release` once `slot` is read."""
         state = self.sets[of_set]
         try:
             state.copy, state.sample = self._copy(slot), number

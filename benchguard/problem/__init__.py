@@ -1,1 +1,1 @@
-"""What is asked of a submission: arguments, test cases, reference, tolerances. Trusted code."""
+"""Problems: arguments, test cases, references and tolerances. Trusted code."""

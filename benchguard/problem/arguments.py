@@ -1,4 +1,4 @@
-"""The arguments of one test case's call: what its problem declares, joined with what it gives."""
+"""Match a problem's declared parameters with the inputs of a test case, to get the arguments of the call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .signature import Parameter
 from .spec import Argument, Buffer, DType, Role, Scalar
 
 Output = tuple[tuple[int, ...], "DType | None"]
-"""Shape, and dtype if something says it."""
+"""Shape of an output, and its dtype if known."""
 
 
 def arguments_of(
@@ -24,7 +24,7 @@ def arguments_of(
     outputs: Sequence[Output],
     extras: Sequence[Any],
 ) -> tuple[Argument, ...]:
-    """In the order of the call. Raises ProblemError for what does not fit together."""
+    """The arguments in the order of the call. Raises ProblemError for declarations and inputs that do not match."""
     _check_names(problem, where, [p.name for p in parameters[: len(inputs)]])
     given = len(inputs) + len(outputs) + len(extras)
     if given != len(parameters):
@@ -60,11 +60,11 @@ def _check_names(problem: Problem, where: str, inputs: Sequence[str]) -> None:
         for name in getattr(problem, attribute):
             if name not in inputs:
                 raise ProblemError(
-                    f"{where}: {attribute} names {name!r}, which is no input; there are {', '.join(inputs)}"
+                    f"{where}: {attribute} names {name!r}, which is not an input; inputs are {', '.join(inputs)}"
                 )
     both = set(problem.inplace) & set(problem.constants)
     if both:
-        raise ProblemError(f"{where}: {both.pop()!r} is in place and constant; it can be one of them")
+        raise ProblemError(f"{where}: {both.pop()!r} is both in place and constant; remove it from one")
 
 
 def _given(parameter: Parameter, value: Any, role: Role, what: str) -> Argument:
@@ -99,10 +99,10 @@ def _output(parameter: Parameter, output: Output, where: str) -> Buffer:
     shape, dtype = output
     name = f"{where}: output {parameter.name}"
     if not parameter.pointer:
-        raise ProblemError(f"{name} is no pointer; its parameter has to be one")
+        raise ProblemError(f"{name} is an array, but its parameter is not a pointer; declare pointer: True")
     if parameter.const:
         raise ProblemError(f"{name} is const; say const: False")
-    # What the reference gives says more than C does (int64 where C has uint64_t) only if it is the same memory.
+    # The reference's dtype is more exact than C's (int64 for uint64_t), but is used only if the sizes agree.
     agreed = dtype if dtype is not None and parameter.type.takes(dtype) else parameter.type.dtype
     return Buffer(parameter.name, agreed, shape, "output")
 
@@ -117,7 +117,7 @@ def _number(parameter: Parameter, value: Any, name: str) -> int | float:
     if parameter.type.is_float:
         return float(
             NUMPY_DTYPES[parameter.type.dtype].type(value)
-        )  # the reference is given what the kernel gets
+        )  # rounded, so that the reference gets the same value as the kernel
     if value != int(value):
         raise ProblemError(f"{name} is {value}, its parameter a {parameter.type.name}; give a whole number")
     return int(value)

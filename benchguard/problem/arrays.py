@@ -1,6 +1,6 @@
-"""Arrays of numpy and torch, told apart here and nowhere else. torch is used if the problem has imported it.
+"""Handle arrays of numpy and of torch alike. torch is used only if the problem has imported it.
 
-bfloat16 and float8 are ml_dtypes' in numpy; from and to torch they pass as integers of their size.
+numpy's bfloat16 and float8 come from ml_dtypes; between numpy and torch they are converted as integers of their size.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def is_array(value: object) -> bool:
 
 
 def torch_dtype(dtype: DType) -> Any:
-    """Raises AttributeError where this torch has none."""
+    """torch's dtype. Raises AttributeError if this version of torch lacks it."""
     return getattr(sys.modules["torch"], _TORCH_NAMES.get(dtype, dtype))
 
 
 def dtype_of(array: Array) -> DType:
-    """Raises TypeError for one that no buffer can have: complex numbers, objects, text."""
+    """The dtype's name. Raises TypeError for dtypes that buffers cannot have: complex numbers, objects, text."""
     if is_torch(array):
         name = str(array.dtype).removeprefix("torch.")
         name = {torch: ours for ours, torch in _TORCH_NAMES.items()}.get(name, name)
@@ -54,7 +54,7 @@ def dtype_of(array: Array) -> DType:
             return name
     elif array.dtype in _BY_NUMPY:
         return _BY_NUMPY[array.dtype]
-    raise TypeError(f"an array of {array.dtype}; there are {', '.join(ELEMENT_BYTES)}")
+    raise TypeError(f"an array of {array.dtype}; supported are {', '.join(ELEMENT_BYTES)}")
 
 
 def shape_of(array: Array) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ def shape_of(array: Array) -> tuple[int, ...]:
 
 
 def strides_of(array: Array) -> tuple[int, ...] | None:
-    """In elements; None: row-major without gaps, or so that it has to be copied (backwards, or repeated)."""
+    """Strides in elements; None for a contiguous row-major array, and for one that must be copied (see needs_copy)."""
     if is_torch(array):
         if array.is_contiguous():
             return None
@@ -80,7 +80,7 @@ def strides_of(array: Array) -> tuple[int, ...] | None:
 
 
 def _overlap(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether it runs backwards, or two of its elements may be one."""
+    """Whether a stride is negative, or two elements may share memory."""
     reach = 0
     for step, extent in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n > 1):
         if step <= reach:
@@ -90,7 +90,7 @@ def _overlap(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 
 def to_numpy(array: Array) -> Numbers:
-    """On the host; shares memory where it can, so it is not to be written to."""
+    """The array as numpy's, on the host. It may share memory, so do not write to it."""
     if not is_torch(array):
         return np.asarray(array)
     dtype = dtype_of(array)
@@ -102,7 +102,7 @@ def to_numpy(array: Array) -> Numbers:
 
 
 def to_torch(array: Array, device: str) -> Array:
-    """A new tensor there, of the same dtype. torch must have been imported."""
+    """A new tensor on the device, of the same dtype. torch must have been imported."""
     torch = sys.modules["torch"]
     if is_torch(array):
         return array.detach().to(device, copy=True)
@@ -115,7 +115,7 @@ def to_torch(array: Array, device: str) -> Array:
 
 
 def copied(array: Array, *, wide: bool) -> Array:
-    """A copy that may be written to; floats in float64 if `wide`."""
+    """A writable copy, with floats in float64 if `wide`."""
     if is_torch(array):
         if wide and array.dtype.is_floating_point:
             return array.detach().to(sys.modules["torch"].float64, copy=True)
@@ -126,14 +126,14 @@ def copied(array: Array, *, wide: bool) -> Array:
 
 
 def cast(array: Array, dtype: DType) -> Array:
-    """In `dtype`, of the same library; itself if it is so already."""
+    """The array converted to `dtype`; the array itself if it has that dtype already."""
     if is_torch(array):
         return array.to(torch_dtype(dtype))
     return np.asarray(array).astype(NUMPY_DTYPES[dtype], copy=False)
 
 
 def to_bytes(array: Array, buffer: Buffer) -> Bytes:
-    """The buffer's memory, `buffer.bytes` long, gaps 0. Raises ValueError for another shape or dtype."""
+    """The bytes of the buffer, with zeros in gaps. Raises ValueError for another shape or dtype."""
     if shape_of(array) != buffer.shape or dtype_of(array) != buffer.dtype:
         raise ValueError(
             f"buffer {buffer.name} is {buffer.dtype}{list(buffer.shape)}, "
@@ -148,14 +148,14 @@ def to_bytes(array: Array, buffer: Buffer) -> Bytes:
 
 
 def from_bytes(data: Any, buffer: Buffer) -> Numbers:
-    """A view of the buffer's memory, of its shape. `data` has `buffer.bytes` bytes, or ValueError."""
+    """A view of `data` in the buffer's shape. Raises ValueError unless `data` has `buffer.bytes` bytes."""
     flat = np.frombuffer(data, np.uint8)
     if len(flat) != buffer.bytes:
         raise ValueError(f"buffer {buffer.name} has {buffer.bytes} bytes, not {len(flat)}")
     dtype = NUMPY_DTYPES[buffer.dtype]
     if buffer.strides is None or 0 in buffer.shape:
         return flat.view(dtype).reshape(buffer.shape)
-    words = flat.view(f"u{dtype.itemsize}")  # as_strided knows numpy's own alone
+    words = flat.view(f"u{dtype.itemsize}")  # as_strided supports numpy's own dtypes only
     steps = tuple(step * dtype.itemsize for step in buffer.strides)
     writeable = flat.flags.writeable
     return np.lib.stride_tricks.as_strided(words, buffer.shape, steps, writeable=writeable).view(dtype)

@@ -1,4 +1,4 @@
-"""What a Problem's author wrote, called: every method of it is called here, and blamed for what it raises."""
+"""Call the methods of a Problem's author. Exceptions become messages that name the method and its line."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ from .spec import DType
 
 @dataclass(frozen=True)
 class Author:
-    """`path` is the file of it, `device` torch's name of where references are computed, `dtype` what problems in the
-    seed form are asked for. `sample`: generate_sample's case is the only one."""
+    """An author's problem.
+
+    `path` is its file, `device` torch's name of the device for references, and `dtype` the argument for problems in the
+    seed form. `sample`: use only the case of generate_sample.
+    """
 
     problem: Problem
     path: Path
@@ -38,7 +41,7 @@ class Author:
             return self._cases_of(maker)
 
     def create(self, number: int, secret: int | None) -> list[Any]:
-        """What create_inputs gives. Test cases are made anew: Tensara's take their seed when they are made."""
+        """The result of create_inputs. Test cases are made again, because Tensara's take their seed then."""
         maker = self.problem.generate_sample if self.sample else self.problem.generate_test_cases
         with blaming(self.path, "create_inputs"), seeded(secret), self._in_torch():
             given = self._cases_of(maker)[number]["create_inputs"]()
@@ -50,8 +53,10 @@ class Author:
         return None if given is None else listed(given)
 
     def reference(self, given: Sequence[Any], inplace: Sequence[int], *, wide: bool) -> list[Array]:
-        """The outputs; what is given are copies, floats in float64 if `wide`. `inplace` are the places of inputs that
-        are the outputs where nothing is returned."""
+        """The outputs of the reference, which gets copies of the inputs, with floats in float64 if `wide`.
+
+        If it returns None, the outputs are the inputs at the places `inplace`.
+        """
         in_torch = self.problem.uses_torch()
         arguments = [
             copied(to_torch(each, self.device) if in_torch else to_numpy(each), wide=wide)
@@ -69,7 +74,7 @@ class Author:
         return [self._output(each, place) for place, each in enumerate(results)]
 
     def verify(self, expected: Sequence[Array], actual: Sequence[Array]) -> str | None:
-        """Why verify_result says no."""
+        """The reason why verify_result rejects the outputs; None if it accepts them."""
         takes = len(inspect.signature(self.problem.verify_result).parameters)
         dtype = [self.problem.library_dtype(self.dtype)] if takes > 2 else []
         with blaming(self.path, "verify_result"), self._in_torch():
@@ -77,14 +82,14 @@ class Author:
             return None if bool(right) else f"verify_result: {one_line(str(said)) or 'no reason given'}"
 
     def _theirs(self, arrays: Sequence[Array]) -> Any:
-        """One output as it is, several as a tuple; of the library that the problem is written in."""
+        """A single output, or a tuple of several, as arrays of the problem's library."""
         in_torch = self.problem.uses_torch()
         found = tuple(to_torch(each, self.device) if in_torch else to_numpy(each) for each in arrays)
         return found[0] if len(found) == 1 else found
 
     @contextmanager
     def _in_torch(self) -> Iterator[None]:
-        """Without gradients, and on the device that references are computed on."""
+        """Turn off gradients, and compute on the device for references."""
         if not self.problem.uses_torch():
             yield
             return
@@ -92,7 +97,7 @@ class Author:
             yield
 
     def _cases_of(self, maker: Any) -> list[TestCaseDict]:
-        """The seed form's methods ask for a dtype. Raises ProblemError for what is no list of test cases."""
+        """The list of test cases. Methods of the seed form take a dtype. Raises ProblemError for other results."""
         needed = [
             p for p in inspect.signature(maker).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD
         ]

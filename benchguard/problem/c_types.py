@@ -1,4 +1,4 @@
-"""C's names of types, as problems declare parameters, and what they are in CUDA C++, ctypes and arrays."""
+"""C types of declared parameters, and the corresponding types of CUDA C++, ctypes and arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FLOATS: frozenset[DType] = frozenset(
 
 @dataclass(frozen=True)
 class CType:
-    """`dtype` is of what a pointer to it points at; `cuda` how CUDA C++ writes it, with what of `header` declares."""
+    """A C type. `dtype` is of the array that a pointer to it refers to; `cuda` is its CUDA C++ name, from `header`."""
 
     name: str
     dtype: DType
@@ -28,10 +28,10 @@ class CType:
         return self.dtype in FLOATS
 
     def takes(self, dtype: DType) -> bool:
-        """Whether a pointer to it may be given an array of `dtype`.
+        """Whether an array of `dtype` may be passed for a pointer to this type.
 
-        Integers of one size are the same memory: torch long had no unsigned ones. uint8_t and uint16_t are also how
-        problems declare floats that C has no name for.
+        Signed and unsigned integers of one size are interchangeable, because torch lacked unsigned ones for long.
+        Problems also use uint8_t and uint16_t for floats that C has no name for.
         """
         if dtype == self.dtype:
             return True
@@ -59,7 +59,7 @@ _ROWS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("bfloat16", "__nv_bfloat16"), _BFLOAT),
     **dict.fromkeys(("float8", "float8_e4m3", "__nv_fp8_e4m3"), _E4M3),
     **dict.fromkeys(("float8_e5m2", "__nv_fp8_e5m2"), _E5M2),
-    "float4": _whole("uint8_t", "uint8"),  # two of them in a byte, as Tensara has them
+    "float4": _whole("uint8_t", "uint8"),  # two elements per byte, as in Tensara
     "bool": ("bool", "bool", ctypes.c_bool, "bool"),
     "size_t": _whole("size_t", "uint64"),
     **dict.fromkeys(("int", "int32_t", "int32"), _whole("int", "int32")),
@@ -73,7 +73,7 @@ for _bits in (8, 16, 32, 64):
             _ROWS.setdefault(_name, _whole(f"{_sign}{_bits}_t", f"{_sign}{_bits}"))  # type: ignore[arg-type]
 
 C_TYPES: dict[str, CType] = {name: CType(*row) for name, row in _ROWS.items()}
-"""By every name that a problem may write; `name` of what is found is the one that submissions see."""
+"""Types by each name that a problem may use. Submissions see the type's `name`."""
 
 _BY_CTYPE = {
     ctypes.c_float: "float", ctypes.c_double: "double", ctypes.c_bool: "bool", ctypes.c_int8: "int8_t",
@@ -83,7 +83,7 @@ _BY_CTYPE = {
 
 
 def from_ctypes(ctype: Any) -> tuple[CType, bool] | None:
-    """The type and whether it is a pointer to it. None: unknown. size_t and uint64_t are one class of ctypes."""
+    """The type, and whether `ctype` is a pointer to it. None: unknown. ctypes has one class for size_t and uint64_t."""
     if ctype in _BY_CTYPE:
         return C_TYPES[_BY_CTYPE[ctype]], False
     pointed = getattr(ctype, "_type_", None)

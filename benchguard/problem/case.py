@@ -1,4 +1,4 @@
-"""A test case of a Problem: its specification, its inputs for a seed, what is expected of them."""
+"""A test case of a Problem: its specification, its inputs for a seed, and their expected outputs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ MARK_ELEMENTS = 1 << 16
 
 @dataclass(frozen=True)
 class Template:
-    """What the problem draws from its own seed, which everyone can know. Of inputs that a secret seed changes only
-    `marks` are kept, by which it is seen whether it does; numbers and constants are used as they are here."""
+    """The inputs that the problem draws from its own, public seed.
+
+    Numbers and constants are used in all sets. Other inputs leave only `marks`, which show whether a secret seed
+    changes them.
+    """
 
     arguments: tuple[Argument, ...]
     values: tuple[Any, ...]
@@ -36,7 +39,7 @@ class Template:
 
 
 class ProblemCase:
-    """suite.TestCase for a Problem. What an author's mistake is found by is done when it is first asked for."""
+    """A suite.TestCase of a Problem. The author's code runs when its results are first needed."""
 
     def __init__(
         self, author: Author, parameters: tuple[Parameter, ...], number: int, test_case: TestCaseDict
@@ -100,7 +103,7 @@ class ProblemCase:
             return self._named(self._checked(drawn, "draw"))
         if distribution not in distributions.NAMES:
             raise ProblemError(
-                f"{self.where}: draw gave nothing for the distribution {distribution!r}; return inputs"
+                f"{self.where}: draw returned nothing for the distribution {distribution!r}; return inputs"
             )
         values = self._checked(self.author.create(self.number, seed), "create_inputs")
         varies = False
@@ -115,7 +118,7 @@ class ProblemCase:
             varies = varies or not known or 0 in values[place].shape or _mark_of(values[place]) != mark
         if not varies and any(mark is not None for mark in self._template.marks):
             raise ProblemError(
-                f"{self.where}: its inputs are the same whatever the seed, and all values of each are alike; draw "
+                f"{self.where}: its inputs do not depend on the seed, and all values of each are equal; draw "
                 "them from Problem.get_seed, or define draw(test_case, seed, distribution)"
             )
         return self._named(values)
@@ -172,7 +175,7 @@ class ProblemCase:
         )
 
     def _outputs(self, values: Sequence[Any]) -> list[Output]:
-        """Of those that are not in place: told, or seen from the reference."""
+        """Shapes and dtypes of the outputs that are not in place: from get_outputs, or from a run of the reference."""
         with blaming(self.author.path, "get_outputs"):
             told = self.problem.get_outputs(self.test_case)
         if told is not None:
@@ -198,7 +201,7 @@ class ProblemCase:
         return self.author.reference(given, inplace, wide=not native if wide is None else wide)
 
     def _checked(self, values: list[Any], maker: str) -> list[Any]:
-        """Of the shapes and dtypes that the specification says."""
+        """Check shapes and dtypes against the specification."""
         found = [f"{dtype_of(v)}{list(shape_of(v))}" if is_array(v) else "number" for v in values]
         said = [
             f"{a.dtype}{list(a.shape)}" if isinstance(a, Buffer) else "number"
@@ -212,7 +215,7 @@ class ProblemCase:
         return values
 
     def _named(self, values: Sequence[Any]) -> dict[str, Array]:
-        """Constants are the template's, whatever was drawn."""
+        """Values by name. Constants are always the template's."""
         template = self._template
         found = {
             each.name: value if mark is not None else own
@@ -225,6 +228,6 @@ class ProblemCase:
 
 
 def _mark_of(array: Array) -> bytes:
-    """The bytes of some of its elements, evenly spread: two that differ are of arrays that do."""
+    """Bytes of evenly spread elements. Arrays with different marks differ."""
     flat = to_numpy(array.reshape(-1)[:: max(1, int(np.prod(shape_of(array))) // MARK_ELEMENTS)])
     return flat.tobytes()

@@ -1,8 +1,8 @@
-"""Other values for an input, from values that the problem itself drew.
+"""Make other values for an input, from values that the problem drew.
 
-A kernel that is right on one distribution alone (one that skips small values, sums every other element, or takes a
-mean to be 0) is wrong on another. What a problem's values mean is not known here, so whatever is made stays between
-the least and the greatest value that the problem drew:
+A kernel that is right for one distribution only (because it skips small values, sums every other element, or assumes a
+mean of 0) is wrong for another. The meaning of a problem's values is unknown here, so all values stay between the least
+and the greatest value that the problem drew:
 
     own       as the problem drew them
     uniform   anything between least and greatest
@@ -12,8 +12,8 @@ the least and the greatest value that the problem drew:
     ties      at most 8 different values
     shifted   all in the upper half
 
-0 is the value nearest to it where the problem's are all on one side. Not touched: NaN and infinities; whole numbers in
-ascending order (offsets of rows); those that are a permutation are permuted. Floats in ascending order stay so.
+If all values have the same sign, "0" is the value nearest to 0. NaN, infinities, and integers in ascending order (row
+offsets) stay unchanged. Permutations are permuted. Floats in ascending order are sorted again.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ LEVELS = 8
 SPARSE = 1 / 16
 
 CHUNK = 1 << 17
-"""Elements at a time, of a generator of their own: in a core's cache, and on as many cores as there are."""
+"""Elements per chunk. A chunk fits in a core's cache, and has its own generator, so that chunks run in parallel."""
 
 SAMPLE = 1 << 15
-"""Elements that tell mean, spread and levels."""
+"""Elements from which mean, spread and levels are estimated."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Of the problem's own values. `levels` are some of them."""
+    """Statistics of the problem's own values. `levels` are some of the values."""
 
     low: float
     high: float
@@ -62,8 +62,7 @@ Rule = Callable[[np.random.Generator, Numbers, Shape], Numbers]
 
 
 def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
-    """Of the same shape and dtype; what is drawn follows from `seed` and `name`. Raises KeyError for a distribution
-    that is none."""
+    """Values of the same shape and dtype, derived from `seed` and `name`. Raises KeyError: unknown distribution."""
     rule = _RULES[distribution] if distribution != OWN else None
     if rule is None or own.size == 0:
         return own
@@ -79,12 +78,12 @@ def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Number
 
 
 def fresh(template: Numbers, seed: int, name: str) -> Numbers:
-    """For an input that is the same whatever the seed: values uniform over the template's range."""
+    """Uniform values over the template's range, for an input that does not depend on the seed."""
     return transformed(template, "uniform", seed, name)
 
 
 def is_permutation(flat: Numbers, low: int, high: int) -> bool:
-    """Every whole number from the least to the greatest, once, in no order."""
+    """Whether all integers from the least to the greatest occur exactly once."""
     return high - low + 1 == flat.size > 2 and len(np.unique(flat)) == flat.size
 
 
@@ -124,7 +123,7 @@ def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numb
 def _by_chunks(
     flat: Numbers, rule: Rule, low: float, high: float, seed: int, words: tuple[str, ...]
 ) -> Numbers:
-    """In float32 where it holds every value of the dtype."""
+    """Make values chunk by chunk, computed in float32 if that represents all values of the dtype."""
     dtype = dtype_of(flat)
     wide = ELEMENT_BYTES[dtype] > (4 if dtype in FLOATS else 2)
     number = np.float64 if wide else np.float32
@@ -139,7 +138,7 @@ def _by_chunks(
         values = np.clip(rule(generator(seed, *words, str(start)), values, shape), low, high)
         if dtype not in FLOATS:
             np.rint(values, out=values)
-        # Rounding to the dtype cannot leave the range: both its ends are numbers of the dtype.
+        # Rounding cannot leave the range, because both of its ends are values of the dtype.
         made[start : start + CHUNK] = values.astype(NUMPY_DTYPES[dtype])
 
     starts = range(0, flat.size, CHUNK)
@@ -154,13 +153,13 @@ def _by_chunks(
 
 
 def _drawn(random: np.random.Generator, like: Numbers) -> Numbers:
-    """Between 0 and 1."""
+    """Uniform values between 0 and 1."""
     return random.random(like.shape, like.dtype)
 
 
 def _uniform(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
     part = _drawn(random, values)
-    return np.asarray(part * shape.high + (1 - part) * shape.low)  # the difference of both ends may overflow
+    return np.asarray(part * shape.high + (1 - part) * shape.low)  # high - low may overflow
 
 
 def _normal(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:

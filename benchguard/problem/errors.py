@@ -1,4 +1,4 @@
-"""What the author of a problem wrote wrong: one line, with the file and the line of it."""
+"""Errors of a problem's author: one line, with the file and line."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class ProblemError(BenchguardError):
 
 @contextmanager
 def blaming(path: Path, doing: str) -> Iterator[None]:
-    """Runs an author's code: whatever it raises becomes a ProblemError that says where in `path`."""
+    """Run an author's code. Its exceptions become a ProblemError that names the line in `path`."""
     try:
         yield
     except BenchguardError:
         raise
-    except (Exception, SystemExit) as error:  # it may raise anything, and this process goes on
+    except (Exception, SystemExit) as error:  # the author's code may raise anything
         place = place_of(error, lambda file: file == str(path)) or str(path)
         reason = one_line(str(error)) or "no message"
         text = f"{place}: {doing} failed: {type(error).__name__}: {reason}"

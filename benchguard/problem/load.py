@@ -30,9 +30,9 @@ OPTIONS = {
 
 
 def load(spec: str, adapter: str = "problem", options: Mapping[str, str] = {}) -> Suite:
-    """`spec` is PATH[:CLASS]. Raises ProblemError for what is wrong in the file, UsageError for what was asked."""
+    """`spec` is PATH[:CLASS]. Raises ProblemError for mistakes in the file, UsageError for invalid arguments."""
     if adapter != "problem":
-        raise UsageError(f"there is no adapter {adapter!r} here; give 'problem'")
+        raise UsageError(f"unknown adapter {adapter!r}; give 'problem'")
     return suite_of(*opened(spec), options)
 
 
@@ -47,7 +47,7 @@ def opened(spec: str) -> tuple[Problem, Path]:
     }
     if name:
         if name not in classes:
-            raise UsageError(f"{path} has no problem {name}; there are {', '.join(classes) or 'none'}")
+            raise UsageError(f"{path} has no problem {name}; it has {', '.join(classes) or 'none'}")
         chosen = classes[name]
     else:
         concrete = [each for each in classes.values() if not inspect.isabstract(each)] or list(
@@ -71,13 +71,13 @@ def opened(spec: str) -> tuple[Problem, Path]:
 
 
 def suite_of(problem: Problem, path: Path | None = None, options: Mapping[str, str] = {}) -> Suite:
-    """A problem that is at hand, as what the judge asks."""
+    """A suite for a problem object."""
     for key in options:
         if key not in OPTIONS:
-            raise UsageError(f"a problem has no option {key!r}; there are {', '.join(OPTIONS)}")
+            raise UsageError(f"unknown problem option {key!r}; options are {', '.join(OPTIONS)}")
     dtype = options.get("dtype", "float32")
     if dtype not in ELEMENT_BYTES:
-        raise UsageError(f"dtype cannot be {dtype!r}; give {', '.join(ELEMENT_BYTES)}")
+        raise UsageError(f"invalid dtype {dtype!r}; give {', '.join(ELEMENT_BYTES)}")
     path = path or Path(inspect.getfile(type(problem)))
     sample = options.get("sample", "no") == "yes"
     author = Author(problem, path, _device(problem, options.get("device", "auto")), dtype, sample)
@@ -87,7 +87,7 @@ def suite_of(problem: Problem, path: Path | None = None, options: Mapping[str, s
     for each in names:
         if not each or names.count(each) > 1:
             raise ProblemError(
-                f"{path}: two test cases are named {each!r}, or it is empty; give each its own"
+                f"{path}: the test case name {each!r} is empty or used twice; give each case its own name"
             )
     return Suite(
         problem.name,
@@ -106,18 +106,18 @@ def _path_and_name(spec: str) -> tuple[Path, str]:
         path, name = spec, ""
     found = Path(path)
     if not found.is_file():
-        raise UsageError(f"there is no problem {path}; give the path of a Python file, or PATH:CLASS")
+        raise UsageError(f"no such problem: {path}; give the path of a Python file, or PATH:CLASS")
     return found.resolve(), name
 
 
 def _module_of(path: Path) -> ModuleType:
-    """Imported under a name of its own: twice the same path is once the same module."""
+    """Import the file under a unique name. The same path gives the same module."""
     name = f"benchguard_problem_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
     specification = importlib.util.spec_from_file_location(name, path)
     if specification is None or specification.loader is None:
-        raise UsageError(f"{path} is no Python file; give one that ends in .py")
+        raise UsageError(f"{path} is not a Python file; give a file that ends in .py")
     module = importlib.util.module_from_spec(specification)
     sys.modules[name] = module
     try:
@@ -131,7 +131,7 @@ def _module_of(path: Path) -> ModuleType:
 
 @contextmanager
 def _importable(folder: Path) -> Iterator[None]:
-    """Beside modules in its own folder a file may import `problem`: Tensara's have their base class from there."""
+    """Let the file import modules of its folder, and `problem`, from which Tensara's files import their base class."""
     kept: Any = sys.modules.get("problem")
     sys.path.insert(0, str(folder))
     if not (folder / "problem.py").exists():
@@ -147,7 +147,7 @@ def _importable(folder: Path) -> Iterator[None]:
 
 
 def _device(problem: Problem, wanted: str) -> str:
-    """torch's name of it."""
+    """torch's name of the device."""
     if wanted not in ("auto", "cpu", "cuda"):
         raise UsageError(f"device cannot be {wanted!r}; give auto, cpu or cuda")
     if not problem.uses_torch() or wanted == "cpu":

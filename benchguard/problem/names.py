@@ -1,4 +1,4 @@
-"""Names that a parameter cannot have, in a language that submissions are written in."""
+"""Names that parameters cannot have, because they are reserved in a language of submissions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _CPP = """
 
 
 def unfit(name: str) -> str:
-    """Why it cannot be a parameter's; empty if it can."""
+    """Why the name cannot be a parameter's; empty if it can."""
     if not (name.isascii() and name.isidentifier() and len(name) <= 64):
-        return "is no name in C; give letters, digits and _, at most 64"
+        return "is not a C identifier; use letters, digits and _, at most 64"
     if keyword.iskeyword(name) or name in _CPP.split():
         return "is a word of Python or C++; give another"
     return ""

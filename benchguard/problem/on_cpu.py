@@ -1,4 +1,4 @@
-"""Problems that say "cuda" in their code, run where references are computed on the CPU."""
+"""Run problems whose code says "cuda" on the CPU, if references are computed there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def on_cpu() -> Iterator[None]:
-    """While it runs, torch makes on the CPU what is asked for on a GPU. torch must have been imported."""
+    """A context in which torch makes tensors on the CPU if code asks for a GPU. torch must have been imported."""
     torch: Any = sys.modules["torch"]
     overrides = __import__("torch.overrides", fromlist=["TorchFunctionMode"])
 

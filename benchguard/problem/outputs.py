@@ -1,4 +1,4 @@
-"""What a reference gives, against what the outputs of its kernel are declared as."""
+"""Check a reference's results against the declared outputs of its kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .spec import ELEMENT_BYTES, Buffer
 
 
 def outputs_of(told: Any, where: str) -> list[Output]:
-    """From get_outputs. Raises ProblemError."""
+    """Shapes and dtypes that get_outputs returned. Raises ProblemError."""
     found: list[Output] = []
     try:
         for shape, name in told:
@@ -32,8 +32,10 @@ def outputs_of(told: Any, where: str) -> list[Output]:
 
 
 def as_declared(result: Array, buffer: Buffer, where: str) -> Array:
-    """Floats stay as wide as they are; whole numbers become the buffer's. Raises ProblemError for another shape, and
-    for values that the buffer cannot hold."""
+    """Convert integers to the buffer's dtype; floats keep their precision.
+
+    Raises ProblemError for another shape, and for values that the buffer cannot hold.
+    """
     what = f"{where}: output {buffer.name} of reference_solution"
     if shape_of(result) != buffer.shape:
         raise ProblemError(

@@ -1,8 +1,7 @@
-"""Whose seeds a problem draws its inputs from: its own, which anyone can compute, or a secret one.
+"""Replace a problem's public seeds by secret ones.
 
-Tensara's problems seed themselves from their name, so that whoever has read them knows their inputs. While `seeded`
-runs, Problem.get_seed gives numbers that follow from the secret seed instead, and the global generators of random,
-numpy and torch start from it.
+Tensara's problems derive their seeds from their names, so their inputs are public. Within `seeded`, Problem.get_seed
+returns numbers derived from the secret seed, and the global generators of random, numpy and torch start from it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _secret: ContextVar[int | None] = ContextVar("secret", default=None)
 
 
 def seed_of(text: str) -> int:
-    """31 bits: Tensara's own of that text, or where a secret seed is in force, one that follows from both."""
+    """A 31-bit seed: Tensara's seed for the text, or within `seeded` a seed derived from the text and the secret."""
     secret = _secret.get()
     if secret is None:
         digest = hashlib.md5(text.encode(), usedforsecurity=False).digest()
@@ -30,15 +29,17 @@ def seed_of(text: str) -> int:
 
 
 def generator(seed: int, *words: str) -> np.random.Generator:
-    """One of its own for each seed and words. `seed` is any whole number."""
+    """A separate generator for each combination of seed and words. `seed` is any integer."""
     digest = hashlib.sha256("/".join([str(seed), *words]).encode()).digest()
     return np.random.default_rng(int.from_bytes(digest, "little"))
 
 
 @contextmanager
 def seeded(secret: int | None) -> Iterator[None]:
-    """`secret` None: get_seed gives Tensara's own. The global generators begin at a fixed place either way, and are
-    put back afterwards (torch's on the CPU alone)."""
+    """Seed the problem's code with `secret`; None: get_seed returns Tensara's seeds.
+
+    The global generators are seeded in both cases, and restored afterwards (torch's on the CPU only).
+    """
     token = _secret.set(secret)
     start = int(generator(0 if secret is None else secret, "global").integers(1 << 32))
     torch = sys.modules.get("torch")

@@ -1,4 +1,4 @@
-"""From how a problem declares its kernel to the arguments of a test case's call."""
+"""Read the parameters of a kernel from a problem's declaration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .problem import Problem
 
 @dataclass(frozen=True)
 class Parameter:
-    """One of the kernel's. `const` None: the problem does not say."""
+    """A parameter of the kernel. `const` None: unspecified."""
 
     name: str
     type: CType
@@ -25,7 +25,7 @@ class Parameter:
 
 
 def parameters_of(problem: Problem, where: str, dtype: str = "") -> tuple[Parameter, ...]:
-    """In the order of the call. `dtype` is what Tensara's type [VAR] stands for. Raises ProblemError."""
+    """The parameters in the order of the call. `dtype` replaces Tensara's type [VAR]. Raises ProblemError."""
     if problem.parameters:
         found = tuple(_declared(each, where, dtype) for each in problem.parameters)
     else:
@@ -40,7 +40,7 @@ def parameters_of(problem: Problem, where: str, dtype: str = "") -> tuple[Parame
 
 
 def output_names(problem: Problem, count: int) -> tuple[str, ...]:
-    """Of outputs that `parameters` does not name."""
+    """Default names of outputs that `parameters` lacks."""
     if problem.outputs:
         return tuple(problem.outputs)
     return ("output",) if count == 1 else tuple(f"output{n}" for n in range(count))
@@ -51,7 +51,7 @@ def _declared(written: Mapping[str, Any], where: str, dtype: str) -> Parameter:
         name, type_name = str(written["name"]), str(written["type"])
     except (KeyError, TypeError):
         raise ProblemError(
-            f"{where}: the parameter {written!r} is no {{'name', 'type', 'pointer', 'const'}}; give them"
+            f"{where}: the parameter {written!r} is not {{'name', 'type', 'pointer', 'const'}}; give these keys"
         ) from None
     type_name = (dtype or "float") if type_name == "[VAR]" else type_name
     if type_name not in C_TYPES:
@@ -63,12 +63,12 @@ def _declared(written: Mapping[str, Any], where: str, dtype: str) -> Parameter:
 
 
 def _truth(written: Any) -> bool:
-    """Tensara's front matter has text."""
+    """A boolean, which Tensara's front matter has as text."""
     return written is True or str(written).lower() == "true"
 
 
 def _of_ctypes(problem: Problem, where: str) -> tuple[Parameter, ...]:
-    """The seed form has no names: inputs are named as the reference's parameters, outputs by the problem."""
+    """Parameters of the seed form, which has no names: inputs get the names of the reference's parameters."""
     try:
         argtypes = list(problem.get_function_signature()["argtypes"])
     except NotImplementedError:
@@ -78,7 +78,7 @@ def _of_ctypes(problem: Problem, where: str) -> tuple[Parameter, ...]:
         ) from None
     except (KeyError, TypeError) as error:
         raise ProblemError(
-            f"{where}: get_function_signature gave no {{'argtypes': [...], 'restype': None}}; return that"
+            f"{where}: get_function_signature must return {{'argtypes': [...], 'restype': None}}"
         ) from error
     types = []
     for place, each in enumerate(argtypes):

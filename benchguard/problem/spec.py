@@ -1,4 +1,4 @@
-"""A test case as data: what a submission is called with. It crosses processes; the problem's code does not."""
+"""The specification of a test case as data, which is sent between processes, unlike the problem's code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DType = Literal[
     "float64", "float32", "float16", "bfloat16", "float8_e4m3", "float8_e5m2",
     "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool",
 ]  # fmt: skip
-"""Names as NumPy and torch have them. float8_e4m3 is torch.float8_e4m3fn: no infinities, one NaN."""
+"""Names of NumPy and torch. float8_e4m3 is torch.float8_e4m3fn, which has no infinities and one NaN."""
 
 ELEMENT_BYTES: dict[DType, int] = {
     "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3": 1, "float8_e5m2": 1,
@@ -20,15 +20,15 @@ ELEMENT_BYTES: dict[DType, int] = {
 }  # fmt: skip
 
 Role = Literal["input", "output", "inout", "constant"]
-"""`inout` is written in place: it begins as an input and is checked as an output. `constant` is state that the
-problem, and nobody else, says stays the same from call to call: it is given, never fresh."""
+"""`inout` is updated in place: it begins as an input and is checked as an output. `constant` is an input that the
+problem declares equal in all calls; it is the same in all input sets."""
 
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 Extent: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 40)]
 
 
 class Buffer(msgspec.Struct, frozen=True, tag_field="kind", tag="buffer"):
-    """Device memory. `strides` count elements; None: row-major without gaps. An extent of 0 has no bytes."""
+    """Device memory. `strides` are in elements; None: contiguous row-major. An extent of 0 means no bytes."""
 
     name: Name
     dtype: DType
@@ -38,7 +38,7 @@ class Buffer(msgspec.Struct, frozen=True, tag_field="kind", tag="buffer"):
 
     @property
     def elements(self) -> int:
-        """How many elements its memory has room for: with strides, gaps included."""
+        """The number of elements that fit in the memory, including the gaps of strides."""
         if 0 in self.shape:
             return 0
         if self.strides is None:
@@ -70,8 +70,10 @@ Argument: TypeAlias = Buffer | Scalar
 
 
 class CaseSpec(msgspec.Struct, frozen=True):
-    """One test case. `arguments` are in the order of the call. `flops` and `moved_bytes` are of one call: what an
-    ideal implementation does; None if the problem does not say."""
+    """One test case. `arguments` are in the order of the call.
+
+    `flops` and `moved_bytes` are of one call of an ideal implementation; None: unknown.
+    """
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     arguments: Annotated[tuple[Argument, ...], Meta(max_length=64)]
@@ -107,17 +109,17 @@ class Tolerance(msgspec.Struct, frozen=True):
 
 
 ALIGNMENT = 256
-"""Of each buffer within a set."""
+"""Alignment of buffers within a set, in bytes."""
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Where the buffers of a set are in shared memory: set n's buffer lies at n * stride + places[name][0]."""
+    """Offsets of buffers in shared memory: a buffer of set n is at n * stride + places[name][0]."""
 
     places: dict[str, tuple[int, int]]
     stride: int
 
     def place(self, name: str, number: int) -> tuple[int, int]:
-        """Offset and bytes of a buffer of set `number`."""
+        """Offset and size of a buffer of set `number`."""
         offset, size = self.places[name]
         return number * self.stride + offset, size
 

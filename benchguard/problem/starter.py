@@ -1,4 +1,4 @@
-"""Code to begin a submission with, from a problem's signature: as Tensara writes it, and so that it parses."""
+"""Generate starter code for a submission from a problem's signature, in Tensara's form."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _cute(parameters: Parameters) -> str:
 
 
 def _cutlass(type_: CType) -> str:
-    """float32 is cutlass.Float32, uint64 cutlass.Uint64; two have names of their own."""
+    """CUTLASS's name of a dtype: float32 is cutlass.Float32, uint64 cutlass.Uint64; two dtypes are irregular."""
     special = {
         "bfloat16": "BFloat16",
         "bool": "Boolean",

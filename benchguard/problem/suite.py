@@ -1,4 +1,4 @@
-"""Test cases with their code: what the judge asks, whoever wrote the problem (ours, GPU MODE's, KernelBench's)."""
+"""The judge's interface to test cases, for all formats of problems (benchguard's, GPU MODE's, KernelBench's)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Array: TypeAlias = Any
 
 
 class TestCase(Protocol):
-    """One case. Raises ProblemError for what its author wrote wrong."""
+    """One case. Methods raise ProblemError for the author's mistakes."""
 
     @property
     def name(self) -> str:
-        """Its specification's: known before that is, which may take a run of the reference."""
+        """The specification's name, which is known before the specification, because that may run the reference."""
         ...
 
     @property
@@ -25,44 +25,41 @@ class TestCase(Protocol):
 
     @property
     def tolerances(self) -> Mapping[str, Tolerance]:
-        """By checked buffer."""
+        """Tolerances of the checked buffers."""
         ...
 
     @property
     def distributions(self) -> tuple[str, ...]:
-        """That inputs may be drawn from, at least one; the first is the problem's own."""
+        """Distributions for inputs, at least one; the first is the problem's own."""
         ...
 
     @property
     def own_verdict(self) -> bool:
-        """Whether `verify` alone decides: the problem does not compare element by element."""
+        """Whether only `verify` decides, without comparison by elements."""
         ...
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
-        """The buffers that are read, of the spec's shapes and dtypes; another seed, other values. Constants do not
-        depend on it."""
+        """The inputs, in the spec's shapes and dtypes. Values other than constants depend on the seed."""
         ...
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The checked buffers, in float64 where the problem allows, else in any dtype; `inputs` are left as they
-        are."""
+        """The expected outputs, in float64 if the problem allows, otherwise in any dtype. Does not change `inputs`."""
         ...
 
     def verify(
         self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
     ) -> str | None:
-        """The problem's own test, beside the tolerances or instead of them (`own_verdict`): why it is wrong."""
+        """Why the problem's own test rejects the outputs, besides the tolerances or instead of them (`own_verdict`)."""
         ...
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A problem, opened. `convention` and `entry` are how a submission to it is called unless it is told otherwise
-    (quarantine/contract.py)."""
+    """An open problem. `convention` and `entry` are the defaults for calling a submission (quarantine/contract.py)."""
 
     name: str
     cases: tuple[TestCase, ...]
     convention: str = "arguments"
     entry: str = "solution"
     init: tuple[Any, ...] = ()
-    """What a submission that is a class is built with: what JSON can hold."""
+    """Arguments, as JSON values, for the constructor of a submission that is a class."""

@@ -1,5 +1,7 @@
-"""How many threads this process computes with. Where several make input sets at once each has a share of the cores:
-numpy's BLAS and torch begin one thread a core otherwise, and wait for each other in loops.
+"""Limit the threads with which a process computes.
+
+Processes that make input sets at once share the cores. Without limits, numpy's BLAS and torch start one thread per core
+in each process, which then wait for each other in busy loops.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 THREADS_MAX = 16
-"""Beyond that, memory is what is waited for."""
+"""With more threads, memory bandwidth is the limit."""
 
 _BLAS = re.compile(r" (/.*/lib(?:\w*openblas|mkl_rt)[^/\n]*)$", re.MULTILINE)
 _CALLS = (
@@ -31,16 +33,16 @@ _limit = [THREADS_MAX]  # of this process, which has one share
 
 
 def threads() -> int:
-    """As many as we may run on, and have not been told to leave to others."""
+    """The number of threads to use: the process's cores, or its share of them."""
     return min(_limit[0], len(os.sched_getaffinity(0)))
 
 
 @contextmanager
 def shared_threads(count: int) -> Iterator[None]:
-    """A process that is forked meanwhile computes with `count` threads; this one with as many as before again.
+    """Processes forked within the context compute with `count` threads. Afterwards this process has its former limit.
 
-    It has to be said before the fork: OpenBLAS begins its threads when it is told their number. torch has one, as
-    GNU's OpenMP does not survive a fork.
+    The limit is set before the fork, because OpenBLAS starts threads when the limit changes. torch gets one thread,
+    because GNU's OpenMP does not survive a fork.
     """
     with ExitStack() as stack:
         stack.callback(_limit.__setitem__, 0, _limit[0])
@@ -67,7 +69,7 @@ def _restore(kept: Mapping[str, str | None]) -> None:
 
 
 def _blas() -> Iterator[tuple[Callable[[], int], Callable[[int], None]]]:
-    """How those that are loaded are asked and told."""
+    """The functions that read and set the number of threads, for each loaded BLAS library."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     for path in dict.fromkeys(_BLAS.findall(maps)):
         try:

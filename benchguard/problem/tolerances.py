@@ -1,4 +1,4 @@
-"""How far an output may be from what is expected, where its problem does not say.
+"""Default tolerances, for problems that define none.
 
     |actual - expected| <= atol + rtol * |expected|
 
@@ -28,7 +28,7 @@ DEFAULTS: dict[DType, Tolerance] = {
 """Integers and bool are not in it: they are exact."""
 
 Written: TypeAlias = "Tolerance | tuple[float, float] | Mapping[str, Any]"
-"""As a problem writes one: Tolerance, (atol, rtol), or {"atol": ..., "rtol": ...}."""
+"""A tolerance from a problem: Tolerance, (atol, rtol), or {"atol": ..., "rtol": ...}."""
 
 
 def default(dtype: DType) -> Tolerance:
@@ -36,7 +36,10 @@ def default(dtype: DType) -> Tolerance:
 
 
 def tolerance_of(written: Any, name: str, dtype: DType) -> Tolerance:
-    """Of output `name`. `written` is one for all, or by name of an output or of a dtype; None: the table's."""
+    """The tolerance of output `name`.
+
+    `written` is a tolerance for all outputs, or a mapping by name of an output or of a dtype. None: the default.
+    """
     if isinstance(written, Mapping) and not written.keys() <= {"atol", "rtol"}:
         written = written.get(name, written.get(dtype))
     if written is None:

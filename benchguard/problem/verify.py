@@ -1,4 +1,4 @@
-"""Tensara's verify_result for problems that do not write one: by tolerance, with what it says about differences."""
+"""The default verify_result: compare by tolerance, and describe differences as Tensara does."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SAMPLES = 5
 
 
 def verify_by_tolerance(expected: Any, actual: Any, written: Any = None) -> tuple[bool, dict[str, Any]]:
-    """Of one output, or of tuples of them. What is said is of the first that is wrong; {} if all are right.
+    """Compare one output, or tuples of outputs. Details are of the first wrong output; {} if all are right.
 
-    For authors who call it. A grade compares by judge/compare.py, which also says what NaN and Inf are.
+    For problems that call it. A grade uses judge/compare.py, which also has rules for NaN and Inf.
     """
     if isinstance(expected, (tuple, list)):
         for place, (each, got) in enumerate(zip(expected, actual, strict=True)):

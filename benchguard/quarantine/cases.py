@@ -22,7 +22,7 @@ CASES_BYTES_MAX = 16 << 20
 class CaseSender:
     """Calls `find` in a thread and sends the result. The runner inherits the socket `theirs`.
 
-    The caller of `find` keeps the descriptor `inputs`; the runner receives one that is open for reading only.
+    The caller of `find` keeps the descriptor `inputs`; the runner receives a read-only one.
     """
 
     def __init__(self, find: Callable[[], Cases]) -> None:

@@ -12,7 +12,7 @@ _SIGNALLED = 128
 
 
 def trouble_of(run: Run, attendant: Attendant, events: Events) -> str:
-    """The first reason, besides a time-out and failures that the submission reports; empty if there is none."""
+    """The first reason, besides a time-out and failures that the submission reports; empty without one."""
     if run.outlived or run.status == STATUS_LEFT:
         which = ", ".join(map(str, run.outlived)) or "some"
         return f"some processes of the submission survived SIGKILL ({which}); end them, then grade again"

@@ -1,4 +1,4 @@
-"""From what --driver says to everything that stands between a command and that driver."""
+"""Find the driver that --driver names, and everything that is needed to run a command under its shim."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ON_LOADER_PATH = ("ld.so.cache", "LD_LIBRARY_PATH")
 
 @dataclass(frozen=True)
 class Interposer:
-    """What stands between the command and the driver."""
+    """The shim of a driver, and the library that redirects programs to it."""
 
     driver: Path
     shim: Path
@@ -27,9 +27,9 @@ class Interposer:
     preload: Path
     facts: dict[str, object]
     on_loader_path: bool
-    """Whether the loader itself finds this driver, as tools that ask ldconfig do."""
+    """Whether the loader finds this driver by itself, as tools that ask ldconfig do."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """What a process must be told for this driver's sake, unless it is told otherwise."""
+    """Default values of variables that this driver needs."""
 
 
 def interpose(driver: Driver, shim: Shim) -> Interposer:
@@ -52,14 +52,14 @@ def interpose(driver: Driver, shim: Shim) -> Interposer:
 
 
 def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Driver, Shim]:
-    """The interposer for what --driver says, or for the driver of one vendor. Raises BenchguardError, ShimError."""
+    """The interposer for the value of --driver, or for one vendor's driver. Raises BenchguardError, ShimError."""
     driver = discover(spec, api=api)
     shim = shim_for(driver)
     return interpose(driver, shim), driver, shim
 
 
 def gap_text(shim: Shim) -> str | None:
-    """What the generic shim cannot do for this driver, in one line; None for a shim of its own."""
+    """The limits of a generic shim for this driver, in one line; None for a shim generated for the driver."""
     if shim.gap is None:
         return None
     return (

@@ -1,4 +1,4 @@
-"""surface.json: what the slots of a shim are (docs/formats.md)."""
+"""Read surface.json, which describes the slots of a shim (docs/formats.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Api = Literal["cuda", "hip"]
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """One word of a recorded call."""
+    """A parameter of a recorded call."""
 
     name: str
     role: str
@@ -49,7 +49,7 @@ class Surface(msgspec.Struct, frozen=True):
     api: Api = "cuda"
 
     def count(self, kind: str) -> int:
-        """Exports that are "recorded", "pass" or "untyped"."""
+        """The number of exports of a kind: "recorded", "pass" or "untyped"."""
         return sum(export.kind == kind for export in self.exports)
 
 

@@ -42,7 +42,7 @@ def test_doctor_passes_beside_unusable_hip_library(unusable_hip: dict[str, str])
     words = [sys.executable, "-m", "benchguard", "doctor", "--json"]
     environment = {**os.environ, **unusable_hip}
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
-    findings = {finding["subject"]: finding for finding in json.loads(done.stdout)}
+    findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
     assert done.returncode == 0, findings
     assert findings["hip driver"]["level"] == "ok"
     assert "not used: this machine has no AMD GPU" in findings["hip driver"]["found"]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """HIP's headers and runtime from Debian, for the tests: python tests/support/fetch_hip.py FOLDER
 
-Installs nothing and needs no rights: the packages are downloaded with apt's own signatures checked, with lists and
-cache of our own, and unpacked into FOLDER. A machine without apt, or whose releases have no such packages, is told so
-in one line, and the tests that need them skip; in CI (CI=true) with apt it is an error.
+Needs no root rights and installs nothing. apt downloads the packages with separate lists and a separate cache, and
+checks their signatures; this script unpacks them into FOLDER. Without apt, or without such packages, it prints one
+line, and the tests of HIP skip. In CI (CI=true) with apt this is an error.
 """
 
 from __future__ import annotations

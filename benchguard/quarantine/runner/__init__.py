@@ -70,9 +70,7 @@ def _run(order: Order, reporter: Reporter) -> None:
 def _cases(order: Order) -> Cases:
     cases = receive_cases(order.channel)
     if cases is None:
-        raise SubmissionError(
-            "the problem could not be opened, so there are no inputs to call the submission with"
-        )
+        raise SubmissionError("the problem could not be opened, so the submission cannot be called")
     return cases
 
 

@@ -40,7 +40,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3. `stream` is None: all writes are complete, so no stream needs to be waited for."""
+        """Version 3, without a stream, because all writes are complete."""
         return {
             "data": (self._address if self.size else 0, False),
             "shape": self.shape,

@@ -18,7 +18,7 @@ NAMES_SHOWN = 8
 
 
 def directive(source: str, word: str) -> str | None:
-    """The text of a comment `// WORD: ...` before the first line of code; None if there is none."""
+    """The text of a comment `// WORD: ...` before the first line of code; None without one."""
     for line in source.splitlines():
         text = line.strip()
         if text and not text.startswith("//"):

@@ -91,7 +91,7 @@ def quarantine_environment(base: Mapping[str, str], scratch: Path, driver: Path)
 
 
 def make_folders(scratch: Path) -> None:
-    """Make the scratch folder's subfolders. Call it as the user who writes there. Raises OSError."""
+    """Make the scratch folder's subfolders. Call it as the user of the quarantine. Raises OSError."""
     for folder in sorted({*FOLDERS.values(), CAPTURES, WORK}):
         (scratch / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -69,7 +69,7 @@ def _devices() -> list[str]:
 
 
 def _lacking(user: int, readable: Sequence[str], enterable: str) -> str | None:
-    """The first place that `user` cannot use; None if there is none.
+    """The first place that `user` cannot use; None if it can use all.
 
     A forked process becomes that user and calls access(): only the kernel knows all access rules.
     """

@@ -62,7 +62,7 @@ def _drop_capabilities() -> None:
 
 
 def _left() -> str:
-    """The remaining privileges, according to the kernel; empty if there are none."""
+    """The remaining privileges, according to the kernel; empty after a complete drop."""
     fields = dict(
         line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line
     )

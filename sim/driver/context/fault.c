@@ -44,7 +44,7 @@ static void print_nearest(struct report *report, const struct ptx_fault *fault)
         else
             append(report, "  it lies, without access rights, in");
     } else if (!sim_range_find_nearest(fault->address, &range)) {
-        append(report, "  there is no allocation\n");
+        append(report, "  no memory is allocated\n");
         return;
     } else if (fault->address < range.begin) {
         append(report, "  it is %" PRIu64 " bytes before", range.begin - fault->address);

@@ -46,7 +46,7 @@ class Hip:
         return int(getattr(self.library, name)(*arguments))
 
     def handle(self, name: str, *arguments: Any) -> ctypes.c_void_p:
-        """What a call writes through its first parameter."""
+        """The value that a call writes through its first parameter."""
         value = ctypes.c_void_p()
         self(name, ctypes.byref(value), *arguments)
         return value
@@ -57,7 +57,7 @@ class Hip:
         return value.value
 
     def asked(self, name: str, subject: Any, kind: Any = ctypes.c_int) -> Any:
-        """What a call writes through its second parameter."""
+        """The value that a call writes through its second parameter."""
         value = kind()
         self(name, subject, ctypes.byref(value))
         return value.value
@@ -121,7 +121,7 @@ def hip_path(native: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def hip(hip_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Hip:
-    """A copy, which is a library of its own: another test may have loaded the one that is built, without these."""
+    """A copy of the library: another test may have loaded the built one without these settings."""
     variables = {"SIM_MEMORY_CHECK": "exact"}
     if (found := nvrtc.library()) is not None:
         variables["NEUTRINO_NVRTC"] = str(found._name)

@@ -21,7 +21,7 @@ class KernelNode(ctypes.Structure):
         ("shared", ctypes.c_uint),
     )
     kept: Sequence[Any] = ()
-    """What the parameters point to."""
+    """Structures that parameters point to."""
 
 
 class MemsetNode(ctypes.Structure):

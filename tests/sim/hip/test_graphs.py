@@ -23,7 +23,7 @@ class Graph:
     hip: Hip
     handle: ctypes.c_void_p
     kept: list[Any] = field(default_factory=list)
-    """What the calls point to."""
+    """The memory that the calls point to."""
 
     def add(self, kind: str, *arguments: Any, after: Sequence[Any] = ()) -> ctypes.c_void_p:
         dependencies = (ctypes.c_void_p * max(1, len(after)))(*(each.value for each in after))

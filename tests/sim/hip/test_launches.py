@@ -38,7 +38,7 @@ class Arguments(ctypes.Structure):
 
 
 class Wrapper(ctypes.Structure):
-    """What hipcc's start-up code registers."""
+    """Code as hipcc's start-up code registers it."""
 
     _fields_ = (
         ("magic", ctypes.c_uint32),

@@ -1,4 +1,4 @@
-"""What a client sees before it runs anything: exports and their versions, the device, error names."""
+"""Exports and their versions, device queries and error names."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def on_host(arrays: Any) -> dict[str, Any]:
     return {name: np.array(to_numpy(each)) for name, each in arrays.items()}
 
 
-def test_the_example() -> None:
+def test_example_task_graded() -> None:
     """Its output is the last of its data; its own check decides; seeds of the file are nobody's secret."""
     suite = opened(EXAMPLE)
     assert (suite.name, suite.convention, suite.entry) == ("rowscale", "tuple", "custom_kernel")
@@ -64,7 +64,7 @@ def test_the_example() -> None:
     assert reason is not None and "1 elements differ, the first at (2, 5)" in reason
 
 
-def test_outputs_that_are_returned(tmp_path: Path) -> None:
+def test_returned_outputs(tmp_path: Path) -> None:
     suite = opened(write_task(tmp_path, RETURNS), cases="tests")
     assert suite.convention == "tuple_of_inputs"
     (case,) = suite.cases
@@ -80,7 +80,7 @@ def test_outputs_that_are_returned(tmp_path: Path) -> None:
     assert case.verify(on_host(inputs), {}, {"returned0": right + 1}) == "check_implementation: they differ"
 
 
-def test_data_that_is_one_tensor(tmp_path: Path) -> None:
+def test_single_tensor_data(tmp_path: Path) -> None:
     """Two outputs, one of whole numbers; a check that says words alone."""
     suite = opened(write_task(tmp_path, BARE), cases="benchmarks")
     assert suite.convention == "input"
@@ -96,7 +96,7 @@ def test_data_that_is_one_tensor(tmp_path: Path) -> None:
     assert case.verify(on_host(inputs), {}, expected) == "check_implementation: wrong: 1"
 
 
-def test_what_is_read_and_written(tmp_path: Path) -> None:
+def test_in_place_values_detected(tmp_path: Path) -> None:
     """Told apart from an output by what the reference makes of other values in it."""
     suite = opened(write_task(tmp_path, IN_PLACE), cases="tests")
     (case,) = suite.cases
@@ -111,7 +111,7 @@ def test_what_is_read_and_written(tmp_path: Path) -> None:
     assert case.verify(before, {}, expected) is None
 
 
-def test_other_distributions_are_asked_for(tmp_path: Path) -> None:
+def test_distributions_only_on_request(tmp_path: Path) -> None:
     suite = opened(write_task(tmp_path, BARE), distributions="own,sparse", cases="tests")
     (case,) = suite.cases
     assert case.distributions == ("own", "sparse")
@@ -119,7 +119,7 @@ def test_other_distributions_are_asked_for(tmp_path: Path) -> None:
     assert len(np.unique(sparse)) < len(np.unique(own))
 
 
-def test_two_tasks_do_not_meet(tmp_path: Path) -> None:
+def test_modules_of_two_tasks_separate(tmp_path: Path) -> None:
     """Their modules have the same names, also when they import late."""
     for name, value in (("one", 1), ("two", 2)):
         (tmp_path / name).mkdir()
@@ -136,10 +136,10 @@ def test_two_tasks_do_not_meet(tmp_path: Path) -> None:
     assert not {"late", "helpers", "reference"} & set(sys.modules)
 
 
-def test_a_judge_imports_no_submission(tmp_path: Path) -> None:
+def test_submission_import_refused(tmp_path: Path) -> None:
     task = write_task(tmp_path, "from submission import custom_kernel\n" + RETURNS)
     (task / "submission.py").write_text("raise SystemExit(3)\n")
-    with pytest.raises(ProblemError, match=r"reference.py:1: .*imports no submission"):
+    with pytest.raises(ProblemError, match=r"reference.py:1: .*does not import submissions"):
         opened(task)
 
 
@@ -147,7 +147,7 @@ def test_a_judge_imports_no_submission(tmp_path: Path) -> None:
     ("reference", "words"),
     [
         (RETURNS.replace("def ref_kernel", "def other"), "has no ref_kernel|not defined"),
-        (RETURNS.replace("return a, b, 2.5", "return {'a': a}"), "is a dict; a case that can be graded"),
+        (RETURNS.replace("return a, b, 2.5", "return {'a': a}"), "is a dict; a gradable case"),
         (RETURNS.replace("return a, b, 2.5", "return a, (b, b), 2.5"), "is a tuple"),
         (RETURNS.replace("return (a + b) * factor", "return [[a]]"), "ref_kernel returned a list"),
         (RETURNS.replace("return (a + b) * factor", "1 / 0"), "reference.py:12: ref_kernel failed: Zero"),
@@ -158,7 +158,7 @@ def test_a_judge_imports_no_submission(tmp_path: Path) -> None:
                  .replace("a, total, out = data", "out, total, a = data"), "put outputs last"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_graded_is_said(tmp_path: Path, reference: str, words: str) -> None:
+def test_ungradable_task_reported(tmp_path: Path, reference: str, words: str) -> None:
     with pytest.raises(ProblemError, match=words):
         case = opened(write_task(tmp_path, reference)).cases[0]
         for seed in range(8):
@@ -168,25 +168,25 @@ def test_what_cannot_be_graded_is_said(tmp_path: Path, reference: str, words: st
 @pytest.mark.parametrize(
     ("yaml", "words"),
     [
-        ("files: [", "is no YAML"),
+        ("files: [", "invalid YAML"),
         ("- 1\n", "holds no mapping"),
         ("files: [1]\n", "files has 1"),
-        ("tests: {}\nbenchmarks: 3\n", "benchmarks is no list"),
-        ("files:\n  - {name: helpers.py, source: ../helpers.py}\ntests: []\n", "there are no cases"),
-        ("files: !!python/object/apply:os.getcwd []\n", "is no YAML"),
+        ("tests: {}\nbenchmarks: 3\n", "benchmarks must be a list"),
+        ("files:\n  - {name: helpers.py, source: ../helpers.py}\ntests: []\n", "no cases; add one"),
+        ("files: !!python/object/apply:os.getcwd []\n", "invalid YAML"),
     ],
 )
-def test_what_is_no_task(tmp_path: Path, yaml: str, words: str) -> None:
+def test_invalid_task_file_reported(tmp_path: Path, yaml: str, words: str) -> None:
     with pytest.raises(ProblemError, match=words):
         opened(write_task(tmp_path, RETURNS, yaml))
 
 
-def test_what_is_asked_wrongly(tmp_path: Path) -> None:
+def test_invalid_options_refused(tmp_path: Path) -> None:
     task = write_task(tmp_path, RETURNS)
     for options in ({"cases": "some"}, {"distributions": "odd"}, {"device": "tpu"}, {"colour": "red"}):
         with pytest.raises(UsageError):
             opened(task, **options)
     with pytest.raises(UsageError, match=r"task\.yml"):
         load_suite(str(tmp_path / "nowhere"), "gpumode")
-    with pytest.raises(UsageError, match="no adapter"):
+    with pytest.raises(UsageError, match="unknown adapter"):
         load_suite(str(task), "tensara")

@@ -22,7 +22,7 @@ def opened(path: Path = GIVEN, **options: str) -> Suite:
     return load_suite(str(path), "auto", {"device": "cpu", **options})
 
 
-def test_weights_come_from_kernelbenchs_seed() -> None:
+def test_weights_from_kernelbench_seed() -> None:
     """As its own two models are built; the submission's draws the same in the quarantine."""
     suite = opened()
     assert (suite.convention, suite.entry, suite.init) == ("module", "ModelNew", (16, 12, -0.25))
@@ -42,7 +42,7 @@ def test_weights_come_from_kernelbenchs_seed() -> None:
     assert case.tolerances == {"output0": Tolerance(1e-4, 1e-4)} and not case.own_verdict
 
 
-def test_inputs_follow_the_seed_and_nothing_else() -> None:
+def test_inputs_depend_on_seed_only() -> None:
     (case,) = opened().cases
     torch.manual_seed(3)
     first = to_numpy(case.inputs(1, "own")["input0"])
@@ -50,7 +50,7 @@ def test_inputs_follow_the_seed_and_nothing_else() -> None:
     assert not np.array_equal(first, to_numpy(case.inputs(2, "own")["input0"]))
 
 
-def test_weights_that_are_given_are_constants() -> None:
+def test_given_weights_are_constants() -> None:
     (case,) = opened(weights="given").cases
     constants = [each.name for each in case.spec.buffers if each.role == "constant"]
     assert constants == ["linear_weight", "linear_bias"]
@@ -58,21 +58,21 @@ def test_weights_that_are_given_are_constants() -> None:
     assert all(np.array_equal(to_numpy(one[name]), to_numpy(two[name])) for name in constants)
 
 
-def test_halves() -> None:
+def test_half_precision_model() -> None:
     (case,) = opened(precision="bfloat16").cases
     assert {each.dtype for each in case.spec.buffers} == {"bfloat16"}
     assert case.tolerances == {"output0": Tolerance(1e-2, 1e-2)}
     assert dtype_of(case.inputs(1, "own")["input0"]) == "bfloat16"
 
 
-def test_a_model_that_cannot_run_in_float64(tmp_path: Path) -> None:
+def test_model_without_float64_runs_in_float32(tmp_path: Path) -> None:
     file = tmp_path / "problem.py"
     file.write_text(GIVEN.read_text().replace("self.linear(x)", "self.linear(x) @ torch.ones(12, 12)"))
     (case,) = opened(file).cases
     assert dtype_of(case.expected(case.inputs(1, "own"))["output0"]) == "float32"
 
 
-def test_a_model_that_keeps_something_is_not_changed(tmp_path: Path) -> None:
+def test_stateful_model_unchanged(tmp_path: Path) -> None:
     """Batch normalisation in training mode moves its averages."""
     file = tmp_path / "problem.py"
     text = GIVEN.read_text().replace("nn.Linear(in_features, out_features)", "nn.BatchNorm1d(in_features)")
@@ -95,16 +95,16 @@ def test_a_model_that_keeps_something_is_not_changed(tmp_path: Path) -> None:
         ("return [torch.randn(batch_size, in_features)]", "return ['text']", "is a str|failed"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_mistakes_reported(tmp_path: Path, old: str, new: str, words: str) -> None:
     file = tmp_path / "problem.py"
     file.write_text(GIVEN.read_text().replace(old, new))
     with pytest.raises(ProblemError, match=words):
         _ = load_suite(str(file), "kernelbench", {"device": "cpu"}).cases[0].spec
 
 
-def test_what_is_asked_wrongly() -> None:
+def test_invalid_options_refused() -> None:
     for options in ({"precision": "fp4"}, {"weights": "mine"}, {"size": "3"}):
         with pytest.raises(UsageError):
             opened(**options)
-    with pytest.raises(UsageError, match="no problem"):
+    with pytest.raises(UsageError, match="no such problem"):
         load_suite("/nowhere.py", "kernelbench")

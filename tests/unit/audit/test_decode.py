@@ -29,7 +29,7 @@ GOOD = [
 ]
 
 
-def test_every_kind_is_read_back() -> None:
+def test_all_record_kinds_decoded() -> None:
     records, corrupt = decode.decode(b"".join(GOOD), SLOTS)
     assert corrupt is None
     assert [type(one).__name__ for one in records] == [
@@ -44,7 +44,7 @@ def test_every_kind_is_read_back() -> None:
     assert third.attributes == ((4, b"\1" * 64),)
 
 
-def test_nothing_is_read_past_a_corruption() -> None:
+def test_decoding_stops_at_corruption() -> None:
     """An export that does not exist, in the middle: what came before is kept, what comes after is not trusted."""
     records, corrupt = decode.decode(GOOD[0] + call(1, slot=SLOTS) + GOOD[0], SLOTS)
     assert len(records) == 1

@@ -30,7 +30,7 @@ def items(drain: Drain) -> list[Chunk | Ended]:
     return found
 
 
-def test_records_across_the_end_of_a_ring_come_out_whole(session: Session) -> None:
+def test_records_across_ring_end_joined(session: Session) -> None:
     writer, drain = RingWriter(session), Drain(session)
     written = b""
     for number in range(5000):
@@ -44,7 +44,7 @@ def test_records_across_the_end_of_a_ring_come_out_whole(session: Session) -> No
     assert len(written) > 3 * RING
 
 
-def test_a_closed_ring_is_freed_and_says_what_it_lost(session: Session) -> None:
+def test_closed_ring_freed_and_losses_reported(session: Session) -> None:
     writer, drain = RingWriter(session), Drain(session)
     writer.write(call(1))
     writer.drop(7)
@@ -57,7 +57,7 @@ def test_a_closed_ring_is_freed_and_says_what_it_lost(session: Session) -> None:
     assert (writer.state, writer.head, writer.tail) == (RingState.FREE, 0, 0)
 
 
-def test_the_ring_of_a_dead_process_is_reclaimed_with_its_last_call(session: Session) -> None:
+def test_ring_of_dead_process_reclaimed(session: Session) -> None:
     writer, drain = RingWriter(session, process=NOBODY), Drain(session)
     writer.write(call(1))
     writer.enter(slot=3, since=4242)
@@ -68,14 +68,14 @@ def test_the_ring_of_a_dead_process_is_reclaimed_with_its_last_call(session: Ses
     assert writer.state == RingState.FREE
 
 
-def test_a_living_process_keeps_its_ring(session: Session) -> None:
+def test_ring_of_living_process_kept(session: Session) -> None:
     writer, drain = RingWriter(session), Drain(session)
     drain._reap()
     assert writer.state == RingState.LIVE
 
 
 @pytest.mark.parametrize(("head", "tail"), [(2**63, 0), (RING + 8, 0), (12, 0), (8, 2**64 - 4)])
-def test_hostile_positions_are_reported_once_and_not_followed(session: Session, head: int, tail: int) -> None:
+def test_hostile_positions_reported_once(session: Session, head: int, tail: int) -> None:
     writer, drain = RingWriter(session), Drain(session)
     writer.head = head
     writer._set_word(64, tail)
@@ -90,9 +90,7 @@ def test_hostile_positions_are_reported_once_and_not_followed(session: Session, 
     assert ended.corrupt is not None and "head" in ended.corrupt
 
 
-def test_a_backlog_that_nobody_reads_stops_the_drain(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_backlog_stops_drain(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer is then the one that waits and drops: memory here stays bounded."""
     monkeypatch.setattr(drain_module, "BACKLOG_BYTES", 1000)
     writer, drain = RingWriter(session), Drain(session)

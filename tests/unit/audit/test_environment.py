@@ -35,7 +35,7 @@ def interposer(api: Api) -> Interposer:
         ("hip", "libamdhip64.so.6", "NEUTRINO_HIP_", "NEUTRINO_"),
     ],
 )
-def test_each_vendor_has_its_variables(
+def test_environment_variables_by_vendor(
     session: Session, api: Api, soname: str, prefix: str, other: str
 ) -> None:
     environment = command_environment(interposer(api), session, None, {})
@@ -46,7 +46,7 @@ def test_each_vendor_has_its_variables(
     assert ("TRITON_LIBCUDA_PATH" in environment) == (api == "cuda")
 
 
-def test_the_shim_of_a_session_around_ours_is_left_out(session: Session) -> None:
+def test_shim_of_outer_session_removed(session: Session) -> None:
     """It would write its own slots to our session; what the user preloads stays."""
     outer = command_environment(interposer("cuda"), session, "cublas", {"LD_PRELOAD": "libm.so.6 mine.so"})
     assert outer["LD_PRELOAD"] == "/ours/preload.so:/shim/libcuda.so.1:libm.so.6:mine.so"
@@ -55,7 +55,7 @@ def test_the_shim_of_a_session_around_ours_is_left_out(session: Session) -> None
     assert not {"NEUTRINO_SHIM", "NEUTRINO_DRIVER", "NEUTRINO_FILTER"} & set(inner)
 
 
-def test_what_the_driver_needs_is_told_unless_the_user_says_otherwise(session: Session) -> None:
+def test_driver_variables_set_unless_user_sets_them(session: Session) -> None:
     between = replace(interposer("hip"), environment={"NEUTRINO_NVRTC": "/found"})
     assert command_environment(between, session, None, {})["NEUTRINO_NVRTC"] == "/found"
     said = command_environment(between, session, None, {"NEUTRINO_NVRTC": "/said"})

@@ -51,7 +51,7 @@ def interpret(session: Session, *items: Chunk | Ended, keep: Path | None = None)
     return read([line for item in items for line in interpreter.feed([item])] + interpreter.finish())
 
 
-def test_a_call_has_names_times_and_arguments(session: Session) -> None:
+def test_call_line_has_names_times_and_arguments(session: Session) -> None:
     (line,) = interpret(session, Chunk(ONE, call(0x3000, 64, begin=1500, end=1700)), Chunk(OTHER, b""))
     assert line["arguments"] == {"dptr": 0x3000, "bytesize": 64}
     assert (line["call"], line["group"], line["process"], line["thread"]) == (
@@ -62,7 +62,7 @@ def test_a_call_has_names_times_and_arguments(session: Session) -> None:
     )
 
 
-def test_a_launch_may_come_before_its_kernel_from_another_ring(session: Session) -> None:
+def test_launch_waits_for_kernel_from_other_ring(session: Session) -> None:
     """It waits for the kernel's name; the image is known by its hash."""
     first = Chunk(ONE, launch(1, b"\1\0\0\0\0\0\0\0\2\0\0\0", begin=5000))
     then = Chunk(OTHER, image(1, 0x9000, 0, len(CODE)) + kernel(1, b"_Z5scalePfi", [(0, 8), (8, 4)], image=1))
@@ -74,29 +74,29 @@ def test_a_launch_may_come_before_its_kernel_from_another_ring(session: Session)
     assert (made["grid"], made["block"], made["shared_bytes"]) == ([4, 1, 1], [256, 1, 1], 64)
 
 
-def test_a_launch_whose_kernel_never_comes_is_still_written(session: Session) -> None:
+def test_launch_without_kernel_record_written(session: Session) -> None:
     (line,) = interpret(session, Chunk(ONE, launch(9)))
     assert (line["kind"], line["name"], line["image"]) == ("launch", None, None)
 
 
 @pytest.mark.parametrize(("at", "size"), [(2**64 - 8, 16), (0, 2**63), (1 << 20, 1)])
-def test_an_image_outside_the_store_has_no_hash(session: Session, at: int, size: int) -> None:
+def test_image_outside_store_has_no_hash(session: Session, at: int, size: int) -> None:
     (line,) = interpret(session, Chunk(ONE, image(1, 0x9000, at, size)))
     assert (line["kind"], line["sha256"], line["bytes"]) == ("image", None, size)
 
 
-def test_the_memory_of_an_unloaded_image_is_given_back(session: Session) -> None:
+def test_memory_of_unloaded_image_freed(session: Session) -> None:
     interpret(session, Chunk(ONE, image(1, 0x9000, 0, len(CODE)) + call(0x9000, slot=1)))
     at = session.image_offset
     assert session.memory[at : at + len(CODE)] == bytes(len(CODE))
 
 
-def test_images_are_kept_by_their_hash(session: Session, tmp_path: Path) -> None:
+def test_images_kept_by_hash(session: Session, tmp_path: Path) -> None:
     interpret(session, Chunk(ONE, image(1, 0x9000, 0, len(CODE))), keep=tmp_path)
     assert (tmp_path / hashlib.sha256(CODE).hexdigest()).read_bytes() == CODE
 
 
-def test_what_a_ring_lost_is_a_line(session: Session) -> None:
+def test_losses_of_ring_logged(session: Session) -> None:
     lines = interpret(session, Ended(ONE, dropped=3, in_flight=0, in_flight_since=1000, corrupt=None))
     assert {line["kind"]: line.get("records", line.get("call")) for line in lines} == {
         "in_flight": "cuMemAlloc_v2",
@@ -104,12 +104,12 @@ def test_what_a_ring_lost_is_a_line(session: Session) -> None:
     }
 
 
-def test_a_corrupt_ring_is_a_line_and_not_an_exception(session: Session) -> None:
+def test_corrupt_ring_logged(session: Session) -> None:
     (line,) = interpret(session, Chunk(ONE, b"\xff" * 64))
     assert line["kind"] == "lost" and "record of 4294967295 bytes" in line["corrupt"]
 
 
-def test_clocks_are_piecewise_linear_and_ignore_contradictions() -> None:
+def test_clock_interpolates_and_ignores_contradictions() -> None:
     clock = Clock()
     clock.add(1_000, 1_000_000)
     assert clock.nanoseconds(5_000) == 1_000_000
@@ -121,6 +121,6 @@ def test_clocks_are_piecewise_linear_and_ignore_contradictions() -> None:
     ]  # fmt: skip
 
 
-def test_parameters_are_split_as_far_as_they_were_kept() -> None:
+def test_kept_parameters_split() -> None:
     assert split_parameters(b"\1\2\3\4", ((0, 2), (2, 4), (8, 4))) == ["0102", "0304"]
     assert split_parameters(b"\1\2", ()) == ["0102"]

@@ -18,7 +18,7 @@ def numbers(folder: Path) -> list[tuple[str, int]]:
     return [(name, int(value)) for name, value in (line.split() for line in out.splitlines())]
 
 
-def test_every_number_is_the_same(tmp_path: Path) -> None:
+def test_layout_constants_match_header(tmp_path: Path) -> None:
     found = numbers(tmp_path)
     header = layout.RECORD.size
     expected = {

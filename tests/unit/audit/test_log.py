@@ -32,21 +32,21 @@ def log(tmp_path: Path) -> Path:
     return write(tmp_path / "a.jsonl", [*LINES, END])
 
 
-def test_a_whole_log_verifies_and_reads(log: Path) -> None:
+def test_intact_log_verifies(log: Path) -> None:
     assert verify_log(log).lines == 7
     assert [line["kind"] for line in read_log(log)] == ["session", *["call"] * 5, "end"]
 
 
-def test_an_altered_line_is_named(log: Path) -> None:
+def test_altered_line_named(log: Path) -> None:
     log.write_bytes(log.read_bytes().replace(b'"n":2', b'"n":9'))
-    with pytest.raises(LogError, match="line 5: does not carry the hash of the line before it"):
+    with pytest.raises(LogError, match="line 5: does not match the hash of the previous line"):
         verify_log(log)
 
 
 @pytest.mark.parametrize(
-    ("removed", "named"), [(0, "line 1: no "), (3, "line 4: does not"), (6, "cut short there")]
+    ("removed", "named"), [(0, "line 1: not "), (3, "line 4: does not"), (6, "cut short here")]
 )
-def test_a_removed_line_is_noticed(log: Path, removed: int, named: str) -> None:
+def test_removed_line_detected(log: Path, removed: int, named: str) -> None:
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:removed] + lines[removed + 1 :]))
     with pytest.raises(LogError, match=named):
@@ -56,31 +56,31 @@ def test_a_removed_line_is_noticed(log: Path, removed: int, named: str) -> None:
 @pytest.mark.parametrize(
     ("added", "named"),
     [
-        (b'{"kind":"call","previous":"' + b"0" * 64 + b'"}\n', "goes on after its end"),
-        (b"{", "not whole"),
+        (b'{"kind":"call","previous":"' + b"0" * 64 + b'"}\n', "continues after its end line"),
+        (b"{", "incomplete line"),
         (b"x\n", "not JSON"),
     ],
 )
-def test_an_added_line_is_noticed(log: Path, added: bytes, named: str) -> None:
+def test_added_line_detected(log: Path, added: bytes, named: str) -> None:
     log.write_bytes(log.read_bytes() + added)
     with pytest.raises(LogError, match=named):
         verify_log(log)
 
 
-def test_a_log_that_stops_is_told_from_one_that_was_altered(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="cut short there, the lines before are as they were written"):
+def test_truncated_log_distinguished_from_altered(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="cut short here; the lines before are intact"):
         verify_log(write(tmp_path / "b.jsonl", LINES))
 
 
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"[]\n", b'{"kind":"session"}\n'])
-def test_what_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_other_files_refused_as_log(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "c"
     path.write_bytes(content)
     with pytest.raises(LogError):
         verify_log(path)
 
 
-def test_an_existing_log_is_not_overwritten(log: Path) -> None:
+def test_existing_log_not_overwritten(log: Path) -> None:
     before = log.read_bytes()
     with pytest.raises(BenchguardError, match="exists already; give another --log, or --force"):
         LogWriter(log)
@@ -102,7 +102,7 @@ def test_log_of_running_run_is_not_replaced(tmp_path: Path) -> None:
     assert path.read_bytes() == b""
 
 
-def test_a_full_disk_keeps_what_was_written_and_says_so(tmp_path: Path) -> None:
+def test_full_disk_keeps_written_lines(tmp_path: Path) -> None:
     """The file may not grow beyond 4 KiB: lines before the limit stay, the writer says what to do."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     log = LogWriter(tmp_path / "d.jsonl")
@@ -119,7 +119,7 @@ def test_a_full_disk_keeps_what_was_written_and_says_so(tmp_path: Path) -> None:
     assert len((tmp_path / "d.jsonl").read_bytes()) == 4096
 
 
-def test_dev_full(tmp_path: Path) -> None:
+def test_write_to_dev_full_reported(tmp_path: Path) -> None:
     link = tmp_path / "full"
     link.symlink_to("/dev/full")
     log = LogWriter(link, replace=True)

@@ -26,7 +26,7 @@ from tests.unit.hook.kernel_names import MATCHING, OTHERS
         (None, None, 2, "window=2"),
     ],
 )
-def test_an_option_becomes_the_shims_variable(
+def test_option_encoded_for_shim(
     launches: str | None, kernel: str | None, window: int | None, variable: str
 ) -> None:
     assert parse_selection(launches, kernel, window).variable == variable
@@ -49,7 +49,7 @@ def test_an_option_becomes_the_shims_variable(
         ("0:1", None, 1),
     ],
 )
-def test_a_mistake_is_a_usage_error(launches: str | None, kernel: str | None, window: int | None) -> None:
+def test_invalid_selection_usage_error(launches: str | None, kernel: str | None, window: int | None) -> None:
     with pytest.raises(UsageError, match=r"--\w+"):
         parse_selection(launches, kernel, window)
 
@@ -69,7 +69,7 @@ def demangled_or_none(name: str) -> str | None:
         return demangler.demangle(name)
 
 
-def test_any_text_has_a_plain_name_or_none() -> None:
+def test_plain_name_of_any_text() -> None:
     """The log's names are a measured process's words."""
     randomness = random.Random(7)
     for _ in range(2000):

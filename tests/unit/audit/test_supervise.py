@@ -71,7 +71,7 @@ def run(driver: Path, tmp_path: Path) -> Run:
         (["/etc/passwd"], 126),
     ],
 )
-def test_the_exit_status_is_the_commands(run: Run, tmp_path: Path, command: list[str], status: int) -> None:
+def test_exit_status_of_command_returned(run: Run, tmp_path: Path, command: list[str], status: int) -> None:
     """And the log has its beginning and its end, whatever happened."""
     done = run(*command)
     assert done.returncode == status, done.stderr
@@ -79,14 +79,14 @@ def test_the_exit_status_is_the_commands(run: Run, tmp_path: Path, command: list
     assert verify_log(tmp_path / "log").lines >= 2
 
 
-def test_a_time_out_kills_grandchildren_too(run: Run, tmp_path: Path) -> None:
+def test_time_out_kills_grandchildren(run: Run, tmp_path: Path) -> None:
     done = run("sh", "-c", f"sleep 300 & echo $! > {tmp_path}/pid; wait", options=("--timeout", "0.5"))
     assert done.returncode == 124
     assert "killed after 0.5 s; raise --timeout" in done.stderr
     assert process_start(int((tmp_path / "pid").read_text())) is None
 
 
-def test_a_signal_to_us_reaches_the_command(driver: Path, tmp_path: Path) -> None:
+def test_signal_forwarded_to_command(driver: Path, tmp_path: Path) -> None:
     script = "trap 'exit 33' TERM; echo ready; while :; do sleep 0.05; done"
     words = [*arguments(driver, tmp_path / "log", "--quiet"), "sh", "-c", script]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
@@ -95,7 +95,7 @@ def test_a_signal_to_us_reaches_the_command(driver: Path, tmp_path: Path) -> Non
         assert child.wait(20) == 33
 
 
-def test_the_users_own_preload_is_kept_behind_ours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_preload_kept_after_ours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "libm.so.6")
     done = run("sh", "-c", "echo $LD_PRELOAD")
     first, second, third = done.stdout.strip().split(":")
@@ -106,9 +106,7 @@ def test_the_users_own_preload_is_kept_behind_ours(run: Run, monkeypatch: pytest
     )
 
 
-def test_a_process_that_stays_is_named_and_the_run_is_incomplete(
-    run: Run, client: Path, tmp_path: Path
-) -> None:
+def test_surviving_process_named_and_run_incomplete(run: Run, client: Path, tmp_path: Path) -> None:
     """The command ends, what it forked goes on: it is waited for a while, then named."""
     done = run(client, "1", "6", "fork")
     assert done.returncode == 0
@@ -133,7 +131,7 @@ def test_child_with_shim_environment_is_not_named(run: Run, tmp_path: Path) -> N
     assert end["unobserved"] == []
 
 
-def test_every_call_is_in_the_log(run: Run, client: Path, tmp_path: Path) -> None:
+def test_all_calls_logged(run: Run, client: Path, tmp_path: Path) -> None:
     assert run(client, "20000").returncode == 0
     calls = [line for line in read_log(tmp_path / "log") if line["kind"] == "call"]
     assert len(calls) == 20001
@@ -141,7 +139,7 @@ def test_every_call_is_in_the_log(run: Run, client: Path, tmp_path: Path) -> Non
     assert times == sorted(times)
 
 
-def test_a_limited_address_space_is_noted(run: Run, client: Path, tmp_path: Path) -> None:
+def test_limited_address_space_reported(run: Run, client: Path, tmp_path: Path) -> None:
     """The image store does not fit under `ulimit -v`: the rings do, and the log says what is missing."""
     done = run("sh", "-c", f"ulimit -v 2000000; exec {client} 5")
     assert done.returncode == 0
@@ -150,7 +148,7 @@ def test_a_limited_address_space_is_noted(run: Run, client: Path, tmp_path: Path
     assert ["ulimit -v" in line["text"] for line in lines if line["kind"] == "note"] == [True]
 
 
-def test_a_full_disk_does_not_stop_the_command(run: Run, client: Path, tmp_path: Path) -> None:
+def test_full_disk_does_not_stop_command(run: Run, client: Path, tmp_path: Path) -> None:
     """It runs to its end; the one line says what to do; the status is ours."""
     full = tmp_path / "full"
     full.symlink_to("/dev/full")

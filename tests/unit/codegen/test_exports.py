@@ -1,4 +1,4 @@
-"""Reading a driver file: order, identity, versions; and files that are no driver."""
+"""Reading a driver file: order, identity and versions; other files are refused."""
 
 from __future__ import annotations
 

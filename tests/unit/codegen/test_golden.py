@@ -49,7 +49,7 @@ def test_output_is_deterministic(generated: dict[str, bytes], tmp_path: Path) ->
 
 
 def test_unchanged_files_keep_their_time_stamp(tmp_path: Path) -> None:
-    """An incremental build sees no change where there is none."""
+    """An incremental build compiles nothing again."""
     generate(tmp_path, "1")
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     generate(tmp_path, "1")

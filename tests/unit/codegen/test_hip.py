@@ -235,7 +235,7 @@ def test_cuda_slots_follow_the_exports(surface: Surface) -> None:
 
 
 def test_names_missing_in_other_releases_are_accepted(seven: Api) -> None:
-    """The file is 5.2's, the header 7's: hipGoneSince52 and a renamed parameter are no mistakes."""
+    """The file is for 5.2, the header is of 7: hipGoneSince52 and a renamed parameter are accepted."""
     recordings = load_semantics(GOLDEN / "hip_semantics.toml", seven)
     assert recordings["hipGetDevicePropertiesR0600"].group == "initialization"
     assert recordings["hipLaunchKernel_spt"].replace == "nb_replace_hip_launch_stub"

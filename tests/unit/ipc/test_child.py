@@ -53,44 +53,44 @@ def has_ended(pid: int) -> bool:
         return True
 
 
-def test_lines_are_handled_one_by_one() -> None:
+def test_lines_handled_in_order() -> None:
     ended, lines = talk("os.write(fd, b'one\\ntw'); time.sleep(0.1); os.write(fd, b'o\\nend\\n')")
     assert lines == [b"one", b"two", b"end"]
     assert ended == Ended(0, False, "", "")
 
 
-def test_lines_from_before_the_end_are_read() -> None:
+def test_lines_written_before_exit_read() -> None:
     _, lines = talk("os.write(fd, b'x\\n' * 20000); os._exit(3)")
     assert len(lines) == 20000
 
 
-def test_a_child_that_is_killed() -> None:
+def test_killed_child_described() -> None:
     ended, _ = talk("print('about to go', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)")
     assert ended.status == -9 and not ended.timed_out
     assert ended.describe() == "killed by SIGKILL; last output: about to go"
 
 
-def test_a_child_that_ends_without_a_word() -> None:
+def test_silent_exit_described() -> None:
     ended, lines = talk("os._exit(7)")
     assert (ended.status, lines, ended.describe()) == (7, [], "exit status 7")
 
 
-def test_a_silent_child_is_ended_in_time() -> None:
+def test_silent_child_times_out() -> None:
     ended, _ = talk("time.sleep(60)", seconds=0.5)
     assert ended.timed_out and ended.status == -9
 
 
-def test_a_babbling_child_is_ended_in_time() -> None:
+def test_babbling_child_times_out() -> None:
     ended, _ = talk("while True: os.write(fd, b'x\\n'); time.sleep(0.01)", seconds=0.5)
     assert ended.timed_out
 
 
-def test_a_child_that_closes_its_pipes_and_stays() -> None:
+def test_child_that_closes_its_pipes_killed() -> None:
     ended, _ = talk("os.close(fd); os.close(2); time.sleep(60)")
     assert ended.status == -9
 
 
-def test_what_a_child_started_goes_with_it(tmp_path: Path) -> None:
+def test_grandchild_killed_with_child(tmp_path: Path) -> None:
     """A grandchild that holds the pipe open neither keeps us waiting nor outlives us."""
     note = tmp_path / "pid"
     ended, lines = talk(
@@ -100,18 +100,18 @@ def test_what_a_child_started_goes_with_it(tmp_path: Path) -> None:
     wait_until(lambda: has_ended(int(note.read_text())))
 
 
-def test_a_line_without_end() -> None:
+def test_endless_line_refused() -> None:
     ended, lines = talk("while True: os.write(fd, b'x' * 65536)")
     assert ended.trouble == f"it wrote a line of more than {LINE_MAX} bytes"
     assert lines == []
 
 
-def test_lines_without_end() -> None:
+def test_endless_lines_refused() -> None:
     ended, lines = talk("while True: os.write(fd, b'\\n' * 65536)")
     assert "more than" in ended.trouble and len(lines) == LINES_MAX
 
 
-def test_a_line_that_does_not_belong_there_ends_it() -> None:
+def test_invalid_line_ends_child() -> None:
     def refuse(_: bytes) -> bool:
         raise LineError("no event")
 
@@ -119,12 +119,12 @@ def test_a_line_that_does_not_belong_there_ends_it() -> None:
     assert ended.trouble == "no event" and len(lines) == 1
 
 
-def test_standard_error_is_bounded() -> None:
+def test_stderr_tail_bounded() -> None:
     ended, _ = talk("os.write(2, b'a' * 1000000 + b'\\nthe last\\n')")
     assert len(ended.stderr) <= 4096 and ended.describe().endswith("the last")
 
 
-def test_an_interrupt_here_leaves_nothing_there() -> None:
+def test_interrupt_kills_child() -> None:
     pids = []
 
     def interrupt(text: bytes) -> bool:
@@ -136,7 +136,7 @@ def test_an_interrupt_here_leaves_nothing_there() -> None:
     wait_until(lambda: has_ended(pids[0]))
 
 
-def test_it_works_in_any_thread() -> None:
+def test_converse_works_in_thread() -> None:
     found: list[Ended] = []
     thread = threading.Thread(target=lambda: found.append(talk("os.write(fd, b'end\\n')")[0]))
     thread.start()
@@ -144,7 +144,7 @@ def test_it_works_in_any_thread() -> None:
     assert found and found[0].status == 0
 
 
-def test_no_descriptor_is_left_open() -> None:
+def test_no_descriptor_leaked() -> None:
     talk("os.write(fd, b'end\\n')")
     before = sorted(os.listdir("/proc/self/fd"))  # noqa: PTH208 - descriptors, not paths
     talk("os.write(fd, b'end\\n')")
@@ -152,7 +152,7 @@ def test_no_descriptor_is_left_open() -> None:
     assert sorted(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
-def test_a_program_that_is_not_there() -> None:
+def test_missing_program_reported() -> None:
     with Path(os.devnull).open("rb") as nothing, pytest.raises(BenchguardError, match="cannot start"):
         converse(
             ["/no/such/program"],
@@ -166,7 +166,7 @@ def test_a_program_that_is_not_there() -> None:
         )
 
 
-def test_the_worker_dies_with_its_supervisor(tmp_path: Path) -> None:
+def test_child_dies_with_supervisor(tmp_path: Path) -> None:
     """The supervisor is killed, which nothing can handle; the worker must be gone too."""
     note = tmp_path / "pid"
     worker = (

@@ -56,7 +56,7 @@ def write(address: int, into: memoryview) -> None:
     into[:] = bytes([address % 251]) * len(into)
 
 
-def test_a_sample_is_copied_and_announced(other: Judge) -> None:
+def test_sample_copied_and_announced(other: Judge) -> None:
     writer = other.writer()
     writer.put(7, write)
     ((number, input_set, slot),) = other.heard()
@@ -65,7 +65,7 @@ def test_a_sample_is_copied_and_announced(other: Judge) -> None:
     assert writer.copy_seconds > 0
 
 
-def test_a_slot_is_used_again_only_when_it_is_given_back(other: Judge) -> None:
+def test_slot_reused_only_after_return(other: Judge) -> None:
     writer = other.writer()
     for number in range(SLOTS):
         writer.put(number, write)
@@ -76,7 +76,7 @@ def test_a_slot_is_used_again_only_when_it_is_given_back(other: Judge) -> None:
     assert other.heard() == [(3, 9, heard[1][2])]
 
 
-def test_it_waits_for_a_slot_but_not_for_ever(other: Judge) -> None:
+def test_waiting_for_slot_times_out(other: Judge) -> None:
     writer = other.writer(seconds=0.2)
     for number in range(SLOTS):
         writer.put(number, write)
@@ -89,7 +89,7 @@ def test_it_waits_for_a_slot_but_not_for_ever(other: Judge) -> None:
     ("slots", "said"),
     [([3], "slot 3"), ([255], "slot 255"), ([1, 1], "slot 1"), ([0, 1, 2, 0], "slot 0")],
 )
-def test_a_slot_that_was_not_given_cannot_come_back(other: Judge, slots: list[int], said: str) -> None:
+def test_return_of_unheld_slot_refused(other: Judge, slots: list[int], said: str) -> None:
     writer = other.writer()
     for number in range(SLOTS):
         writer.put(number, write)
@@ -99,25 +99,25 @@ def test_a_slot_that_was_not_given_cannot_come_back(other: Judge, slots: list[in
     assert not caught.value.timed_out
 
 
-def test_free_slots_are_not_given_back_either(other: Judge) -> None:
+def test_return_of_free_slot_refused(other: Judge) -> None:
     other.give(0)
     with pytest.raises(SlotError, match="sample 0: the judge returned slot 0"):
         other.writer().put(0, write)
 
 
-def test_the_judge_closes_its_ends(other: Judge) -> None:
+def test_closed_release_pipe_reported(other: Judge) -> None:
     os.close(other.releasing)
     with pytest.raises(SlotError, match="closed its pipe; see the judge's own message"):
         other.writer().put(0, write)
 
 
-def test_the_judge_closes_the_end_that_it_is_told_on(other: Judge) -> None:
+def test_closed_announce_pipe_reported(other: Judge) -> None:
     os.close(other.announced)
     with pytest.raises(SlotError, match="does not read announcements"):
         other.writer().put(0, write)
 
 
-def test_a_pipe_that_the_judge_never_reads_does_not_hold_us(other: Judge) -> None:
+def test_full_announce_pipe_does_not_block(other: Judge) -> None:
     """Somebody made it not wait, and filled it."""
     os.set_blocking(other.announce, False)
     with suppress(BlockingIOError):
@@ -127,7 +127,7 @@ def test_a_pipe_that_the_judge_never_reads_does_not_hold_us(other: Judge) -> Non
         other.writer().put(0, write)
 
 
-def test_every_timed_sample_goes_to_the_ring_and_no_other(other: Judge) -> None:
+def test_only_timed_samples_use_slots(other: Judge) -> None:
     engine = FakeEngine(memory=lambda _, taken: taken % 256)
     asked = SlotRequest(-1, 64, STRIDE, PARTS, other.announce, other.release)
     memory = bytearray(64 * STRIDE)
@@ -143,7 +143,7 @@ def test_every_timed_sample_goes_to_the_ring_and_no_other(other: Judge) -> None:
     assert "output 100 8" in engine.calls and "output 200 4" not in engine.calls
 
 
-def test_a_judge_that_is_gone_is_the_last_event(other: Judge) -> None:
+def test_closed_judge_ends_replay_with_failed(other: Judge) -> None:
     os.close(other.releasing)
     failed = events_of(
         FakeEngine(), request(Count(20), slots=other.asked, deadline=1e9), memory=other.memory

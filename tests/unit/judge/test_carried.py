@@ -74,14 +74,14 @@ def run(
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("count", [4, 8])
-def test_noise_alone_is_no_evidence(noise: Noise, count: int) -> None:
+def test_noise_not_reported_as_caching(noise: Noise, count: int) -> None:
     """Wrong once in 1000 at most, so that one in 20 would be much."""
     random = np.random.default_rng(7)
     assert sum(run(noise, random, 100, count).remembered for _ in range(20)) <= 1
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_ten_percent_is_seen(noise: Noise) -> None:
+def test_difference_of_ten_percent_detected(noise: Noise) -> None:
     random = np.random.default_rng(3)
     found = [run(noise, random, 200, 8, math.log(1.10)) for _ in range(10)]
     seen = sum(each.remembered for each in found)
@@ -89,12 +89,12 @@ def test_ten_percent_is_seen(noise: Noise) -> None:
     assert all(bool(each.text) is each.remembered for each in found)
 
 
-def test_times_that_depend_on_data_are_no_evidence() -> None:
+def test_data_dependent_times_not_reported() -> None:
     random = np.random.default_rng(11)
     assert sum(run(jitter, random, 200, 8, by_data=0.05).remembered for _ in range(40)) <= 1
 
 
-def test_with_few_sets_nothing_is_said() -> None:
+def test_few_sets_no_result() -> None:
     """4 and 4: all slower than all others once in 70, by chance."""
     rows = [(12.0 if i % 20 == 3 else 10.0, i % 20 == 3) for i in range(80)]
     sets = [4 + i // 20 if i % 20 == 3 else i % 4 for i in range(80)]
@@ -102,19 +102,19 @@ def test_with_few_sets_nothing_is_said() -> None:
     assert not first_use(rows, sets).remembered
 
 
-def test_what_is_certain_but_small_is_no_evidence() -> None:
+def test_small_difference_not_reported() -> None:
     rows = [(10.0 + 0.0001 * (i % 7) + 0.1 * (i % 12 == 5), i % 12 == 5) for i in range(200)]
     found = first_use(rows)
     assert found.p_value < 1e-3 and not found.remembered
 
 
-def test_faster_on_what_is_new_is_no_evidence() -> None:
+def test_faster_one_use_inputs_not_reported() -> None:
     rows = [(10.0 + 0.01 * (i % 7) - 2 * (i % 12 == 5), i % 12 == 5) for i in range(200)]
     found = first_use(rows)
     assert found.p_value > 0.99 and not found.remembered
 
 
-def test_medians_and_words() -> None:
+def test_first_use_result_has_medians_and_text() -> None:
     rows = [(12.0 if i % 20 == 3 else 10.0, i % 20 == 3) for i in range(200)]
     found = first_use(rows)
     assert (found.one_use_us, found.repeated_us, found.remembered) == (12.0, 10.0, True)
@@ -136,12 +136,12 @@ def test_medians_and_words() -> None:
         [(math.nan, True)] * 8 + [(0.5, False)] * 100,
     ],
 )
-def test_too_little_says_nothing(rows: list[tuple[float, bool]]) -> None:
+def test_too_few_samples_no_result(rows: list[tuple[float, bool]]) -> None:
     found = first_use(rows)
     assert found.p_value == 1.0 and not found.remembered and found.text == ""
 
 
-def test_draws_are_of_different_places_and_fair() -> None:
+def test_permutation_draws_distinct_and_uniform() -> None:
     drawn = _drawn(12, 5)
     assert all(len(set(row)) == 5 for row in drawn[:500].tolist())
     shares = np.bincount(drawn.ravel(), minlength=12) / drawn.size

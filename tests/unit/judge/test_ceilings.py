@@ -19,18 +19,18 @@ def test_rates_and_shares() -> None:
     assert found.impossible == ""
 
 
-def test_a_device_that_nobody_measured_has_rates_alone() -> None:
+def test_unmeasured_device_has_rates_without_shares() -> None:
     found = rates_of(1.0, 10**15, 10**12, "sim")
     assert found == Rates(gflops=1e12, gbytes_per_s=1e9)
 
 
-def test_what_is_not_counted_is_not_known() -> None:
+def test_missing_counts_give_no_rates() -> None:
     assert rates_of(5.0, None, None, H200) == Rates()
     assert rates_of(None, 10**9, None, H200).gflops is None
     assert rates_of(0.0, 10**9, None, H200).gflops is None
 
 
-def test_the_floor_is_what_no_cache_hides() -> None:
+def test_floor_ignores_bytes_that_caches_hide() -> None:
     ceilings = of(H200)
     assert floor_us(None, 60 << 20, ceilings) == 0.0
     assert floor_us(None, (60 << 20) + 4_300_000_000, ceilings) == pytest.approx(1000.0)
@@ -38,7 +38,7 @@ def test_the_floor_is_what_no_cache_hides() -> None:
 
 
 @pytest.mark.parametrize(("time", "false"), [(840.0, False), (830.0, True)])
-def test_a_time_below_the_floor_is_false(time: float, false: bool) -> None:
+def test_time_below_floor_is_impossible(time: float, false: bool) -> None:
     found = rates_of(time, None, (60 << 20) + 4_300_000_000, H200)
     assert bool(found.impossible) is false
     if false:

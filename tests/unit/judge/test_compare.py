@@ -77,7 +77,7 @@ def outputs(draw: st.DrawFn) -> tuple[DType, list[float], np.ndarray]:
 
 
 @given(outputs(), BOUNDS, BOUNDS)
-def test_as_the_oracle_has_it(
+def test_compare_agrees_with_oracle(
     case: tuple[DType, list[float], np.ndarray], absolute: float, relative: float
 ) -> None:
     name, expected, actual = case
@@ -97,7 +97,7 @@ def test_as_the_oracle_has_it(
 
 
 @given(st.sampled_from(INTEGERS), st.data(), st.sampled_from([0.0, 1.0, 2.5]), st.sampled_from([0.0, 0.1]))
-def test_integers_as_whole_numbers(
+def test_integer_differences_exact(
     name: DType, data: st.DataObject, absolute: float, relative: float
 ) -> None:
     info = np.iinfo(name)
@@ -160,13 +160,13 @@ def test_rules(name: DType, expected: float, actual: float, right: bool) -> None
 
 
 @pytest.mark.parametrize("bits", [0x7F800001, 0x7FFFFFFF, 0xFFC00000])
-def test_any_nan_is_a_nan(bits: int) -> None:
+def test_expected_nan_accepts_any_nan(bits: int) -> None:
     actual = np.array([bits], np.uint32).view(np.float32)
     assert compare(actual, np.array([math.nan]), "float32", EXACT).wrong == 0
     assert compare(actual, np.array([1.0]), "float32", Tolerance(1e300, 1e300)).wrong == 1
 
 
-def test_an_infinite_bound_lets_no_infinity_through() -> None:
+def test_infinite_bound_rejects_infinity() -> None:
     loose = Tolerance(1e308, 1e308)
     actual = stored("float64", [math.inf, -math.inf, 5.0])
     found = compare(actual, np.array([LARGEST, math.inf, LARGEST]), "float64", loose)
@@ -185,19 +185,19 @@ def test_difference_of_far_integers() -> None:
     assert found.wrong == 1 and found.max_absolute == 2.0**64
 
 
-def test_relative_errors_are_of_numbers_that_are_not_tiny() -> None:
+def test_relative_errors_ignore_tiny_values() -> None:
     actual = stored("float32", [1e-5, 2.002, 0.0])
     found = compare(actual, np.array([2e-5, 2.0, 0.0]), "float32", Tolerance(1e-3, 1e-3))
     assert found.wrong == 0
     assert found.max_relative == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_nothing_is_right() -> None:
+def test_empty_output_is_right() -> None:
     assert compare(np.empty(0, np.float32), np.empty(0), "float32", EXACT) == Comparison(0)
 
 
 @pytest.mark.parametrize("at", [0, CHUNK - 1, CHUNK, (1 << 21) + 5, (1 << 22) + 16])
-def test_threads_find_the_same(at: int) -> None:
+def test_threads_do_not_change_result(at: int) -> None:
     n = (1 << 22) + 17
     expected = np.random.default_rng(1).standard_normal(n)
     actual = expected.astype(np.float32)
@@ -213,7 +213,7 @@ def test_threads_find_the_same(at: int) -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1e-9])
-def test_what_no_tolerance_is(value: float) -> None:
+def test_invalid_tolerances_refused(value: float) -> None:
     assert "atol" in check_tolerance(Tolerance(value, 0.0))
     assert "rtol" in check_tolerance(Tolerance(0.0, value))
     assert check_tolerance(EXACT) == ""

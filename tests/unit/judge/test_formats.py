@@ -37,7 +37,7 @@ def number_of(bits: int, name: str) -> float:
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_every_pattern_is_decoded(name: str) -> None:
+def test_all_bit_patterns_decoded(name: str) -> None:
     count = 1 << (8 * ELEMENT_BYTES[name])
     bits = np.arange(count, dtype=f"u{ELEMENT_BYTES[name]}")
     found = decoded(name, bits.view(stored_dtype(name)))
@@ -58,7 +58,7 @@ def test_largest_and_smallest_normal(name: str) -> None:
 
 @pytest.mark.parametrize("name", FIELDS)
 @given(value=st.floats(allow_nan=False, allow_infinity=False, width=64))
-def test_rounding_finds_the_nearest(name: str, value: float) -> None:
+def test_rounding_gives_nearest_value(name: str, value: float) -> None:
     form = FLOATS[name]
     found = float(rounded(np.array([value]), form)[0])
     if abs(found) > form.largest:
@@ -74,14 +74,14 @@ def test_rounding_finds_the_nearest(name: str, value: float) -> None:
 
 
 @given(value=st.floats(allow_nan=False, allow_infinity=False))
-def test_rounding_to_float32_is_the_processor_s(value: float) -> None:
+def test_rounding_to_float32_matches_processor(value: float) -> None:
     found = float(rounded(np.array([value]), FLOATS["float32"])[0])
     with np.errstate(over="ignore"):
         expected = float(np.float64(value).astype(np.float32))
     assert found == expected or (math.isinf(expected) and abs(found) > FLOATS["float32"].largest)
 
 
-def test_rounding_leaves_what_is_no_number() -> None:
+def test_rounding_keeps_nan_and_inf() -> None:
     with np.errstate(all="ignore"):
         found = rounded(np.array([math.inf, -math.inf, math.nan]), FLOATS["float16"])
     assert found[0] == math.inf and found[1] == -math.inf and np.isnan(found[2])

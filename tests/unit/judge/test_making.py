@@ -95,7 +95,7 @@ def no_process_is_left() -> Iterator[None]:
 NAMES = ("normal", "ties", "large") * 4
 
 
-def test_workers_make_the_same() -> None:
+def test_workers_make_same_sets_as_one_process() -> None:
     found = []
     for kind in ("here", "workers"):
         with Making(kind, Scale(1000)) as making:
@@ -112,13 +112,13 @@ def test_workers_make_the_same() -> None:
 
 
 @makers
-def test_no_answers_where_none_are_wanted(kind: str) -> None:
+def test_throwaway_sets_have_no_answers(kind: str) -> None:
     with Making(kind, Scale(100, what="raise")) as making:
         assert all(each.answers == {} for each in making.sets(NAMES))
 
 
 @makers
-def test_answers_are_narrowed(kind: str) -> None:
+def test_answers_stored_narrow(kind: str) -> None:
     with Making(kind, Scale(100, what="loose")) as making:
         [made] = making.sets(["normal"], answers=True, spill=True)
         assert made.answers["y"].dtype == np.float32
@@ -133,7 +133,7 @@ class Seldom(Scale):
 
 
 @makers
-def test_what_comes_twice_is_made_again(kind: str) -> None:
+def test_duplicate_set_made_again(kind: str) -> None:
     with Making(kind, Seldom(100)) as making:
         made = making.sets(["normal"] * 3, answers=True)
         assert len({making.inputs(number) for number in range(3)}) == 3
@@ -143,13 +143,13 @@ def test_what_comes_twice_is_made_again(kind: str) -> None:
 
 
 @makers
-def test_few_bytes_may_come_twice(kind: str) -> None:
+def test_small_buffers_may_repeat(kind: str) -> None:
     with Making(kind, Scale(BYTES_FEW // 4, what="seedless")) as making:
         assert len(making.sets(["normal"] * 3)) == 3
 
 
 @makers
-def test_all_buffers_must_be_there(kind: str) -> None:
+def test_missing_buffer_refused(kind: str) -> None:
     class Less(Scale):
         def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
             return {"x": super().inputs(seed, distribution)["x"]}
@@ -181,7 +181,7 @@ class Faulty(Scale):
         (MemoryError(), FaultError),
     ],
 )
-def test_the_first_that_failed_is_the_last(kind: str, error: BaseException, kept: type) -> None:
+def test_making_stops_at_first_failure(kind: str, error: BaseException, kept: type) -> None:
     case = Faulty(100)
     case.error = error
     with Making(kind, case) as making:
@@ -214,7 +214,7 @@ def test_workers_make_inputs_at_the_same_time() -> None:
             assert len(first) > 1 and float(os.getpid()) not in first
 
 
-def test_little_memory_is_for_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_low_memory_uses_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     class Whose(Scale):
         def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
             found = super().inputs(seed, distribution)
@@ -227,7 +227,7 @@ def test_little_memory_is_for_one_worker(monkeypatch: pytest.MonkeyPatch) -> Non
         assert len({making.inputs(number)[:4] for number in range(6)}) == 1
 
 
-def test_workers_have_a_share_of_the_threads() -> None:
+def test_workers_share_threads() -> None:
     class Tell(Scale):
         def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
             found = super().inputs(seed, distribution)
@@ -251,7 +251,7 @@ def test_workers_have_a_share_of_the_threads() -> None:
 
 
 @pytest.mark.parametrize("driver", ["libcuda.so.580.1", "libamdhip64.so.6.2.41134"])
-def test_a_process_with_a_driver_is_not_forked(
+def test_process_with_loaded_driver_not_forked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, driver: str
 ) -> None:
     maps = tmp_path / "maps"

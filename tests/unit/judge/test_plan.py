@@ -17,7 +17,7 @@ from benchguard.judge.troubles import FaultError
     ("room", "sets", "one_use"),
     [(0, 2, 0), (1, 2, 0), (3, 3, 1), (5, 5, 3), (6, 6, 4), (8, 8, 4), (12, 12, 6), (16, 16, 8), (99, 16, 8)],
 )
-def test_memory_goes_to_repeated_sets_then_to_some_for_one_use(room: int, sets: int, one_use: int) -> None:
+def test_memory_plan_prefers_repeated_sets(room: int, sets: int, one_use: int) -> None:
     found = plan(Sizes(100, 50, 25), 8, 8, room * 100 + 99)
     assert (found.sets, found.one_use) == (sets, one_use)
 
@@ -28,7 +28,7 @@ def test_memory_goes_to_repeated_sets_then_to_some_for_one_use(room: int, sets: 
     st.integers(0, 64),
     st.integers(0, 1 << 34),
 )
-def test_a_plan_keeps_to_its_bounds(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int) -> None:
+def test_plan_stays_within_bounds(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int) -> None:
     found = plan(sizes, sets_max, one_use, pool_bytes)
     repeated = found.sets - found.one_use
     assert 2 <= repeated <= max(2, sets_max) and 0 <= found.one_use <= one_use
@@ -38,7 +38,7 @@ def test_a_plan_keeps_to_its_bounds(sizes: Sizes, sets_max: int, one_use: int, p
 
 
 @given(st.integers(1, 9), st.lists(st.integers(0, 20), min_size=1, max_size=3), st.integers())
-def test_the_problem_s_own_distribution_has_at_least_half(count: int, counts: list[int], seed: int) -> None:
+def test_own_distribution_gets_at_least_half(count: int, counts: list[int], seed: int) -> None:
     names = [f"d{i}" for i in range(count)]
     found = spread(names, counts, random.Random(seed))
     assert len(found) == sum(counts)
@@ -50,12 +50,12 @@ def test_the_problem_s_own_distribution_has_at_least_half(count: int, counts: li
         assert set(names[1:]) <= set(found)
 
 
-def test_the_order_is_random() -> None:
+def test_distributions_in_random_order() -> None:
     orders = {tuple(spread(["a", "b"], [8], random.SystemRandom())) for _ in range(50)}
     assert len(orders) > 5
 
 
-def test_what_does_not_fit_is_told() -> None:
+def test_sets_exceeding_memory_refused() -> None:
     with pytest.raises(FaultError, match=r"need 6\.0 GiB, 1\.0 GiB are available"):
         check_room(Sizes(1 << 30, 1 << 30, 1 << 30), 1 << 30)
     check_room(Sizes(1, 1, 1), 1 << 30)

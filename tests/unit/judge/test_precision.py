@@ -49,27 +49,27 @@ def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         (FLOATS["float8_e4m3"], "float8"),
     ],
 )
-def test_a_product_of_rounded_operands_is_noted(k: int, form: FloatFormat, words: str) -> None:
+def test_product_of_rounded_operands_noted(k: int, form: FloatFormat, words: str) -> None:
     a, b = operands(k=k)
     text = said(lowered(a, form) @ lowered(b, form), exact(a, b))
     assert f"float32 output has the errors of {words} (" in text
 
 
 @pytest.mark.parametrize("form", [TF32, FLOATS["bfloat16"]])
-def test_one_rounded_operand_is_enough(form: FloatFormat) -> None:
+def test_one_rounded_operand_noted(form: FloatFormat) -> None:
     a, b = operands()
     assert "has the errors of" in said(a @ lowered(b, form), exact(a, b))
 
 
 @pytest.mark.parametrize("k", [16, 1024, 16384])
-def test_an_honest_product_is_not_noted(k: int) -> None:
+def test_float32_product_not_noted(k: int) -> None:
     a, b = operands(32, k)
     assert said(a @ b, exact(a, b)) == ""
 
 
 @pytest.mark.parametrize("sign", ["any", "positive"])
 @pytest.mark.parametrize("n", [1 << 10, 1 << 16, 1 << 20])
-def test_naive_sums_are_not_noted(n: int, sign: str) -> None:
+def test_sequential_sums_not_noted(n: int, sign: str) -> None:
     """One after the other in float32: the worst honest way."""
     rows = 64
     total, whole = np.zeros(rows, np.float32), np.zeros(rows)
@@ -83,7 +83,7 @@ def test_naive_sums_are_not_noted(n: int, sign: str) -> None:
     assert said(total, whole) == ""
 
 
-def test_tree_sums_are_not_noted() -> None:
+def test_tree_sums_not_noted() -> None:
     values = RANDOM.standard_normal((256, 1 << 14)).astype(np.float32)
     whole = values.astype(np.float64).sum(axis=1)
     tree = values
@@ -92,7 +92,7 @@ def test_tree_sums_are_not_noted() -> None:
     assert said(tree[:, 0], whole) == ""
 
 
-def test_softmax_and_layernorm_are_not_noted() -> None:
+def test_softmax_and_layernorm_not_noted() -> None:
     x = (4 * RANDOM.standard_normal((64, 1000))).astype(np.float32)
     wide = x.astype(np.float64)
 
@@ -112,24 +112,24 @@ def test_softmax_and_layernorm_are_not_noted() -> None:
 
 
 @pytest.mark.parametrize("form", [TF32, FLOATS["bfloat16"]])
-def test_outputs_on_a_coarser_grid_are_noted(form: FloatFormat) -> None:
+def test_outputs_on_coarser_grid_noted(form: FloatFormat) -> None:
     x = RANDOM.uniform(1, 2, 5000)
     text = said(rounded(x, form).astype(np.float32), x)
     assert "100% of the float32 outputs are exact" in text
 
 
-def test_expected_values_on_a_coarser_grid_are_not() -> None:
+def test_expected_values_on_coarser_grid_not_noted() -> None:
     x = RANDOM.integers(-100, 100, 5000).astype(np.float64)
     assert said(x, x) == ""
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3", "float8_e5m2", "float64"])
-def test_correct_rounding_to_the_output_is_not_noted(dtype: DType) -> None:
+def test_correctly_rounded_output_not_noted(dtype: DType) -> None:
     x = RANDOM.uniform(-8, 8, 20000)
     assert said(x, x, dtype) == ""
 
 
-def test_lower_precision_than_a_half_promises() -> None:
+def test_float8_precision_of_float16_output_noted() -> None:
     a, b = operands()
     eight, sixteen = FLOATS["float8_e4m3"], FLOATS["bfloat16"]
     assert "bfloat16 output has the errors of float8" in said(
@@ -140,7 +140,7 @@ def test_lower_precision_than_a_half_promises() -> None:
     )
 
 
-def test_float64_that_is_float32() -> None:
+def test_float32_precision_of_float64_output_noted() -> None:
     a, b = operands()
     assert "100% of the float64 outputs are exact float32 values" in said(a @ b, exact(a, b), "float64")
     wide = a.astype(np.float64) @ b
@@ -149,7 +149,7 @@ def test_float64_that_is_float32() -> None:
     assert said(wide * (1 + 2.0**-52), wide, "float64") == ""
 
 
-def test_who_is_as_good_as_an_honest_baseline_is_not_noted() -> None:
+def test_output_as_good_as_baseline_not_noted() -> None:
     """A variance by E[x^2] - E[x]^2 loses digits in float32 whoever computes it."""
     x = (1000 + RANDOM.standard_normal((200, 4096))).astype(np.float32)
     expected = x.astype(np.float64).var(axis=1)
@@ -158,13 +158,13 @@ def test_who_is_as_good_as_an_honest_baseline_is_not_noted() -> None:
     assert said(bad, expected, honest=bad) == ""
 
 
-def test_few_elements_say_nothing() -> None:
+def test_few_elements_not_noted() -> None:
     x = RANDOM.uniform(1, 2, 31)
     assert said(lowered(x, FLOATS["bfloat16"]), x) == ""
     assert said(np.zeros(5000), np.zeros(5000)) == ""
 
 
-def test_a_bfloat16_product_is_noted_of_samples_of_a_large_output() -> None:
+def test_bfloat16_product_of_large_output_noted() -> None:
     a, b = operands(512, 64)
     low = FLOATS["bfloat16"]
     assert "bfloat16" in said(lowered(a, low) @ lowered(b, low), exact(a, b))

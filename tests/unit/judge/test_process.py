@@ -34,7 +34,7 @@ from tests.unit.judge.replaying import honest, judge, mapped, secrets_of, views
 several_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core: it has no workers")
 
 
-def test_a_grade() -> None:
+def test_honest_replay_all_samples_right() -> None:
     with judge() as process:
         process.ask(Ask("plain", "test", one_use=4, sets_max=3))
         process.ask(AskThrowaway())
@@ -50,7 +50,7 @@ def test_a_grade() -> None:
         assert process.answer(Checked)[0] == Checked(0, 0, None, 0.0, 0.0, 0)
 
 
-def test_every_sample_is_looked_at() -> None:
+def test_every_sample_compared() -> None:
     with judge() as process:
         replaying = secrets_of(process, Ask("plain", "test"))
         order = [*range(replaying.secrets.sets), *np.random.default_rng(0).integers(0, 8, 300).tolist()]
@@ -63,7 +63,7 @@ def test_every_sample_is_looked_at() -> None:
         assert 0 < checked.max_relative_error < 1e-7 and checked.precision == ""
 
 
-def test_one_wrong_element_in_one_sample_is_found() -> None:
+def test_one_wrong_element_found() -> None:
     def once(inputs: object, outputs: object) -> None:
         honest(inputs, outputs)  # type: ignore[arg-type]
         outputs["y"][777] += 0.1  # type: ignore[index]
@@ -82,7 +82,7 @@ def test_one_wrong_element_in_one_sample_is_found() -> None:
         assert checked.first.distribution == replaying.secrets.distributions[5]
 
 
-def test_all_samples_with_a_wrong_set_s_bits_are_wrong() -> None:
+def test_samples_equal_to_wrong_sample_are_wrong() -> None:
     def zeros(_: object, outputs: object) -> None:
         outputs["y"][...] = 0  # type: ignore[index]
         outputs["signs"][...] = 0  # type: ignore[index]
@@ -97,7 +97,7 @@ def test_all_samples_with_a_wrong_set_s_bits_are_wrong() -> None:
         assert checked.first is not None and checked.first.sample == 3
 
 
-def test_bits_that_differ_and_are_right_are_not_wrong() -> None:
+def test_different_bits_within_tolerance_are_right() -> None:
     def up(inputs: object, outputs: object) -> None:
         honest(inputs, outputs)  # type: ignore[arg-type]
         outputs["y"][...] = np.nextafter(outputs["y"], np.float32(np.inf))  # type: ignore[index]
@@ -111,7 +111,7 @@ def test_bits_that_differ_and_are_right_are_not_wrong() -> None:
         assert (checked.wrong, checked.nondeterministic) == (0, 2)
 
 
-def test_large_outputs_are_looked_at_by_many_threads() -> None:
+def test_large_outputs_compared_in_threads() -> None:
     def wrong(inputs: object, outputs: object) -> None:
         honest(inputs, outputs)  # type: ignore[arg-type]
         outputs["signs"][-1] = 5  # type: ignore[index]
@@ -131,7 +131,7 @@ def test_large_outputs_are_looked_at_by_many_threads() -> None:
         assert "signs[299999] should be " in checked.first.text
 
 
-def test_what_is_expected_is_right_by_its_own_measure() -> None:
+def test_expected_outputs_pass_comparison() -> None:
     with judge() as process:
         replaying = secrets_of(process, Ask("plain", "test", sets_max=2, one_use=1))
         process.ask(AskExpected(0))
@@ -149,7 +149,7 @@ def test_what_is_expected_is_right_by_its_own_measure() -> None:
         assert process.answer(Checked)[0].wrong == 0
 
 
-def test_precision_of_float16_is_noted() -> None:
+def test_float16_precision_noted() -> None:
     def half(inputs: object, outputs: object) -> None:
         honest(inputs, outputs)  # type: ignore[arg-type]
         x, w = (inputs[name].astype(np.float16).astype(np.float32) for name in "xw")  # type: ignore[index]
@@ -165,7 +165,7 @@ def test_precision_of_float16_is_noted() -> None:
         assert "float32 output has the errors of tf32 or float16" in checked.precision
 
 
-def test_an_own_verdict_decides_alone() -> None:
+def test_own_verdict_decides() -> None:
     def far(inputs: object, outputs: object) -> None:
         honest(inputs, outputs)  # type: ignore[arg-type]
         outputs["y"][...] += 5  # type: ignore[index]
@@ -187,7 +187,7 @@ def test_an_own_verdict_decides_alone() -> None:
         assert (checked.wrong, checked.nondeterministic) == (2, 2)
 
 
-def test_a_seed_makes_the_same_again() -> None:
+def test_same_seed_same_sets() -> None:
     pools = []
     for seed in (5, 5, None, None):
         with judge() as process:
@@ -236,7 +236,7 @@ def line_of(text: str) -> int:
         ("shape", "y has shape [999], but the case declares [1000]"),
     ],
 )
-def test_a_problem_s_faults_are_told(problem: str, words: str) -> None:
+def test_problem_faults_reported_with_place(problem: str, words: str) -> None:
     file = ROOT / "tests" / "unit" / "judge" / "problems.py"
     for key in ("raise ValueError", "sys.exit(3)"):
         words = words.replace("{" + key + "}", str(line_of(key)))
@@ -245,12 +245,12 @@ def test_a_problem_s_faults_are_told(problem: str, words: str) -> None:
     assert text.startswith("case n=1000: ")
 
 
-def test_a_problem_that_cannot_be_read() -> None:
+def test_unreadable_problem_reported() -> None:
     assert "opening the problem: SyntaxError" in trouble("/some/problem.py", adapter="import")
     assert "/some/problem.py:5" in trouble("/some/problem.py", adapter="import")
 
 
-def test_unknown_cases_are_named() -> None:
+def test_unknown_case_names_reported() -> None:
     assert "has no case 'n=3'; its cases are n=1000" in trouble("plain", cases=("n=3",))
     with judge() as process:
         process.ask(Ask("plain", "test", cases=("n=3",)))
@@ -258,7 +258,7 @@ def test_unknown_cases_are_named() -> None:
             process.answer(Opened)
 
 
-def test_its_own_verdict_raises() -> None:
+def test_exception_of_own_verdict_reported() -> None:
     with judge() as process:
         replaying = secrets_of(process, Ask("verify raises", "test"))
         replaying.sample(0, honest)
@@ -269,25 +269,25 @@ def test_its_own_verdict_raises() -> None:
             process.answer(Checked)
 
 
-def test_a_dead_judge_says_why() -> None:
+def test_dead_judge_reports_status_and_place() -> None:
     text = trouble("die")
     assert "exit status 7" in text and "last output: last words" in text
     text = trouble("crash")
     assert "SIGABRT" in text and f"problems.py:{line_of('os.abort()')}" in text
 
 
-def test_a_problem_that_hangs() -> None:
+def test_hanging_problem_reports_place() -> None:
     text = trouble("hang", seconds=3.0)
     assert "did not answer within 3 s" in text
     assert f"problems.py:{line_of('time.sleep(600)')}" in text
 
 
-def test_what_a_problem_prints_is_nobody_s_answer() -> None:
+def test_output_of_problem_not_taken_for_answer() -> None:
     with judge() as process:
         secrets_of(process, Ask("print", "test"))
 
 
-def test_a_failed_judge_fails_again() -> None:
+def test_failed_judge_fails_later_calls() -> None:
     with judge() as process:
         os.kill(process.pid, signal.SIGKILL)
         for _ in range(2):
@@ -297,7 +297,7 @@ def test_a_failed_judge_fails_again() -> None:
             process.ask(AskThrowaway())
 
 
-def test_questions_out_of_turn() -> None:
+def test_questions_out_of_turn_refused() -> None:
     with judge() as process:
         process.ask(AskSecrets(0))
         with pytest.raises(UsageError, match="no problem is open"):
@@ -334,7 +334,7 @@ def one_core() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("one_core")
-def test_on_one_core_it_does_all_itself() -> None:
+def test_judge_on_one_core_forks_no_workers() -> None:
     with judge() as process:
         secrets_of(process, Ask("plain", "test"))
         assert children_of(process.pid) == []
@@ -344,7 +344,7 @@ def test_on_one_core_it_does_all_itself() -> None:
 
 
 @several_cores
-def test_its_workers_end_with_it() -> None:
+def test_workers_end_with_judge() -> None:
     with judge() as process:
         secrets_of(process, Ask("plain", "test"))
         workers = children_of(process.pid)
@@ -356,7 +356,7 @@ def test_its_workers_end_with_it() -> None:
 
 
 @several_cores
-def test_a_dead_worker_is_a_dead_judge() -> None:
+def test_dead_worker_ends_judge() -> None:
     with judge() as process:
         process.ask(Ask("plain", "test"))
         process.answer(Opened)
@@ -367,7 +367,7 @@ def test_a_dead_worker_is_a_dead_judge() -> None:
             process.answer(Secrets)
 
 
-def test_it_ends_with_us_while_it_works() -> None:
+def test_judge_ends_with_supervisor_while_busy() -> None:
     """It is in the problem's code when the socket's other end goes."""
     process = judge()
     with process:
@@ -379,14 +379,14 @@ def test_it_ends_with_us_while_it_works() -> None:
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_no_process_is_left_by_an_exception() -> None:
+def test_exception_leaves_no_process() -> None:
     with pytest.raises(msgspec.MsgspecError), judge() as process:
         pid = process.pid
         raise msgspec.MsgspecError
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_shared_memory_is_sealed() -> None:
+def test_shared_memory_sealed() -> None:
     with judge() as process:
         replaying = secrets_of(process, Ask("plain", "test"))
         pool, outputs = replaying.descriptors[:2]
@@ -400,7 +400,7 @@ def test_shared_memory_is_sealed() -> None:
                     os.ftruncate(each, size)
 
 
-def test_its_memory_is_not_ours_to_read() -> None:
+def test_judge_memory_unreadable_for_others() -> None:
     """Not even to a process of the same user, unless that is root."""
     with judge() as process:
         process.ask(Ask("plain", "test"))
@@ -411,7 +411,9 @@ def test_its_memory_is_not_ours_to_read() -> None:
                 list(Path(f"/proc/{process.pid}/fd").iterdir())
 
 
-def test_nothing_is_imported_from_where_we_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_judge_imports_nothing_from_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("numpy", "msgspec", "benchguard", "torch"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a trap')")
     (tmp_path / "problem.py").write_text("")
@@ -419,7 +421,7 @@ def test_nothing_is_imported_from_where_we_are(tmp_path: Path, monkeypatch: pyte
     assert "" not in [str(each) for each in command()[2:]]
     with JudgeProcess(30.0) as process:
         process.ask(Ask("nowhere.py", "problem"))
-        with pytest.raises(UsageError, match=r"there is no problem nowhere\.py"):
+        with pytest.raises(UsageError, match=r"no such problem: nowhere\.py"):
             process.answer(Opened)
 
 
@@ -438,7 +440,7 @@ def test_environment() -> None:
     }  # fmt: skip
 
 
-def test_last_words() -> None:
+def test_last_words_name_crash_and_place() -> None:
     assert last_words("") == ""
     assert last_words("one\ntwo\n\n") == "two"
     dump = 'noise\nFatal Python error: Segmentation fault\n\n  File "/p/x.py", line 7 in f\n\nExtension modules: a'

@@ -45,7 +45,7 @@ def kept(
     return (spilled(case, found) if spill else found)["y"]
 
 
-def test_floats_stay_exact() -> None:
+def test_expected_floats_kept_exactly() -> None:
     values = np.array([[1 / 3, np.nan], [np.inf, -1e300]])
     found = kept(values)
     assert found.dtype == np.float64 and found.shape == (4,)
@@ -55,7 +55,7 @@ def test_floats_stay_exact() -> None:
     assert kept(np.array([1 << 40])).dtype == np.float64
 
 
-def test_memory_is_saved_only_where_the_tolerance_allows() -> None:
+def test_references_in_float32_only_within_tolerance() -> None:
     values = np.random.default_rng(0).standard_normal(1000)
     assert kept(values, spill=True, tolerance=2.0**-13).dtype == np.float32
     with pytest.raises(SpillError):
@@ -85,7 +85,7 @@ def test_memory_is_saved_only_where_the_tolerance_allows() -> None:
         ([2], "bool", False),
     ],
 )
-def test_whole_numbers_must_fit(values: list[float], dtype: DType, right: bool) -> None:
+def test_expected_integers_must_fit_dtype(values: list[float], dtype: DType, right: bool) -> None:
     if right:
         np.testing.assert_array_equal(kept(np.array(values), dtype), np.array(values).astype(dtype).view(
             np.uint8 if dtype == "bool" else dtype))  # fmt: skip
@@ -95,18 +95,18 @@ def test_whole_numbers_must_fit(values: list[float], dtype: DType, right: bool) 
 
 
 @pytest.mark.parametrize("values", [np.array([1j]), np.array(["a"]), np.array([None])])
-def test_what_is_no_number(values: np.ndarray) -> None:
+def test_non_numeric_expected_values_refused(values: np.ndarray) -> None:
     with pytest.raises(FaultError, match="return real numbers"):
         kept(values)
 
 
-def test_nan_everywhere_is_no_answer() -> None:
+def test_expected_all_nan_refused() -> None:
     with pytest.raises(FaultError, match="no finite number"):
         kept(np.array([np.nan, np.inf]))
     assert len(kept(np.empty(0))) == 0
 
 
-def test_answers_must_depend_on_something() -> None:
+def test_expected_outputs_independent_of_inputs_refused() -> None:
     spec = Given(np.zeros(2)).spec
     with pytest.raises(FaultError, match="all 2 input sets"):
         check_answers(spec, [{"y": np.zeros(2)}, {"y": np.zeros(2)}])
@@ -114,7 +114,7 @@ def test_answers_must_depend_on_something() -> None:
     check_answers(spec, [{"y": np.zeros(2)}, {"y": np.zeros(2)}, {"y": np.ones(2)}])
 
 
-def test_expected_values_as_outputs() -> None:
+def test_expected_values_converted_to_output_dtype() -> None:
     half = Buffer("y", "float16", (3,), "output")
     np.testing.assert_array_equal(
         as_output(half, np.array([1 / 3, 1e9, 1.0])).view(np.float16),
@@ -124,7 +124,7 @@ def test_expected_values_as_outputs() -> None:
     np.testing.assert_array_equal(as_output(flags, np.array([0, 1], np.uint8)), [0, 1])
 
 
-def test_seeds_come_from_the_system() -> None:
+def test_seeds_come_from_system() -> None:
     assert chance_for(None, "x").getrandbits(63) != chance_for(None, "x").getrandbits(63)
     assert chance_for(3, "x").getrandbits(63) == chance_for(3, "x").getrandbits(63)
     assert chance_for(3, "x").getrandbits(63) != chance_for(3, "y").getrandbits(63)

@@ -31,7 +31,7 @@ def announced(records: list[tuple[int, int, int]], held: set[int]) -> list[bool]
     return [state.check(*record, held) for record in records]
 
 
-def test_first_samples_are_told_from_later_ones() -> None:
+def test_first_sample_of_each_set_recognised() -> None:
     assert announced([(0, 1, 0), (1, 1, 0), (2, 5, 3), (3, 0, 0), (4, 1, 0)], set()) == [
         True, False, True, True, False,
     ]  # fmt: skip
@@ -50,7 +50,7 @@ def test_first_samples_are_told_from_later_ones() -> None:
         ((3, 5, 0), "one-use input set 5 for a second sample"),
     ],
 )
-def test_what_cannot_be_is_refused(record: tuple[int, int, int], words: str) -> None:
+def test_invalid_announcement_refused(record: tuple[int, int, int], words: str) -> None:
     state = Announcements(PLAN)
     for each in BEFORE:
         state.check(*each, set())
@@ -59,7 +59,7 @@ def test_what_cannot_be_is_refused(record: tuple[int, int, int], words: str) -> 
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 8)] * 3), max_size=30))
-def test_whatever_is_announced_counts_are_of_what_was_accepted(records: list[tuple[int, int, int]]) -> None:
+def test_counts_cover_accepted_announcements_only(records: list[tuple[int, int, int]]) -> None:
     state = Announcements(PLAN)
     accepted = []
     for record in records:
@@ -86,7 +86,7 @@ def said(hostile: object) -> str:
         return str(caught.value)
 
 
-def test_a_hostile_announcement_ends_it() -> None:
+def test_hostile_announcement_ends_case() -> None:
     def hostile(replaying: Replaying) -> None:
         replaying.announce(9, 0, replaying.free[-1])
         while replaying.take_back():  # the judge closes its end: who waits for slots does not wait for ever
@@ -96,11 +96,11 @@ def test_a_hostile_announcement_ends_it() -> None:
     assert "n=1000: its samples: the replay announces sample 9 where sample 3 is due" in text
 
 
-def test_a_part_of_an_announcement() -> None:
+def test_incomplete_announcement_refused() -> None:
     assert "an incomplete announcement" in said(lambda r: os.write(r.descriptors[2], b"1234567"))
 
 
-def test_a_slot_is_used_once_until_it_is_given_back() -> None:
+def test_slot_reuse_before_return_never_hangs() -> None:
     """The judge gives each back at once, so this one may or may not be told; it never hangs, and counts stay right."""
     with judge() as process:
         replaying = secrets_of(process, Ask("plain", "test"))
@@ -116,7 +116,7 @@ def test_a_slot_is_used_once_until_it_is_given_back() -> None:
             assert (checked.samples, checked.wrong) == (2, 0)
 
 
-def test_who_takes_no_slot_back_is_told() -> None:
+def test_replay_that_takes_back_no_slots_refused() -> None:
     def flood(replaying: Replaying) -> None:
         """As many as the pipe of slots holds, and more; the pipe of announcements closes when that is full."""
         sample, slots = 3, replaying.secrets.slots
@@ -138,7 +138,7 @@ def test_who_takes_no_slot_back_is_told() -> None:
     assert "announces" in text
 
 
-def test_another_process_replays() -> None:
+def test_replay_in_another_process_checked() -> None:
     """Two processes, the slots between them: what is written there is seen here."""
     script = (
         "import sys, json, numpy as np, msgspec\n"
@@ -199,7 +199,7 @@ def test_slot_overwritten_before_its_announcement_is_wrong() -> None:
         assert (checked.samples, checked.wrong) == (4, 4)
 
 
-def test_all_writers_gone_is_no_trouble() -> None:
+def test_closed_writers_do_not_fail_case() -> None:
     with judge() as process:
         replaying = secrets_of(process, Ask("plain", "test"))
         replaying.sample(0, honest)

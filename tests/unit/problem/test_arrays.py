@@ -37,7 +37,7 @@ def any_array(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], Buffer]:
 
 @settings(deadline=None)
 @given(any_array())
-def test_bytes_and_back(given: tuple[np.ndarray[Any, Any], Buffer]) -> None:
+def test_numpy_round_trip_through_bytes(given: tuple[np.ndarray[Any, Any], Buffer]) -> None:
     array, buffer = given
     memory = arrays.to_bytes(array, buffer)
     assert memory.nbytes == buffer.bytes and memory.ndim == 1
@@ -48,7 +48,7 @@ def test_bytes_and_back(given: tuple[np.ndarray[Any, Any], Buffer]) -> None:
 
 @settings(deadline=None)
 @given(any_array())
-def test_torch_and_back(given: tuple[np.ndarray[Any, Any], Buffer]) -> None:
+def test_torch_round_trip_through_bytes(given: tuple[np.ndarray[Any, Any], Buffer]) -> None:
     torch = pytest.importorskip("torch")
     array, buffer = given
     tensor = arrays.to_torch(array, "cpu")
@@ -60,7 +60,7 @@ def test_torch_and_back(given: tuple[np.ndarray[Any, Any], Buffer]) -> None:
     assert bytes(arrays.to_bytes(tensor, packed)) == array.tobytes()
 
 
-def test_a_tensor_is_read_where_it_lies() -> None:
+def test_tensor_read_without_copy() -> None:
     torch = pytest.importorskip("torch")
     tensor = torch.arange(6, dtype=torch.bfloat16).reshape(2, 3).t()
     assert arrays.strides_of(tensor) == (1, 3)
@@ -78,13 +78,13 @@ def test_a_tensor_is_read_where_it_lies() -> None:
     ],
     ids=["repeated", "backwards", "overlapping"],
 )
-def test_elements_that_share_memory_are_copied(array: np.ndarray[Any, Any]) -> None:
+def test_overlapping_elements_copied(array: np.ndarray[Any, Any]) -> None:
     assert arrays.strides_of(array) is None
     buffer = Buffer("b", arrays.dtype_of(array), array.shape)
     assert arrays.from_bytes(arrays.to_bytes(array, buffer), buffer).tolist() == array.tolist()
 
 
-def test_what_does_not_fit_is_named() -> None:
+def test_mismatched_array_named() -> None:
     buffer = Buffer("b", "float32", (4,))
     with pytest.raises(ValueError, match=r"buffer b is float32\[4\], this array float64\[4\]"):
         arrays.to_bytes(np.zeros(4), buffer)
@@ -94,7 +94,7 @@ def test_what_does_not_fit_is_named() -> None:
         arrays.dtype_of(np.zeros(1, complex))
 
 
-def test_a_copy_is_wide_for_floats_alone() -> None:
+def test_wide_copy_only_for_floats() -> None:
     half = np.ones(3, NUMPY_DTYPES["bfloat16"])
     assert arrays.copied(half, wide=True).dtype == np.float64
     whole = np.ones(3, np.uint8)

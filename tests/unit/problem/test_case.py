@@ -40,7 +40,7 @@ def test_specification() -> None:
     assert not small.own_verdict
 
 
-def test_another_seed_gives_other_values_in_every_distribution() -> None:
+def test_other_seed_gives_other_values() -> None:
     case = load(GATHER).cases[1]
     for distribution in case.distributions:
         first, again, other = (case.inputs(seed, distribution) for seed in (1, 1, 2))
@@ -51,7 +51,7 @@ def test_another_seed_gives_other_values_in_every_distribution() -> None:
         assert first["table"].dtype == np.float32 and first["index"].dtype == np.int32
 
 
-def test_a_reference_is_given_float64_and_what_the_kernel_gets_of_numbers() -> None:
+def test_reference_gets_float64_and_rounded_numbers() -> None:
     case = load(GATHER).cases[0]
     inputs = case.inputs(1, "own")
     kept = {name: array.copy() for name, array in inputs.items()}
@@ -62,7 +62,7 @@ def test_a_reference_is_given_float64_and_what_the_kernel_gets_of_numbers() -> N
     assert all(np.array_equal(kept[name], inputs[name]) for name in kept)
 
 
-def test_inputs_that_know_no_seed_are_drawn_from_their_range(tmp_path: Path) -> None:
+def test_seed_independent_inputs_redrawn_from_range(tmp_path: Path) -> None:
     """Tensara's create_inputs may seed itself from what never changes."""
     case = suite(
         tmp_path,
@@ -83,7 +83,7 @@ def test_inputs_that_know_no_seed_are_drawn_from_their_range(tmp_path: Path) -> 
         assert low <= one[name].min() and one[name].max() <= high
 
 
-def test_inputs_that_cannot_be_fresh_are_refused(tmp_path: Path) -> None:
+def test_constant_valued_inputs_refused(tmp_path: Path) -> None:
     case = suite(
         tmp_path,
         """
@@ -92,11 +92,11 @@ def test_inputs_that_cannot_be_fresh_are_refused(tmp_path: Path) -> None:
                 return np.ones(8, np.float32)
         """,
     ).cases[0]
-    with pytest.raises(ProblemError, match=r"the same whatever the seed.*draw them from Problem.get_seed"):
+    with pytest.raises(ProblemError, match=r"do not depend on the seed.*draw them from Problem.get_seed"):
         case.inputs(1, "own")
 
 
-def test_constants_stay_and_are_given(tmp_path: Path) -> None:
+def test_constants_equal_in_all_sets(tmp_path: Path) -> None:
     case = suite(
         tmp_path,
         """
@@ -119,7 +119,7 @@ def test_constants_stay_and_are_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "reference", ["x += y; y *= 2", "return x + y, y * 2"], ids=["written to", "returned"]
 )
-def test_in_place(tmp_path: Path, reference: str) -> None:
+def test_in_place_inputs_checked(tmp_path: Path, reference: str) -> None:
     case = suite(
         tmp_path,
         f"""
@@ -140,7 +140,7 @@ def test_in_place(tmp_path: Path, reference: str) -> None:
     assert np.array_equal(expected["y"], inputs["y"].astype(float) * 2)
 
 
-def test_several_outputs_with_their_tolerances(tmp_path: Path) -> None:
+def test_tolerances_of_several_outputs(tmp_path: Path) -> None:
     case = suite(
         tmp_path,
         """
@@ -163,7 +163,7 @@ def test_several_outputs_with_their_tolerances(tmp_path: Path) -> None:
     assert expected["value"][0] == inputs["x"][expected["place"][0]]
 
 
-def test_outputs_that_are_told_need_no_reference(tmp_path: Path) -> None:
+def test_declared_outputs_skip_reference_run(tmp_path: Path) -> None:
     case = suite(
         tmp_path,
         """
@@ -180,7 +180,7 @@ def test_outputs_that_are_told_need_no_reference(tmp_path: Path) -> None:
         case.expected(case.inputs(1, "own"))
 
 
-def test_a_reference_in_the_kernels_own_precision(tmp_path: Path) -> None:
+def test_native_reference_dtype(tmp_path: Path) -> None:
     body = """
         class Written(Base):
             reference_dtype = "native"
@@ -192,7 +192,7 @@ def test_a_reference_in_the_kernels_own_precision(tmp_path: Path) -> None:
     assert case.expected(case.inputs(1, "own"))["y"].dtype == np.float32
 
 
-def test_own_draw(tmp_path: Path) -> None:
+def test_own_draw_method_used(tmp_path: Path) -> None:
     case = suite(
         tmp_path,
         """
@@ -206,11 +206,11 @@ def test_own_draw(tmp_path: Path) -> None:
     assert case.distributions == ("own", "primes")
     assert case.inputs(3, "primes")["x"][:2].tolist() == [5, 6]
     assert len(case.inputs(3, "own")["x"]) == 256
-    with pytest.raises(ProblemError, match="draw gave nothing for the distribution 'evens'"):
+    with pytest.raises(ProblemError, match="draw returned nothing for the distribution 'evens'"):
         case.inputs(3, "evens")
 
 
-def test_strided_inputs_keep_their_strides(tmp_path: Path) -> None:
+def test_strided_inputs_keep_strides(tmp_path: Path) -> None:
     case = suite(
         tmp_path,
         """
@@ -246,9 +246,9 @@ def test_strided_inputs_keep_their_strides(tmp_path: Path) -> None:
             "written.py:{}: get_extra_params failed: KeyError",
         ),
         ("def get_flops(self, tc): return tc['n']", "get_flops or get_bytes failed: KeyError: 'n'"),
-        ("inplace = ('z',)", "inplace names 'z', which is no input; there are x"),
+        ("inplace = ('z',)", "inplace names 'z', which is not an input; inputs are x"),
         ("constants = ('y',)", "constants names 'y'"),
-        ("inplace = constants = ('x',)", "'x' is in place and constant"),
+        ("inplace = constants = ('x',)", "'x' is both in place and constant"),
         (
             "parameters = [buffer('x', const=True)]; inplace = ('x',)",
             "x, is in place, but its parameter is const",
@@ -259,14 +259,17 @@ def test_strided_inputs_keep_their_strides(tmp_path: Path) -> None:
             "def draw_x(self): return (np.ones(3, np.int32),)",
             "input 0, x, is an array of int32, its parameter a float",
         ),
-        ("parameters = [buffer('x'), number('y')]", "output y is no pointer"),
+        (
+            "parameters = [buffer('x'), number('y')]",
+            "output y is an array, but its parameter is not a pointer",
+        ),
         ("parameters = [buffer('x'), buffer('y', const=True)]", "output y is const"),
         ("parameters = [number('x'), buffer('y')]", "input 0, x, is a ndarray, its parameter a size_t"),
         ("def get_outputs(self, tc): return 3", "get_outputs gave 3"),
         ("def get_outputs(self, tc): return [((3,), 'float128')]", "get_outputs has the dtype 'float128'"),
     ],
 )
-def test_what_is_wrong_is_one_line(tmp_path: Path, body: str, text: str | None) -> None:
+def test_mistakes_reported_in_one_line(tmp_path: Path, body: str, text: str | None) -> None:
     """`{}` is the line of it, as the file has it."""
     case = suite(tmp_path, f"class Written(Base):\n    {body}\n").cases[0]
     if text is None:
@@ -292,13 +295,13 @@ def test_what_is_wrong_is_one_line(tmp_path: Path, body: str, text: str | None) 
         ("distributions = 'own'", "distributions"),
     ],
 )
-def test_what_is_wrong_about_how_it_is_judged(tmp_path: Path, body: str, text: str) -> None:
+def test_invalid_tolerances_and_distributions_refused(tmp_path: Path, body: str, text: str) -> None:
     case = suite(tmp_path, f"class Written(Base):\n    {body}\n").cases[0]
     with pytest.raises(ProblemError, match=text):
         _ = case.tolerances, case.distributions
 
 
-def test_what_only_shows_on_other_inputs(tmp_path: Path) -> None:
+def test_mistakes_on_other_inputs_reported(tmp_path: Path) -> None:
     bodies = {
         "draw_x": "def draw_x(self): return np.zeros(self.get_seed('x') % 1000, np.float32)",
         "reference_solution": "parameters = [buffer('x', const=True), buffer('y', 'int')]\n"
@@ -315,7 +318,7 @@ def test_what_only_shows_on_other_inputs(tmp_path: Path) -> None:
         case.expected(case.inputs(1, "own"))
 
 
-def test_verify_result_decides_alone_where_there_are_no_tolerances(tmp_path: Path) -> None:
+def test_verify_result_decides_without_tolerances(tmp_path: Path) -> None:
     body = """
         class Written(Base):
             {}

@@ -32,7 +32,7 @@ def of(own: Numbers, distribution: str, seed: int = 1) -> Numbers:
 
 @settings(deadline=None)
 @given(st.sampled_from(sorted(ELEMENT_BYTES)), st.sampled_from(OTHERS), RANGES, st.integers(0, 99))
-def test_nothing_leaves_the_range(
+def test_values_stay_in_range(
     dtype: DType, distribution: str, limits: tuple[float, float], seed: int
 ) -> None:
     own = drawn(dtype, *limits, seed)
@@ -51,7 +51,7 @@ def test_seeds_and_distributions_differ(dtype: DType, distribution: str) -> None
         assert not np.array_equal(of(own, distribution, 1), of(own, distribution, 2))
 
 
-def test_what_each_is() -> None:
+def test_properties_of_each_distribution() -> None:
     own = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
     assert len(np.unique(of(own, "ties"))) <= 8
     assert 0.9 < (of(own, "sparse") == 0).mean() < 0.97
@@ -62,12 +62,12 @@ def test_what_each_is() -> None:
     assert np.allclose(runs, runs[:, :1]) and set(np.log2(runs[:, 0]).round()) == set(range(-7, 1))
 
 
-def test_nearest_to_zero_where_all_are_on_one_side() -> None:
+def test_one_sided_values_use_nearest_to_zero() -> None:
     own = np.random.default_rng(0).uniform(2, 3, 1000)
     assert (of(own, "sparse") == own.min()).mean() > 0.9
 
 
-def test_infinities_stay_where_they_are() -> None:
+def test_infinities_unchanged() -> None:
     own = np.array([1.0, -np.inf, 2.0, np.nan, 3.0] * 20, np.float32)
     for distribution in OTHERS:
         made = of(own, distribution)
@@ -77,13 +77,13 @@ def test_infinities_stay_where_they_are() -> None:
     assert np.isnan(of(nothing, "normal")).all()
 
 
-def test_offsets_of_rows_stay() -> None:
+def test_row_offsets_unchanged() -> None:
     own = np.cumsum(np.random.default_rng(0).integers(0, 5, 100)).astype(np.int32)
     for distribution in OTHERS:
         assert np.array_equal(of(own, distribution), own)
 
 
-def test_a_permutation_stays_one() -> None:
+def test_permutation_stays_permutation() -> None:
     own = np.random.default_rng(0).permutation(100).astype(np.int64)
     for distribution in OTHERS:
         made = of(own, distribution)
@@ -96,7 +96,7 @@ def test_sorted_floats_stay_sorted() -> None:
         assert (np.diff(of(own, distribution)) >= 0).all()
 
 
-def test_all_of_int64() -> None:
+def test_full_int64_range() -> None:
     limits: Any = np.iinfo(np.int64)
     own = np.array([limits.min, limits.max, 0] * 50)
     for distribution in OTHERS:
@@ -105,16 +105,16 @@ def test_all_of_int64() -> None:
 
 @settings(deadline=None)
 @given(st.sampled_from(sorted(ELEMENT_BYTES)), st.sampled_from(NAMES))
-def test_nothing_is_made_of_nothing(dtype: DType, distribution: str) -> None:
+def test_empty_input_stays_empty(dtype: DType, distribution: str) -> None:
     assert of(np.empty((0, 3), NUMPY_DTYPES[dtype]), distribution).shape == (0, 3)
 
 
-def test_fresh_values_for_the_same_inputs() -> None:
+def test_seed_independent_input_gets_uniform_values() -> None:
     own = np.arange(7.0, 9.0, 0.01)[::-1]
     made = fresh(own, 1, "x")
     assert not np.array_equal(made, own) and made.min() >= own.min() and made.max() <= own.max()
 
 
-def test_there_is_no_such_distribution() -> None:
+def test_unknown_distribution_raises() -> None:
     with pytest.raises(KeyError):
         of(np.ones(3), "cauchy")

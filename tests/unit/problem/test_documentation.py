@@ -26,21 +26,21 @@ def number(written: str) -> float:
     return found
 
 
-def test_the_table_of_tolerances() -> None:
+def test_documented_tolerances_match_code() -> None:
     assert {n: Tolerance(number(a), number(r)) for n, a, r in ROW.findall(TEXT)} == DEFAULTS
 
 
-def test_the_distributions() -> None:
+def test_documented_distributions_match_code() -> None:
     (section,) = re.findall(r"^## Distributions$(.*)", TEXT, re.MULTILINE | re.DOTALL)
     assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(NAMES)
 
 
-def test_the_types() -> None:
+def test_documented_types_match_code() -> None:
     (line,) = re.findall(r"^Types: (.*?)and `\[VAR\]`", TEXT, re.MULTILINE | re.DOTALL)
     assert set(re.findall(r"`(\w+)`", line)) <= C_TYPES.keys()
 
 
-def test_the_example_is_a_problem(tmp_path: Path) -> None:
+def test_documented_example_loads(tmp_path: Path) -> None:
     (source,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     path = tmp_path / "softmax.py"
     path.write_text(source)

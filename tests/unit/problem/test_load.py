@@ -17,14 +17,14 @@ from .written import GIVEN, HEAD, write
 GATHER = str(GIVEN / "gather.py")
 
 
-def test_by_path_and_by_name() -> None:
+def test_load_by_path_and_by_name() -> None:
     for spec in (GATHER, f"{GATHER}:Gather"):
         suite = load(spec)
         assert (suite.name, suite.convention, suite.entry) == ("gather", "arguments", "solution")
         assert len(suite.cases) == 2
 
 
-def test_one_that_is_at_hand() -> None:
+def test_load_problem_object() -> None:
     class Mine(benchguard.Problem):
         def reference_solution(self, x: object) -> object:
             return x
@@ -36,7 +36,7 @@ def test_one_that_is_at_hand() -> None:
         suite_of(Mine("mine"))
 
 
-def test_a_file_may_import_what_is_beside_it(tmp_path: Path) -> None:
+def test_problem_file_imports_its_folder(tmp_path: Path) -> None:
     (tmp_path / "beside_it.py").write_text("NAME = 'beside'\n")
     head = HEAD.replace('"written"', "NAME").replace(
         "import numpy", "from beside_it import NAME\nimport numpy"
@@ -53,15 +53,15 @@ def test_a_file_may_import_what_is_beside_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "options", "text"),
     [
-        ("no-such.py", {}, "no problem no-such.py"),
-        ("no-such.py:Name", {}, "no problem no-such.py"),
-        (f"{GATHER}:Scatter", {}, "has no problem Scatter; there are Gather"),
-        (GATHER, {"colour": "red"}, "no option 'colour'; there are device, dtype, sample"),
+        ("no-such.py", {}, "no such problem: no-such.py"),
+        ("no-such.py:Name", {}, "no such problem: no-such.py"),
+        (f"{GATHER}:Scatter", {}, "has no problem Scatter; it has Gather"),
+        (GATHER, {"colour": "red"}, "unknown problem option 'colour'; options are device, dtype, sample"),
         (GATHER, {"device": "tpu"}, "device cannot be 'tpu'"),
-        (GATHER, {"dtype": "float128"}, "dtype cannot be 'float128'"),
+        (GATHER, {"dtype": "float128"}, "invalid dtype 'float128'"),
     ],
 )
-def test_what_was_asked_wrongly(spec: str, options: dict[str, str], text: str) -> None:
+def test_invalid_arguments_refused(spec: str, options: dict[str, str], text: str) -> None:
     with pytest.raises(UsageError, match=text):
         load(spec, options=options)
 
@@ -83,7 +83,7 @@ def test_what_was_asked_wrongly(spec: str, options: dict[str, str], text: str) -
         ),
     ],
 )
-def test_what_is_wrong_in_a_file(tmp_path: Path, source: str, text: str) -> None:
+def test_invalid_file_reported(tmp_path: Path, source: str, text: str) -> None:
     """A file that begins like these is no problem, whatever follows."""
     head = "from benchguard import Problem\n" if "Problem" in source or "Whole" in source else ""
     if "Whole" in source:
@@ -113,22 +113,22 @@ def test_what_is_wrong_in_a_file(tmp_path: Path, source: str, text: str) -> None
         ),
         (
             "def generate_test_cases(self): return [{'name': 'a', 'create_inputs': self.draw_x}] * 2",
-            "two test cases are named 'a'",
+            "the test case name 'a' is empty or used twice",
         ),
-        ("parameters = [{'name': 'x'}]", "is no {'name', 'type', 'pointer', 'const'}"),
+        ("parameters = [{'name': 'x'}]", "is not {'name', 'type', 'pointer', 'const'}"),
         ("parameters = [buffer('x', 'quad')]", "parameter x has the type 'quad'; give float, double"),
         ("parameters = [buffer('lambda')]", "parameter 'lambda' is a word of Python or C"),
-        ("parameters = [buffer('x y')]", "parameter 'x y' is no name in C"),
+        ("parameters = [buffer('x y')]", "parameter 'x y' is not a C identifier"),
         ("parameters = [buffer('x'), buffer('x')]", "two parameters are named x"),
         ("parameters = None", "Written has neither parameters nor get_function_signature"),
-        ("parameters = None; get_function_signature = lambda self: 3", "gave no {'argtypes'"),
+        ("parameters = None; get_function_signature = lambda self: 3", "must return {'argtypes'"),
         (
             "parameters = None; get_function_signature = lambda self: {'argtypes': [int]}",
             "argument 0 of get_function_signature is <class 'int'>; give a number of ctypes",
         ),
     ],
 )
-def test_what_is_wrong_in_a_problem(tmp_path: Path, body: str, text: str) -> None:
+def test_invalid_problem_reported(tmp_path: Path, body: str, text: str) -> None:
     path = write(tmp_path, f"class Written(Base):\n    {body}\n")
     with pytest.raises(ProblemError, match=text) as caught:
         load(f"{path}:Written")

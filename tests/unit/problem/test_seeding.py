@@ -11,13 +11,13 @@ from benchguard import Problem
 from benchguard.problem.seeding import generator, seeded
 
 
-def test_tensaras_own_seeds() -> None:
+def test_public_seeds_match_tensara() -> None:
     """Of `printf vector-addition | md5sum` the first four bytes, little-endian; 31 bits of them."""
     assert Problem.get_seed("vector-addition") == 0x79507E1E
     assert Problem.get_seed("") == 0xD98C1DD4 & 0x7FFFFFFF
 
 
-def test_a_secret_changes_every_seed_and_both_count() -> None:
+def test_secret_changes_all_seeds() -> None:
     def seeds(secret: int | None) -> list[int]:
         with seeded(secret):
             return [Problem.get_seed(text) for text in ("a", "b")]
@@ -28,7 +28,7 @@ def test_a_secret_changes_every_seed_and_both_count() -> None:
     assert all(0 <= seed < 1 << 31 for pair in found for seed in pair)
 
 
-def test_global_generators_begin_at_the_secret_and_are_put_back() -> None:
+def test_global_generators_seeded_and_restored() -> None:
     def draws(secret: int | None) -> tuple[float, float]:
         with seeded(secret):
             return random.random(), float(np.random.random())
@@ -41,7 +41,7 @@ def test_global_generators_begin_at_the_secret_and_are_put_back() -> None:
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before
 
 
-def test_torchs_generator_too() -> None:
+def test_torch_generator_seeded_and_restored() -> None:
     torch = pytest.importorskip("torch")
 
     def draw(secret: int) -> float:
@@ -53,7 +53,7 @@ def test_torchs_generator_too() -> None:
     assert torch.get_rng_state().tolist() == state
 
 
-def test_put_back_after_an_error() -> None:
+def test_generators_restored_after_error() -> None:
     own = Problem.get_seed("a")
     with pytest.raises(RuntimeError), seeded(1):
         raise RuntimeError

@@ -37,12 +37,12 @@ def test_golden(language: Language) -> None:
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("language", [each for each in LANGUAGES if each not in ("cuda", "hip")])
-def test_python_parses_it(problem: str, language: Language) -> None:
+def test_starter_python_parses(problem: str, language: Language) -> None:
     functions = [n for n in ast.parse(text_of(problem, language)).body if isinstance(n, ast.FunctionDef)]
     assert [each.name for each in functions] == ["solution"]
 
 
-def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_existing_starter_file_kept(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     words = ["starter", str(GIVEN / "gather.py"), "-o", str(path)]
     with pytest.raises(SystemExit, match="0"):
@@ -55,7 +55,7 @@ def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("problem", ["every_type", "tensara_current"])
-def test_nvcc_compiles_it(tmp_path: Path, problem: str) -> None:
+def test_starter_cuda_compiles(tmp_path: Path, problem: str) -> None:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("there is no nvcc")

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 CPU = {"device": "cpu"}
 
 
-def test_the_seed_form() -> None:
+def test_seed_form_loads() -> None:
     small, large = load(str(GIVEN / "tensara_seed.py"), options=CPU).cases
     assert small.spec.arguments == (
         Buffer("A", "float32", (16,)),
@@ -35,14 +35,14 @@ def test_the_seed_form() -> None:
     assert said is not None and said.startswith("verify_result: {'max_difference': 1.0")
 
 
-def test_the_seed_form_in_another_dtype() -> None:
+def test_seed_form_in_other_dtype() -> None:
     """C has no name for it: the signature says float32, which does not fit."""
     case = load(str(GIVEN / "tensara_seed.py"), options={**CPU, "dtype": "float16"}).cases[0]
     with pytest.raises(Exception, match="array of float16, its parameter a float"):
         _ = case.spec
 
 
-def test_the_current_form() -> None:
+def test_current_form_loads() -> None:
     rows, columns = load(str(GIVEN / "tensara_current.py"), options=CPU).cases
     assert columns.spec.arguments == (
         Buffer("input", "float16", (4, 8)),
@@ -67,13 +67,13 @@ def test_the_current_form() -> None:
     assert rows.expected(ties)["places"].dtype == torch.int32
 
 
-def test_the_sample() -> None:
+def test_sample_case_only() -> None:
     (case,) = load(str(GIVEN / "tensara_current.py"), options={**CPU, "sample": "yes"}).cases
     assert case.spec.name == "sample"
     assert case.inputs(1, "own")["input"].shape == (2, 2)
 
 
-def test_torch_is_as_before() -> None:
+def test_torch_settings_restored() -> None:
     generator = torch.Generator
     load(str(GIVEN / "tensara_current.py"), options=CPU).cases[0].inputs(1, "own")
     assert torch.Generator is generator

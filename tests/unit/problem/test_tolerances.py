@@ -31,20 +31,20 @@ def off(values: Any, dtype: DType, tolerance: Tolerance) -> Any:
 
 @settings(deadline=None)
 @given(st.sampled_from(sorted(DEFAULTS)), st.lists(st.floats(-400, 400), min_size=1))
-def test_one_rounding_to_its_own_dtype_is_always_right(dtype: DType, values: list[float]) -> None:
+def test_rounding_to_own_dtype_passes(dtype: DType, values: list[float]) -> None:
     assert not off(np.array(values), dtype, default(dtype)).any()
 
 
 @settings(deadline=None)
 @given(st.integers(0, 1 << 32))
-def test_one_rounding_to_the_next_lower_is_not(seed: int) -> None:
+def test_rounding_to_lower_dtype_fails(seed: int) -> None:
     """Of ordinary results, about 1, some hundreds."""
     values = np.random.default_rng(seed).uniform(1, 4, 1000)
     for dtype, lower in LOWER.items():
         assert off(values, lower, default(dtype)).any(), (dtype, lower)
 
 
-def test_whole_numbers_are_exact() -> None:
+def test_integers_exact_by_default() -> None:
     for dtype in ELEMENT_BYTES:
         assert (default(dtype) == EXACT) == (dtype not in DEFAULTS)
 
@@ -63,13 +63,13 @@ def test_whole_numbers_are_exact() -> None:
         ({"z": (1, 2)}, DEFAULTS["float32"]),
     ],
 )
-def test_how_a_problem_writes_it(written: Any, expected: Tolerance) -> None:
+def test_tolerance_forms_accepted(written: Any, expected: Tolerance) -> None:
     assert tolerance_of(written, "y", "float32") == expected
 
 
 @pytest.mark.parametrize(
     "written", [1e-3, (1,), (1, 2, 3), "0", (-1, 0), (float("nan"), 0), (0, float("inf")), ("a", 0)]
 )
-def test_what_is_none(written: Any) -> None:
+def test_invalid_tolerance_forms_refused(written: Any) -> None:
     with pytest.raises(ProblemError, match="tolerance of y"):
         tolerance_of(written, "y", "float32")

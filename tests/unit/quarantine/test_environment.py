@@ -10,7 +10,7 @@ from benchguard.toolchain.paths import SIM
 DRIVER = Path("/usr/lib/libcuda.so.1")
 
 
-def test_nothing_else_gets_in(tmp_path: Path) -> None:
+def test_environment_contains_only_allowed_variables(tmp_path: Path) -> None:
     ours = {
         "LANG": "C",
         "PATH": "/bin",
@@ -27,7 +27,7 @@ def test_nothing_else_gets_in(tmp_path: Path) -> None:
     assert check({**found, "API_TOKEN": "x"}) == "unexpected variables: API_TOKEN"
 
 
-def test_every_cache_is_in_scratch(tmp_path: Path) -> None:
+def test_caches_in_scratch_folder(tmp_path: Path) -> None:
     make_folders(tmp_path)
     found = quarantine_environment({}, tmp_path, DRIVER)
     for name in FOLDERS:
@@ -35,7 +35,7 @@ def test_every_cache_is_in_scratch(tmp_path: Path) -> None:
     assert (tmp_path / "captures").stat().st_mode & 0o777 == 0o700
 
 
-def test_the_cpu_driver_has_its_own_runtime(tmp_path: Path) -> None:
+def test_cpu_driver_runtime_found_first(tmp_path: Path) -> None:
     ours = {"LD_LIBRARY_PATH": "/usr/local/cuda/lib64"}
     assert quarantine_environment(ours, tmp_path, DRIVER)["LD_LIBRARY_PATH"] == "/usr/local/cuda/lib64"
     found = quarantine_environment(ours, tmp_path, SIM)["LD_LIBRARY_PATH"]

@@ -10,7 +10,7 @@ from benchguard.quarantine.events import Events
 CONFINED = b'{"event":"confined","features":{"identity":"on"}}'
 
 
-def test_the_first_says_how_it_is_confined() -> None:
+def test_first_event_is_confined() -> None:
     events = Events(None)
     with pytest.raises(LineError, match="'finished' is out of turn"):
         events.handle(b'{"event":"finished","seconds":{}}')
@@ -20,7 +20,7 @@ def test_the_first_says_how_it_is_confined() -> None:
     assert events.confined is not None and events.confined.features == {"identity": "on"}
 
 
-def test_progress_and_the_end() -> None:
+def test_progress_and_finished_events_kept() -> None:
     heard: list[tuple[str, int]] = []
     events = Events(lambda phase, case: heard.append((phase, case)))
     events.handle(CONFINED)
@@ -43,7 +43,7 @@ def test_progress_and_the_end() -> None:
         b"\xff",
     ],
 )
-def test_what_is_no_event(line: bytes) -> None:
+def test_malformed_event_refused(line: bytes) -> None:
     events = Events(None)
     events.handle(CONFINED)
     with pytest.raises(LineError, match="malformed event"):

@@ -18,29 +18,29 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_hides_nothing_is_allowed_whole(tree: Path) -> None:
+def test_place_without_hidden_folders_allowed(tree: Path) -> None:
     assert list(beside(str(tree / "a"), [str(tree / "e"), str(tree / "ab")])) == [str(tree / "a")]
 
 
-def test_what_is_hidden_is_not_allowed(tree: Path) -> None:
+def test_hidden_folder_not_allowed(tree: Path) -> None:
     assert list(beside(str(tree / "a"), [str(tree / "a")])) == []
 
 
-def test_siblings_are_allowed(tree: Path) -> None:
+def test_siblings_of_hidden_folder_allowed(tree: Path) -> None:
     allowed = sorted(beside(str(tree), [str(tree / "a" / "b")]))
     assert allowed == [str(tree / name) for name in ("a/d", "a/file", "e")]
 
 
-def test_what_is_inside_a_hidden_folder_and_needed(tree: Path) -> None:
+def test_needed_place_inside_hidden_folder_allowed(tree: Path) -> None:
     assert list(beside(str(tree / "a" / "b"), [str(tree / "a")])) == [str(tree / "a" / "b")]
 
 
-def test_the_submission_always_is(tree: Path) -> None:
+def test_submission_always_allowed(tree: Path) -> None:
     place = str(tree / "a")
     assert list(beside(place, [place], [place])) == [place]
 
 
-def test_neither_everything_nor_the_repository_is_readable() -> None:
+def test_root_and_repository_not_readable() -> None:
     found = places((), network=False)
     package = Path(__file__).parents[3]
     allowed = {Path(path) for path in found.readable}

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("suffix", "language"), [("py", "python"), ("cu", "cuda"), ("ptx", "ptx")])
-def test_the_language_of_a_file(tmp_path: Path, suffix: str, language: str) -> None:
+def test_language_from_suffix(tmp_path: Path, suffix: str, language: str) -> None:
     path = tmp_path / f"x.{suffix}"
     path.write_text("text")
     found = submission_of(path, None, None, "arguments")
@@ -34,18 +34,18 @@ def test_the_language_of_a_file(tmp_path: Path, suffix: str, language: str) -> N
     )
 
 
-def test_a_language_that_is_stated(tmp_path: Path) -> None:
+def test_language_option_overrides_suffix(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("text")
     assert submission_of(tmp_path / "x.txt", "cuda", "kernel", "tuple").language == "cuda"
 
 
-def test_a_folder(folder: Path) -> None:
+def test_folder_loads_main_file(folder: Path) -> None:
     found = submission_of(folder, None, None, "arguments")
     assert found.files == ("parts/one.py", "submission.py")
     assert (found.main, found.root) == ("submission.py", folder)
 
 
-def test_the_hash_covers_names_and_contents(folder: Path) -> None:
+def test_hash_covers_names_and_contents(folder: Path) -> None:
     def sha256() -> str:
         return submission_of(folder, None, None, "arguments").sha256
 
@@ -63,7 +63,7 @@ def test_the_hash_covers_names_and_contents(folder: Path) -> None:
     assert sha256() == fourth
 
 
-def test_a_copy_that_is_altered_is_seen(folder: Path, tmp_path: Path) -> None:
+def test_altered_copy_detected(folder: Path, tmp_path: Path) -> None:
     found = submission_of(folder, None, None, "arguments")
     for number, alter in enumerate(
         [
@@ -80,7 +80,7 @@ def test_a_copy_that_is_altered_is_seen(folder: Path, tmp_path: Path) -> None:
         assert is_altered(copy, found)
 
 
-def test_a_link_within_is_its_file(folder: Path, tmp_path: Path) -> None:
+def test_link_within_submission_followed(folder: Path, tmp_path: Path) -> None:
     (folder / "link.py").symlink_to("parts/one.py")
     found = submission_of(folder, None, None, "arguments")
     copy_to(found, tmp_path / "copy")
@@ -88,7 +88,7 @@ def test_a_link_within_is_its_file(folder: Path, tmp_path: Path) -> None:
     assert (tmp_path / "copy" / "link.py").read_text() == "one = 1"
 
 
-def test_what_changes_before_it_is_copied(folder: Path, tmp_path: Path) -> None:
+def test_change_before_copy_refused(folder: Path, tmp_path: Path) -> None:
     found = submission_of(folder, None, None, "arguments")
     (folder / "submission.py").write_text("other")
     with pytest.raises(UsageError, match="was changed while it was read"):
@@ -137,7 +137,7 @@ def _large(folder: Path) -> None:
         (_large, "more than 256 MiB"),
     ],
 )
-def test_trees_that_cannot_be(folder: Path, monkeypatch: pytest.MonkeyPatch, prepare, why: str) -> None:  # type: ignore[no-untyped-def]
+def test_invalid_trees_refused(folder: Path, monkeypatch: pytest.MonkeyPatch, prepare, why: str) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(module, "FILES_MAX", 50)
     prepare(folder)
     with pytest.raises(UsageError, match=why):
@@ -154,12 +154,12 @@ def test_trees_that_cannot_be(folder: Path, monkeypatch: pytest.MonkeyPatch, pre
         (("parts", "cuda", None, "arguments"), "cannot tell which file of"),
     ],
 )
-def test_what_cannot_be_asked(folder: Path, arguments: tuple[str, str, str, str], why: str) -> None:
+def test_invalid_options_refused(folder: Path, arguments: tuple[str, str, str, str], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         submission_of(folder / arguments[0], *arguments[1:])
 
 
-def test_a_suffix_that_tells_nothing(tmp_path: Path) -> None:
+def test_unknown_suffix_refused(tmp_path: Path) -> None:
     (tmp_path / "x.txt").touch()
     with pytest.raises(
         UsageError, match=r"cannot tell the language of .*; use a suffix of \.py, \.cu, \.ptx"

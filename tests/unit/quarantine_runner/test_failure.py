@@ -20,7 +20,7 @@ def raised(error: BaseException) -> BaseException:
         return caught
 
 
-def test_the_place_is_the_submission_s_own_line() -> None:
+def test_place_is_line_of_submission() -> None:
     found = broke(raised(KeyError("k")), "warm-up", FOLDER)
     line = raised.__code__.co_firstlineno + 2
     assert found.text == f"test_failure.py:{line}: KeyError: 'k'"
@@ -28,7 +28,7 @@ def test_the_place_is_the_submission_s_own_line() -> None:
     assert broke(raised(KeyError("k")), "warm-up", Path("/elsewhere")).text == "KeyError: 'k'"
 
 
-def test_what_is_long_or_odd() -> None:
+def test_long_and_unprintable_messages_cut_and_escaped() -> None:
     found = broke(raised(ValueError("a\x1b[2Jb\n" + "\ud800x" * 100_000)), "record", FOLDER)
     assert len(found.text) == TEXT_MAX
     assert "\\x1b[2Jb \\ud800x" in found.text
@@ -43,11 +43,11 @@ class AwkwardError(Exception):
         raise RuntimeError("no")
 
 
-def test_an_exception_that_cannot_be_told() -> None:
+def test_exception_with_failing_str_reported() -> None:
     assert "Awkward" in broke(raised(AwkwardError()), "record", FOLDER).text
 
 
-def test_a_deep_recursion() -> None:
+def test_deep_recursion_reported() -> None:
     def deeper() -> None:
         deeper()
 
@@ -58,19 +58,19 @@ def test_a_deep_recursion() -> None:
     assert "RecursionError: maximum recursion depth exceeded" in found.text
 
 
-def test_a_failure_of_ours() -> None:
+def test_submission_error_reported_without_place() -> None:
     found = broke(SubmissionError("one\nline", "and more", unreplayable=True), "compile", FOLDER)
     assert found == Broke("compile", "one line", "and more", True)
 
 
-def test_a_reason_is_not_lost_for_its_detail(tmp_path: Path) -> None:
+def test_long_detail_dropped_before_reason(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path / "events", os.O_WRONLY | os.O_CREAT)
     Reporter(descriptor).send(Broke("import", "why", "\U0001f600" * DETAIL_MAX))
     os.close(descriptor)
     assert msgspec.json.decode((tmp_path / "events").read_bytes(), type=Event) == Broke("import", "why")
 
 
-def test_events_are_lines(tmp_path: Path) -> None:
+def test_events_written_as_lines(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path / "events", os.O_WRONLY | os.O_CREAT)
     reporter = Reporter(descriptor)
     reporter.begin("warm-up", 3)

@@ -36,7 +36,7 @@ NAMES = {each.name: each if isinstance(each, Buffer) else each.value for each in
         ("((n + 31) // 32, 1, 1)", (32, 1, 1)),
     ],
 )
-def test_arithmetic(text: str, value: object) -> None:
+def test_expression_values(text: str, value: object) -> None:
     assert evaluate(text, NAMES) == value
 
 
@@ -74,7 +74,7 @@ def test_arithmetic(text: str, value: object) -> None:
         ("n; n", "not a valid expression"),
     ],
 )
-def test_what_is_no_arithmetic(text: str, why: str) -> None:
+def test_invalid_expressions_refused(text: str, why: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         evaluate(text, NAMES)
     assert why in str(caught.value)
@@ -90,7 +90,7 @@ def test_what_is_no_arithmetic(text: str, why: str) -> None:
         ("shared = 4*n, grid = 3 , block = (8,8,8);", LaunchShape((3, 1, 1), (8, 8, 8), 4000)),
     ],
 )
-def test_a_launch(directive: str | None, shape: LaunchShape) -> None:
+def test_launch_directive_parsed(directive: str | None, shape: LaunchShape) -> None:
     assert shape_of(directive, CASE) == shape
 
 
@@ -107,7 +107,7 @@ def test_a_launch(directive: str | None, shape: LaunchShape) -> None:
         ("grid=m", "`// launch: grid=m`: unknown name m"),
     ],
 )
-def test_no_launch(directive: str, why: str) -> None:
+def test_invalid_launch_directives_refused(directive: str, why: str) -> None:
     with pytest.raises(SubmissionError) as caught:
         shape_of(directive, CASE)
     assert why in caught.value.text

@@ -62,19 +62,19 @@ T = Array(0xA000, "|b1", (2, 2), (1, 2))
 Z = Array(0x3000, "<i4", (8,))
 
 
-def test_nothing_returned() -> None:
+def test_return_none_keeps_given_outputs() -> None:
     assert outputs_of(CASE, GIVEN, None) == {"y": GIVEN["y"], "t": GIVEN["t"]}
 
 
 @pytest.mark.parametrize("returned", [(Y, T), [Y, T], (Y, Z, T), (Array(0x9000, "<u2", (4, 2)), T)])
-def test_what_is_right(returned: object) -> None:
+def test_valid_returned_arrays_accepted(returned: object) -> None:
     assert outputs_of(CASE, GIVEN, returned) == {
         "y": Memory(0x9000, 16, "bfloat16", (4, 2)),
         "t": Memory(0xA000, 4, "bool"),
     }
 
 
-def test_strides_of_extents_of_one() -> None:
+def test_strides_of_extent_one_ignored() -> None:
     case = CaseSpec("c", (Buffer("y", "bfloat16", (1, 2), "output"),))
     given = {"y": Memory(0x1000, 4)}
     row = Tensor(0x9000, "torch.bfloat16", (1, 2), (77, 1))
@@ -113,7 +113,7 @@ def test_strides_of_extents_of_one() -> None:
         ((object(), T), "y was returned as object; return an array", False),
     ],
 )
-def test_what_is_not(returned: object, why: str, unreplayable: bool) -> None:
+def test_invalid_returned_arrays_refused(returned: object, why: str, unreplayable: bool) -> None:
     with pytest.raises(SubmissionError) as caught:
         outputs_of(CASE, GIVEN, returned)
     assert why in caught.value.text
@@ -123,7 +123,7 @@ def test_what_is_not(returned: object, why: str, unreplayable: bool) -> None:
 @pytest.mark.parametrize(
     ("dtype", "name"), [("float8_e4m3", "torch.float8_e4m3fn"), ("float8_e5m2", "torch.float8_e5m2")]
 )
-def test_float8(dtype: DType, name: str) -> None:
+def test_float8_returned_as_bytes_accepted(dtype: DType, name: str) -> None:
     case = CaseSpec("c", (Buffer("y", dtype, (4,), "output"),))
     given = {"y": Memory(0x1000, 4)}
     assert outputs_of(case, given, Tensor(0x9000, name, (4,), (1,)))["y"].address == 0x9000

@@ -8,7 +8,7 @@ from benchguard.quarantine.runner.reporting import SubmissionError
 from benchguard.quarantine.runner.source import Flags, directive, flags_of, kernel_of, ptx_entry
 
 
-def test_directives_are_in_the_first_lines() -> None:
+def test_directives_only_before_code() -> None:
     source = "// By hand.\n\n//nvcc: -O2\n  // launch: grid=1\nint x;\n// launch: grid=2\n"
     assert directive(source, "launch") == " grid=1"
     assert directive(source, "nvcc") == " -O2"
@@ -31,7 +31,7 @@ def test_directives_are_in_the_first_lines() -> None:
         ("", None),
     ],
 )
-def test_whose_function_the_entry_is(source: str, kernel: str | None) -> None:
+def test_entry_kernel_or_host_function(source: str, kernel: str | None) -> None:
     assert kernel_of(source, "solution") == kernel
 
 
@@ -48,7 +48,7 @@ def test_whose_function_the_entry_is(source: str, kernel: str | None) -> None:
         ([], None),
     ],
 )
-def test_entries_of_ptx(entries: list[str], found: str | None) -> None:
+def test_ptx_entry_by_plain_or_mangled_name(entries: list[str], found: str | None) -> None:
     ptx = "".join(f".visible .entry {name}(\n.param .u64 x) {{ ret; }}\n" for name in entries).encode()
     if found is not None:
         assert ptx_entry(ptx, "solution", "x.ptx") == found
@@ -57,7 +57,7 @@ def test_entries_of_ptx(entries: list[str], found: str | None) -> None:
         ptx_entry(ptx, "solution", "x.ptx")
 
 
-def test_flags_that_may_be_chosen() -> None:
+def test_allowed_flags_accepted() -> None:
     assert flags_of(None) == flags_of("") == Flags()
     chosen = flags_of(" -lcublas --use_fast_math -DN=4 -std=c++20 -Xptxas=-dlcm=ca -O2")
     assert chosen == Flags(
@@ -73,11 +73,11 @@ OTHERS = (
 
 
 @pytest.mark.parametrize("flag", OTHERS.split())
-def test_flags_that_may_not(flag: str) -> None:
+def test_other_flags_refused(flag: str) -> None:
     with pytest.raises(SubmissionError, match="is not allowed; allowed are"):
         flags_of(f"-O3 '{flag}'")
 
 
-def test_flags_that_cannot_be_read() -> None:
+def test_unparsable_flags_refused() -> None:
     with pytest.raises(SubmissionError, match="cannot be read: No closing quotation"):
         flags_of("-D'")

@@ -29,7 +29,7 @@ from benchguard.region import Memory, memory_of
         ("bool", 1, ctypes.c_bool, True),
     ],
 )
-def test_scalars(ctype: str, value: float, kind: Any, python: object) -> None:
+def test_scalars_converted_to_c_and_python(ctype: str, value: float, kind: Any, python: object) -> None:
     scalar = Scalar("s", ctype, value)
     assert type(c_value(scalar)) is kind
     assert c_value(scalar).value == kind(python).value
@@ -37,12 +37,12 @@ def test_scalars(ctype: str, value: float, kind: Any, python: object) -> None:
     assert type(python_value(scalar)) is type(python)
 
 
-def test_a_half() -> None:
+def test_half_scalar_converted_to_bits() -> None:
     assert c_value(Scalar("s", "float16", 1.5)).value == np.float16(1.5).view(np.uint16)
     assert python_value(Scalar("s", "float16", 1.5)) == 1.5
 
 
-def test_a_type_that_is_none() -> None:
+def test_unknown_scalar_type_refused() -> None:
     with pytest.raises(SubmissionError, match="scalar s has the unknown C type quad"):
         c_value(Scalar("s", "quad", 1))
 
@@ -58,7 +58,7 @@ def test_a_type_that_is_none() -> None:
         ("float8_e5m2", "|u1", ml_dtypes.float8_e5m2),
     ],
 )
-def test_an_array(dtype: DType, typestr: str, wanted: Any) -> None:
+def test_device_array_attributes(dtype: DType, typestr: str, wanted: Any) -> None:
     array = DeviceArray(0x1000, Buffer("a", dtype, (2, 3)))
     size = np.dtype(wanted).itemsize
     interface = array.__cuda_array_interface__
@@ -73,14 +73,14 @@ def test_an_array(dtype: DType, typestr: str, wanted: Any) -> None:
     assert memory_of("a", array) == Memory(0x1000, 6 * size, str(np.dtype(wanted)), (2, 3))
 
 
-def test_an_array_with_gaps_and_one_of_nothing() -> None:
+def test_device_array_with_gaps_and_empty() -> None:
     array = DeviceArray(0x1000, Buffer("a", "float32", (2, 3), strides=(1, 4)))
     assert array.__cuda_array_interface__["strides"] == array.strides == (4, 16)
     assert array.size == 6
     assert DeviceArray(0x1000, Buffer("a", "int8", (0,))).__cuda_array_interface__["data"] == (0, False)
 
 
-def test_the_order_of_each_convention() -> None:
+def test_argument_order_by_convention() -> None:
     arguments = (
         Buffer("x", "float32", (2,)),
         Buffer("y", "float32", (2,), "output"),

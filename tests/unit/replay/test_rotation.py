@@ -1,4 +1,4 @@
-"""The number and the order of rotating copies: as requested (Composable Kernel's rules), or by the size of the cache."""
+"""The number and order of rotating copies: as requested (Composable Kernel's rules), or by the cache size."""
 
 from __future__ import annotations
 
