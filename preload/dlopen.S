@@ -1,15 +1,15 @@
 /* dlopen and dlmopen as tail jumps.
  *
  * glibc finds the caller's RUNPATH, $ORIGIN and namespace by its return address, so a C wrapper around
- * dlopen breaks programs that rely on them (memray PR 549, VirtualGL issue 266). These keep the caller's
- * return address on the stack: they ask redirect.c what to open, then jump to libc's function. */
+ * dlopen breaks programs that rely on them (memray PR 549, VirtualGL issue 266). These functions leave the
+ * caller's return address on the stack, ask redirect.c for the file to open, and jump to libc's function. */
 
 #if !defined(__x86_64__)
 #error "neutrino-bench's preload library is written for x86-64 only"
 #endif
 
-/* name: the hooked function; decide: C function (file, flags, caller) -> file in rax, flags in edx;
- * slot: where the address of libc's function is; file, flags: the registers that carry those two. */
+/* name: the hooked function. decide: C function (file, flags, caller) that returns the file in rax and the
+ * flags in edx. slot: address of libc's function. file, flags: the registers of these two arguments. */
 .macro HOOK name, decide, slot, file, flags, flags32
         .globl  \name
         .type   \name, @function
@@ -17,7 +17,7 @@
 \name:
         .cfi_startproc
         endbr64
-        pushq   %rdi                    /* for dlmopen, the namespace */
+        pushq   %rdi                    /* dlmopen's namespace */
         .cfi_adjust_cfa_offset 8
         pushq   %rsi
         .cfi_adjust_cfa_offset 8

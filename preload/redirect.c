@@ -1,4 +1,4 @@
-/* What a dlopen of a GPU driver opens instead: the shim. Everything else is left as it was asked. */
+/* Redirects a dlopen of a GPU driver to the shim. All other calls stay unchanged. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 
 #include "../hook/core/base/filter.h"
 
-/* Read by dlopen.S, after the decision. */
+/* Read by dlopen.S, after the decision function has returned. */
 void *next_dlopen __attribute__((visibility("hidden")));
 void *next_dlmopen __attribute__((visibility("hidden")));
 
@@ -25,8 +25,8 @@ struct request redirect_dlmopen(const char *file, int flags, const void *caller)
     __attribute__((visibility("hidden")));
 
 static const struct driver {
-    const char *name; /* before ".so" and what follows */
-    const char *shim; /* variables that hold paths */
+    const char *name; /* the part before ".so" */
+    const char *shim; /* environment variables with paths */
     const char *real;
 } drivers[] = {{"libcuda", "NEUTRINO_SHIM", "NEUTRINO_DRIVER"},
                {"libamdhip64", "NEUTRINO_HIP_SHIM", "NEUTRINO_HIP_DRIVER"}};
@@ -50,17 +50,17 @@ static struct request decide(const char *file, int flags, const void *caller)
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
         if (!is_driver(slash != NULL ? slash + 1 : file, drivers[i].name))
             continue;
-        const char *target = getenv(nb_filter_names(caller) ? drivers[i].real : drivers[i].shim);
-        /* A path that leads nowhere must go on failing: programs try several. */
+        const char *target = getenv(nb_filter_matches(caller) ? drivers[i].real : drivers[i].shim);
+        /* A path without a file must still fail: programs try several paths. */
         if (target == NULL || *target == 0 || (slash != NULL && access(file, F_OK) != 0))
             return as_asked;
-        /* DEEPBIND would let the shim's own libc calls, and the driver's, go past every other hook. */
+        /* With DEEPBIND the shim's own calls of libc, and the driver's, would bypass all other hooks. */
         return (struct request){target, (unsigned)flags & ~(unsigned)RTLD_DEEPBIND};
     }
     return as_asked;
 }
 
-/* Two threads may both look the function up: they find the same. */
+/* Two threads may both look the function up; they find the same address. */
 static void find_next(void **next, const char *name)
 {
     if (__atomic_load_n(next, __ATOMIC_RELAXED) == NULL)

@@ -62,7 +62,7 @@ _REPLACED = """
 _UNRECORDED = """
 {signature}
 {{
-    if (!nb_region_wanted())
+    if (!nb_capture_enabled())
 {real}
     const struct nb_call nb_call = {{NULL, __builtin_return_address(0), 0, NB_SLOT_{name}}};
 {through}
@@ -139,7 +139,7 @@ def _real(recording: Recording, names: list[str]) -> str:
             result = f"    const {function.result} nb_result ="
     if recording.through is None:
         return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
-    through = _hook("        nb_region_wanted() ? ", recording.through, recording, "")
+    through = _hook("        nb_capture_enabled() ? ", recording.through, recording, "")
     return f"{result}\n{through}\n" + wrapped(f"{' ' * 27}: NB_REAL({function.name})(", names, ");")
 
 

@@ -20,9 +20,9 @@ _HEAD = """\
 _HOOK = """
 {signature}
 {{
-    const bool nb_announced = nb_capture_announce(nb_call, {stream});
+    const bool nb_announced = nb_capture_begin_operation(nb_call, {stream});
 {real}
-    if (nb_capture_is_taken(nb_announced, {status}))
+    if (nb_capture_is_accepted(nb_announced, {status}))
         {record};
     return nb_result;
 }}

@@ -19,7 +19,7 @@ _TEMPLATE = """\
 {after}
 /* Called instead of the driver; what they return is what the caller gets. */
 {replace}
-/* Called in the driver's place while nb_region_wanted(): they call it, or answer for it. The call's record is
+/* Called in the driver's place while nb_capture_enabled(): they call it, or answer for it. The call's record is
  * written afterwards. */
 {through}
 #endif

@@ -1,6 +1,6 @@
-/* The composition root: which parts make the shim, and what each is told of the others.
+/* The composition root: connects the shim's parts.
  *
- * A constructor, so that it runs before any function of the driver can be called through the shim. */
+ * A constructor does it, so that it runs before any function of the driver can be called through the shim. */
 #include "core/arena/arena.h"
 #include "core/driver/driver.h"
 #include "core/maps/binmap.h"
@@ -30,8 +30,8 @@
 #include "cuda/memory/virtual.h"
 #include "cuda/vendor.h"
 
-/* In the order in which their locks nest: a region begins and ends with the help of all the others, a graph
- * is written with the help of modules, and every one of them appends to the recording. */
+/* In the order in which their locks nest. A region begins and ends with the help of all others; graphs
+ * need modules; and all of them append to the raw capture. */
 static const struct nb_component *const components[] = {
     &nb_region_component,
     &nb_capture_graph_component,
@@ -61,11 +61,11 @@ static const struct nb_component *const components[] = {
 
 static void host_waited(void)
 {
-    nb_capture_join(NB_NOTHING);
+    nb_capture_synchronize(NB_NOTHING);
 }
 
 static const struct nb_memory_events memory_events = {
-    .block_ended = nb_capture_block_ended, .waited = host_waited, .lost = nb_capture_lost_for_good};
+    .block_ended = nb_capture_end_block, .waited = host_waited, .lost = nb_capture_refuse_later};
 
 __attribute__((constructor)) static void compose(void)
 {

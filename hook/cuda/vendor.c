@@ -9,8 +9,8 @@ const char nb_driver_variable[] = "NEUTRINO_DRIVER";
 
 const struct nb_component *const nb_vendor_components[] = {NULL};
 
-const char *nb_vendor_stream_refused(CUstream stream)
+const char *nb_vendor_stream_problem(CUstream stream)
 {
-    (void)stream; /* what CUDA's streams have, capture_stream.c asks for */
+    (void)stream; /* capture/stream.c handles all that CUDA's streams can have */
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* How the CUDA driver and HIP differ. Defined in hook/<vendor>/vendor.c. */
+/* Differences between the CUDA driver and HIP, defined for each vendor. */
 #ifndef NEUTRINO_CUDA_VENDOR_H
 #define NEUTRINO_CUDA_VENDOR_H
 
@@ -6,10 +6,11 @@
 
 #include "core/process/component.h"
 
-/* Why a replay cannot make a stream like this one, for what only that vendor has; else NULL. */
-const char *nb_vendor_stream_refused(CUstream stream) __attribute__((visibility("hidden")));
+/* Return why a replay cannot make a stream like this one, for a feature that only this vendor has; else
+ * NULL. */
+const char *nb_vendor_stream_problem(CUstream stream) __attribute__((visibility("hidden")));
 
-/* What only this vendor's hooks keep; ends with NULL. */
+/* Components of this vendor's hooks; ends with NULL. */
 extern const struct nb_component *const nb_vendor_components[] __attribute__((visibility("hidden")));
 
 #endif

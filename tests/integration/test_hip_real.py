@@ -258,6 +258,6 @@ def test_dependency_missing_from_the_driver_is_named(
     if "NEUTRINO_HIP_DRIVER" not in run.stderr:
         pytest.skip("the loader finds what the library needs by itself")
     assert re.search(
-        r"NEUTRINO_HIP_DRIVER is no driver that can be opened: \S+ \(\S+\.so\S*: cannot open", run.stderr
+        r"cannot open the driver that NEUTRINO_HIP_DRIVER names: \S+ \(\S+\.so\S*: cannot open", run.stderr
     )
     assert run.stdout.split()[2] == "801"

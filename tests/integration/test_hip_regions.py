@@ -219,7 +219,7 @@ def test_hip_only_operations_are_refused(record: Callable[..., Recorded]) -> Non
     recorded = record("hip_refused")
     assert recorded.region.refusals == [
         (1, "hipMemsetAsync", "uses a stream of some of the device's compute units, which is not recorded"),
-        (2, "hipMemset", "sets fine-grained memory, which a capture does not hold"),
+        (2, "hipMemset", "sets fine-grained memory, which a capture cannot contain"),
         (2, "hipMemcpyPeer", "copies between contexts or devices; a replay has one of each"),
         (
             2,

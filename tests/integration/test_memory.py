@@ -136,9 +136,9 @@ def test_memory_outside_captures_is_named(run: Run, folder: Path, api: Api) -> N
     """Each kind refuses the region, as long as there is such memory."""
     run("memory_foreign")
     first, second = read_recordings(folder)
-    kinds = ["managed memory", "host memory", "host memory that was registered"]
-    kinds.append("memory of a pool with limits or handles of its own")
-    reasons = [f"a kernel is given the address of {kind}, which no capture holds" for kind in kinds]
+    kinds = ["managed memory", "host memory", "registered host memory"]
+    kinds.append("memory of a pool with a size limit or exportable handles")
+    reasons = [f"a kernel receives the address of {kind}, which a capture cannot contain" for kind in kinds]
     assert [refusal[1:] for refusal in first.refusals] == [
         (api.call("cuLaunchKernel"), reason) for reason in reasons
     ]
@@ -148,7 +148,7 @@ def test_memory_outside_captures_is_named(run: Run, folder: Path, api: Api) -> N
 @both_apis
 def test_program_without_arena_addresses_runs_and_is_refused(run: Run, folder: Path) -> None:
     observed = run("memory_taken")
-    assert "cannot be served from a fixed address" in observed.stderr
+    assert "device memory has no fixed address" in observed.stderr
     (recording,) = read_recordings(folder)
     assert [reason for _, _, reason in recording.refusals] == [
         "device memory could not be served from the arena, so addresses differ in a replay"

@@ -17,7 +17,7 @@ COOPERATIVE, DISABLED, NODE_PRIORITIES = 1, 2, 4
 ATTRIBUTE_COOPERATIVE, ATTRIBUTE_PRIORITY = 2, 8
 Record = Callable[[str], tuple[list[Recording], dict[str, int]]]
 CHANGED = (
-    "launches a graph in which a node was changed that the shim cannot tell from the others "
+    "launches a graph with a changed node that the shim cannot identify "
     "(after cuGraphExecUpdate or cuGraphExecChildGraphNodeSetParams)"
 )
 
@@ -151,13 +151,13 @@ def test_unreplayable_nodes_are_refused(record: Record) -> None:
     """Where the graph is launched, not where it is made; a node that is switched off does nothing."""
     (region, clean), _ = record("region_graph_refused")
     assert [(before, reason) for before, call, reason in region.refusals if call == "cuGraphLaunch"] == [
-        (0, "launches a graph that calls a function of the program; a replay runs nothing of the program"),
+        (0, "launches a graph that calls a host function; a replay runs no code of the program"),
         (2, "copies 8 bytes of device memory to the host; what the program does next may depend on them"),
         (4, "launches a graph that records an event or waits for one, which is not recorded"),
         (6, "launches a graph that allocates or frees memory, which is not recorded"),
-        (8, "launches a graph that waits for values in memory, or writes them, which is not recorded"),
-        (10, "sets managed memory, which a capture does not hold"),
-        (12, "launches a graph that decides on the device what it runs, which is not recorded"),
+        (8, "launches a graph with stream memory operations, which are not recorded"),
+        (10, "sets managed memory, which a capture cannot contain"),
+        (12, "launches a graph with a conditional node, which is not recorded"),
     ]
     assert {operation["kind"] for operation in region.operations} == {"empty", "graph"}
     assert clean.refusals == []

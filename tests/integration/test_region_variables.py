@@ -86,7 +86,7 @@ def test_globals_outside_captures_are_refused(record: Record) -> None:
         ),
         (
             "cuLaunchKernel",
-            "a module's variable large makes them more than 64 MiB, which is what a capture keeps",
+            "a module's variable large exceeds the 64 MiB that a capture keeps of all variables",
         ),
         ("cuModuleUnload", "unloads a module whose variables the region uses"),
     ]

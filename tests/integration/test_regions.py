@@ -136,12 +136,12 @@ def test_operation_outside_captured_memory_is_refused(record: Record) -> None:
         (1, "cuMemcpyDtoH_v2", read.format(100)),
         (2, "cuMemcpyDtoHAsync_v2", read.format(101)),
         (2, "cuMemcpyAsync", read.format(102)),
-        (2, "cuMemcpyDtoD_v2", "copies to managed memory, which a capture does not hold"),
-        (2, "cuMemcpyDtoD_v2", "copies from managed memory, which a capture does not hold"),
-        (2, "cuMemsetD32_v2", "sets managed memory, which a capture does not hold"),
-        (2, "cuMemcpyAsync", "copies host memory in a stream's order, which is not recorded"),
-        (2, "cuMemcpyDtoA_v2", "works on an array, which a capture does not hold"),
-        (2, "cuMemcpy2D_v2", "works on an array, which a capture does not hold"),
+        (2, "cuMemcpyDtoD_v2", "copies to managed memory, which a capture cannot contain"),
+        (2, "cuMemcpyDtoD_v2", "copies from managed memory, which a capture cannot contain"),
+        (2, "cuMemsetD32_v2", "sets managed memory, which a capture cannot contain"),
+        (2, "cuMemcpyAsync", "copies host memory in stream order, which is not recorded"),
+        (2, "cuMemcpyDtoA_v2", "uses an array, which a capture cannot contain"),
+        (2, "cuMemcpy2D_v2", "uses an array, which a capture cannot contain"),
     ]
     assert recorded.region.steps == [("set", 0), ("join", 0)]
 
@@ -165,7 +165,7 @@ def test_operation_beyond_captured_memory_is_refused(record: Record, tmp_path: P
     """Instead of the operation, for which a reader would refuse the whole capture."""
     recorded = record("region_extents")
     _, outside = recorded.regions
-    memory = "memory outside every allocation, which a capture does not hold"
+    memory = "memory outside every allocation, which a capture cannot contain"
     assert outside.refusals == [
         (0, api.call("cuMemsetD8_v2"), f"sets {memory}"),
         (0, api.call("cuMemsetD32Async"), f"sets {memory}"),
@@ -206,7 +206,7 @@ def test_final_read_is_allowed(record: Record, tmp_path: Path, api: Api) -> None
 
 def test_live_textures_and_surfaces_are_refused(record: Record) -> None:
     """Kernels get them as plain numbers. A failed creation does not count."""
-    reason = "texture or surface objects exist; a kernel may read arrays through them, which a capture does not hold"
+    reason = "texture or surface objects exist; a kernel may read arrays through them, which a capture cannot contain"
     assert [region.refusals for region in record("region_textures").regions] == [
         [],
         [],
@@ -359,7 +359,7 @@ def test_work_in_a_stream_capture_belongs_to_the_graph(record: Record) -> None:
 def test_work_in_another_context_is_refused(record: Record) -> None:
     recorded = record("region_contexts")
     assert recorded.region.refusals == [
-        (2, "cuMemsetD8Async", "gives work to a stream of another context; a replay has one")
+        (2, "cuMemsetD8Async", "uses a stream of another context; a replay has one context")
     ]
 
 
@@ -368,7 +368,7 @@ def test_region_without_recording_reports_so(observe: Observe, program: Callable
     """Control: without NEUTRINO_CAPTURE region calls return the error "not recording"."""
     observed = observe([program("region_sets")])
     assert observed.status == 1
-    assert "this process is observed, not recorded" in observed.stderr
+    assert "this process is only observed; run it with `neutrino-bench record`" in observed.stderr
 
 
 def test_forked_child_works_while_threads_hold_locks(

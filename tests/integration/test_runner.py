@@ -169,7 +169,7 @@ def solution(x, z, y, n):
         ("return 1.5", "y was returned in host memory, as float", True),
         (
             "return Array(y, offset=1 << 40)",
-            "no allocation of the program and no module's variable holds",
+            "the named range is outside the program's device memory",
             True,
         ),
     ],

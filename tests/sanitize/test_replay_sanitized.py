@@ -1,4 +1,4 @@
-"""Captures rebuilt, run and given up by an engine and a CPU driver that were built with a sanitizer."""
+"""Replays, successful and failing, with an engine and a CPU driver built with a sanitizer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not FOLDER, reason="run by `python build.py sani
 
 
 def sanitized(capture: Path, *steps: list[Any], **options: Any) -> list[Any]:
-    """replayed, where a report ends the child with a status that fails the test."""
+    """Like replayed(), but a sanitizer report ends the child with a status that fails the test."""
     folder = Path(str(FOLDER)) / "address-undefined"
     names = ("libasan.so", "libubsan.so")
     compiler = os.environ.get("CC", "cc")
@@ -51,7 +51,7 @@ def sanitized(capture: Path, *steps: list[Any], **options: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", sorted(set(CAPTURES) - {"refused"}))
 @pytest.mark.parametrize("cold", sorted(COLD))
-def test_every_kind_of_operation_in_every_mode(tmp_path: Path, name: str, cold: str) -> None:
+def test_operations_of_every_kind_run_in_every_mode(tmp_path: Path, name: str, cold: str) -> None:
     path = CAPTURES[name](tmp_path / "x.ncap")
     results = sanitized(path, ["verify"], ["measure", 3], ["overhead"], cold=cold, cold_code=True)
     assert_exact(results[1])
@@ -59,7 +59,7 @@ def test_every_kind_of_operation_in_every_mode(tmp_path: Path, name: str, cold: 
 
 
 @pytest.mark.parametrize("name", sorted(set(CAPTURES) - {"refused"}))
-def test_strict_replays(tmp_path: Path, name: str) -> None:
+def test_strict_replays_run_clean(tmp_path: Path, name: str) -> None:
     path = CAPTURES[name](tmp_path / "x.ncap")
     output: list[Any] = ["output", ARENA + 1, 21]
     results = sanitized(
@@ -77,12 +77,12 @@ def test_strict_replays(tmp_path: Path, name: str) -> None:
     assert len(results[3]) == 3
 
 
-def test_strict_temporaries(tmp_path: Path) -> None:
+def test_strict_temporaries_run_clean(tmp_path: Path) -> None:
     path = temporary_capture(tmp_path / "x.ncap")
     assert len(sanitized(path, ["measure", 3], strict=True, guard=True)[1]) == 3
 
 
-def test_inputs_and_outputs(tmp_path: Path) -> None:
+def test_inputs_and_outputs_run_clean(tmp_path: Path) -> None:
     path = scattered_capture(tmp_path / "x.ncap")
     at = ARENA + 3 * GRANULE
     steps: list[list[Any]] = [
@@ -93,16 +93,16 @@ def test_inputs_and_outputs(tmp_path: Path) -> None:
     assert {left for _, left in sanitized(path, *steps, cold="rotate")[3]} == {integers([71]).hex()}
 
 
-def test_streams_that_cross(tmp_path: Path) -> None:
+def test_crossing_streams_run_clean(tmp_path: Path) -> None:
     assert_exact(sanitized(crossing_capture(tmp_path / "x.ncap"), ["verify"])[1])
 
 
-def test_a_replay_that_fails_is_closed(tmp_path: Path) -> None:
+def test_failed_replay_is_closed(tmp_path: Path) -> None:
     path = one_kernel(tmp_path / "x.ncap", FOLLOW, "follow", struct.pack("<Q", ARENA + 64 * GRANULE))
     assert sanitized(path, ["once", 0xFFFFFFFF])[1]["status"] == FAILED
 
 
-def test_a_replay_that_hangs_is_closed(tmp_path: Path) -> None:
+def test_hanging_replay_is_closed(tmp_path: Path) -> None:
     path = one_kernel(tmp_path / "x.ncap", ENDLESS, "endless", bytes(4))
     assert sanitized(path, ["measure", 1], timeout_ms=500)[1]["status"] == TIMEOUT
 
@@ -110,9 +110,7 @@ def test_a_replay_that_hangs_is_closed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "call", ["cuMemCreate:2", "cuMemAlloc_v2:2", "cuGraph*", "cuEventCreate:5", "cuMemHostAlloc:2"]
 )
-def test_preparing_that_fails_half_way_is_undone(
-    tmp_path: Path, call: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partial_preparation_is_undone(tmp_path: Path, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIM_INJECT", f"{call}=fail(999)")
     (refused,) = sanitized(CAPTURES["graph"](tmp_path / "x.ncap"), cold="remap")
     assert refused["status"] == FAILED

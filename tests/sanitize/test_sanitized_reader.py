@@ -1,4 +1,4 @@
-"""The engine's reader of captures under the sanitizers: its parent, its decoders and every rule that refuses.
+"""The engine's reader of captures under the sanitizers: the parent, the decoders and every validation rule.
 
 A decoder that a sanitizer stops is killed by its sandbox, so that a capture which is well would be refused; what
 the decoders do with hostile bytes is fuzzed in one process (tests/fuzz/run.py capture).
@@ -32,19 +32,19 @@ def read(compile_c: Compiler) -> Reader:
 
 
 @pytest.mark.parametrize("name", CAPTURES)
-def test_captures(name: str, read: Reader, tmp_path: Path) -> None:
+def test_valid_captures_are_read(name: str, read: Reader, tmp_path: Path) -> None:
     answer = read(CAPTURES[name](tmp_path / "x.ncap"), environment=OPTIONS)
     assert (answer.status, answer.line) == (0, "")
 
 
 @pytest.mark.parametrize("how", ["", "filtered"])
-def test_a_capture_of_several_megabytes(how: str, read: Reader, tmp_path: Path) -> None:
+def test_large_capture_is_read(how: str, read: Reader, tmp_path: Path) -> None:
     path = saxpy_capture(tmp_path / "x.ncap", 1_000_000)
     assert read(path, how=how, environment=OPTIONS).status == 0
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_refused(name: str, read: Reader, tmp_path: Path) -> None:
+def test_invalid_captures_are_refused(name: str, read: Reader, tmp_path: Path) -> None:
     altered = Altered(CAPTURES[CASES[name].capture](tmp_path / "whole.ncap"))
     CASES[name].alter(altered)
     answer = read(altered.write(tmp_path / "altered.ncap"), environment=OPTIONS)

@@ -11,7 +11,7 @@
 #define PIECES (NB_ARENA_GRANULE / NB_ARENA_PIECE)
 
 /* A granule with small blocks in it. */
-struct shared {
+struct shared_granule {
     uint64_t address;
     uint64_t bytes; /* NB_ARENA_GRANULE */
     uint32_t taken; /* pieces */
@@ -21,12 +21,12 @@ struct shared {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t base, size; /* read without the lock; `size` is set first */
-static uint64_t *granules;          /* which are taken */
-static uint64_t last_number;
-static struct nb_ranges shared_granules = NB_RANGES_INITIALIZER(struct shared);
+static uint64_t *granules;          /* one bit a granule: 1 is taken */
+static uint64_t blocks_made;
+static struct nb_ranges shared_granules = NB_RANGES_INITIALIZER(struct shared_granule);
 static struct nb_ranges blocks = NB_RANGES_INITIALIZER(struct nb_arena_block);
 
-bool nb_arena_set(uint64_t new_base, uint64_t bytes)
+bool nb_arena_configure(uint64_t new_base, uint64_t bytes)
 {
     uint64_t *bits = calloc(NB_BITMAP_WORDS(bytes / NB_ARENA_GRANULE), sizeof *bits);
     if (bits == NULL)
@@ -47,29 +47,29 @@ uint64_t nb_arena_bytes(void)
     return atomic_load_explicit(&size, memory_order_relaxed);
 }
 
-bool nb_arena_holds(uint64_t address)
+bool nb_arena_contains(uint64_t address)
 {
     const uint64_t first = nb_arena_base();
     return first != 0 && address - first < nb_arena_bytes();
 }
 
-static size_t granules_of(uint64_t bytes)
+static size_t count_granules(uint64_t bytes)
 {
     return (size_t)(bytes / NB_ARENA_GRANULE + (bytes % NB_ARENA_GRANULE != 0));
 }
 
-static size_t place_of(uint64_t address)
+static size_t granule_index(uint64_t address)
 {
     return (size_t)((address - nb_arena_base()) / NB_ARENA_GRANULE);
 }
 
 static uint64_t take_granules(size_t length, uint64_t alignment, uint64_t hint)
 {
-    const size_t count = place_of(nb_arena_base() + nb_arena_bytes());
+    const size_t count = granule_index(nb_arena_base() + nb_arena_bytes());
     size_t at;
     if (hint != 0) {
-        at = place_of(hint);
-        if (!nb_arena_holds(hint) || hint % NB_ARENA_GRANULE != 0 || length > count - at ||
+        at = granule_index(hint);
+        if (!nb_arena_contains(hint) || hint % NB_ARENA_GRANULE != 0 || length > count - at ||
             nb_bitmap_next(granules, at, at + length, 0) != at + length)
             return 0;
     } else {
@@ -88,7 +88,7 @@ uint64_t nb_arena_reserve(uint64_t bytes, uint64_t alignment, uint64_t hint)
         nb_arena_base() % (alignment != 0 ? alignment : 1) != 0)
         return 0;
     pthread_mutex_lock(&lock);
-    const uint64_t address = take_granules(granules_of(bytes), alignment, hint);
+    const uint64_t address = take_granules(count_granules(bytes), alignment, hint);
     pthread_mutex_unlock(&lock);
     return address;
 }
@@ -96,16 +96,16 @@ uint64_t nb_arena_reserve(uint64_t bytes, uint64_t alignment, uint64_t hint)
 void nb_arena_release(uint64_t address, uint64_t bytes)
 {
     pthread_mutex_lock(&lock);
-    nb_bitmap_set(granules, place_of(address), granules_of(bytes), 0);
+    nb_bitmap_set(granules, granule_index(address), count_granules(bytes), 0);
     pthread_mutex_unlock(&lock);
 }
 
-static uint32_t pieces_of(uint64_t bytes)
+static uint32_t count_pieces(uint64_t bytes)
 {
     return (uint32_t)((bytes + NB_ARENA_PIECE - 1) / NB_ARENA_PIECE);
 }
 
-static uint64_t take_in(struct shared *granule, uint32_t pieces)
+static uint64_t take_pieces(struct shared_granule *granule, uint32_t pieces)
 {
     const size_t at =
         pieces <= PIECES - granule->taken ? nb_bitmap_find(granule->bits, PIECES, pieces, 1) : PIECES;
@@ -121,26 +121,26 @@ uint64_t nb_arena_take(uint64_t bytes)
     uint64_t address = 0;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; address == 0 && i < nb_ranges_count(&shared_granules); i++)
-        address = take_in(nb_ranges_item(&shared_granules, i), pieces_of(bytes));
+        address = take_pieces(nb_ranges_item(&shared_granules, i), count_pieces(bytes));
     pthread_mutex_unlock(&lock);
     return address;
 }
 
 uint64_t nb_arena_share(uint64_t granule, uint64_t bytes)
 {
-    struct shared made = {.address = granule, .bytes = NB_ARENA_GRANULE};
-    const uint64_t address = take_in(&made, pieces_of(bytes));
+    struct shared_granule granule_item = {.address = granule, .bytes = NB_ARENA_GRANULE};
+    const uint64_t address = take_pieces(&granule_item, count_pieces(bytes));
     pthread_mutex_lock(&lock);
-    const bool kept = nb_ranges_add(&shared_granules, &made);
+    const bool kept = nb_ranges_add(&shared_granules, &granule_item);
     pthread_mutex_unlock(&lock);
     return kept ? address : 0;
 }
 
-/* Another shared granule that nothing is in. */
-static bool is_another_empty(const struct shared *granule)
+/* Is another shared granule empty? */
+static bool is_another_empty(const struct shared_granule *granule)
 {
     for (size_t i = 0; i < nb_ranges_count(&shared_granules); i++) {
-        const struct shared *other = nb_ranges_item(&shared_granules, i);
+        const struct shared_granule *other = nb_ranges_item(&shared_granules, i);
         if (other != granule && other->taken == 0)
             return true;
     }
@@ -151,10 +151,10 @@ uint64_t nb_arena_give(uint64_t address, uint64_t bytes)
 {
     uint64_t empty = 0;
     pthread_mutex_lock(&lock);
-    struct shared *granule = nb_ranges_find(&shared_granules, address);
+    struct shared_granule *granule = nb_ranges_find(&shared_granules, address);
     if (granule != NULL) {
-        nb_bitmap_set(granule->bits, (address - granule->address) / NB_ARENA_PIECE, pieces_of(bytes), 0);
-        granule->taken -= pieces_of(bytes);
+        nb_bitmap_set(granule->bits, (address - granule->address) / NB_ARENA_PIECE, count_pieces(bytes), 0);
+        granule->taken -= count_pieces(bytes);
         if (granule->taken == 0 && is_another_empty(granule)) {
             empty = granule->address;
             nb_ranges_remove(&shared_granules, granule);
@@ -167,9 +167,9 @@ uint64_t nb_arena_give(uint64_t address, uint64_t bytes)
 bool nb_arena_add(struct nb_arena_block *block)
 {
     pthread_mutex_lock(&lock);
-    block->number = last_number + 1;
+    block->number = blocks_made + 1;
     const bool added = nb_ranges_add(&blocks, block);
-    last_number += added;
+    blocks_made += added;
     pthread_mutex_unlock(&lock);
     return added;
 }
@@ -189,7 +189,7 @@ bool nb_arena_remove(uint64_t address, enum nb_arena_kind kind, struct nb_arena_
 
 bool nb_arena_find(uint64_t address, struct nb_arena_block *block)
 {
-    if (!nb_arena_holds(address))
+    if (!nb_arena_contains(address))
         return false;
     pthread_mutex_lock(&lock);
     const struct nb_arena_block *found = nb_ranges_find(&blocks, address);
@@ -203,7 +203,7 @@ bool nb_arena_covers(uint64_t address, uint64_t bytes)
 {
     const struct nb_arena_block *block = NULL;
     uint64_t covered = 0;
-    if (!nb_arena_holds(address))
+    if (!nb_arena_contains(address))
         return false;
     pthread_mutex_lock(&lock);
     while (covered < bytes && (block = nb_ranges_find(&blocks, address + covered)) != NULL)
@@ -220,12 +220,12 @@ void nb_arena_each(void (*visit)(const struct nb_arena_block *block, void *conte
     pthread_mutex_unlock(&lock);
 }
 
-uint64_t nb_arena_made(void)
+uint64_t nb_arena_count_made(void)
 {
     pthread_mutex_lock(&lock);
-    const uint64_t made = last_number;
+    const uint64_t granule_item = blocks_made;
     pthread_mutex_unlock(&lock);
-    return made;
+    return granule_item;
 }
 
 const struct nb_component nb_arena_component = {.locks = {&lock}};

@@ -1,4 +1,4 @@
-/* Runs of bits: which of so many equal pieces are taken. */
+/* Runs of bits that mark equal pieces as taken or free. */
 #ifndef NEUTRINO_BITMAP_H
 #define NEUTRINO_BITMAP_H
 
@@ -7,7 +7,8 @@
 
 #define NB_BITMAP_WORDS(count) (((count) + 63) / 64)
 
-/* The first bit in [from, to) that is set, or with `inverted` of all ones is clear; `to` if there is none. */
+/* Find the first set bit in [from, to), or the first clear bit if `inverted` is all ones. Returns `to` if
+ * it finds none. */
 static inline size_t nb_bitmap_next(const uint64_t *bits, size_t from, size_t to, uint64_t inverted)
 {
     while (from < to) {
@@ -21,7 +22,8 @@ static inline size_t nb_bitmap_next(const uint64_t *bits, size_t from, size_t to
     return from < to ? from : to;
 }
 
-/* Where the first run of `length` clear bits begins, at a multiple of `step`; `count` if there is none. */
+/* Find the first run of `length` clear bits that begins at a multiple of `step`. Returns `count` if it
+ * finds none. */
 static inline size_t nb_bitmap_find(const uint64_t *bits, size_t count, size_t length, size_t step)
 {
     size_t begin = 0;

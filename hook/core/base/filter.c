@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is one of the comma-separated words of `list` part of `name`? */
+/* Does `name` contain one of the comma-separated words of `list`? */
 static bool list_names(const char *list, const char *name)
 {
     while (*list != 0) {
@@ -17,7 +17,7 @@ static bool list_names(const char *list, const char *name)
     return false;
 }
 
-bool nb_filter_names(const void *caller)
+bool nb_filter_matches(const void *caller)
 {
     const char *list = getenv("NEUTRINO_FILTER");
     Dl_info info;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static void put(struct nb_handle_table *table, uint64_t handle, void *value)
+static void store_entry(struct nb_handle_table *table, uint64_t handle, void *value)
 {
     for (size_t place = nb_handle_place(table, handle);; place = (place + 1) & (table->capacity - 1)) {
         struct nb_handle_entry *entry = &table->entries[place];
@@ -18,8 +18,8 @@ static void put(struct nb_handle_table *table, uint64_t handle, void *value)
     }
 }
 
-/* A table with room for one more: always at least half empty, so that a search ends soon. */
-static struct nb_handle_table *with_room(struct nb_handle_map *map)
+/* Return a table with room for one more entry. A table is at least half empty, so a search ends soon. */
+static struct nb_handle_table *ensure_room(struct nb_handle_map *map)
 {
     struct nb_handle_table *old = atomic_load_explicit(&map->table, memory_order_relaxed);
     if (old != NULL && old->used < old->capacity / 2)
@@ -37,7 +37,7 @@ static struct nb_handle_table *with_room(struct nb_handle_map *map)
     for (size_t i = 0; old != NULL && i < old->capacity; i++) {
         void *value = atomic_load_explicit(&old->entries[i].value, memory_order_relaxed);
         if (value != NULL)
-            put(table, atomic_load_explicit(&old->entries[i].handle, memory_order_relaxed), value);
+            store_entry(table, atomic_load_explicit(&old->entries[i].handle, memory_order_relaxed), value);
     }
     atomic_store_explicit(&map->table, table, memory_order_release);
     return table;
@@ -50,10 +50,10 @@ bool nb_handle_map_set(struct nb_handle_map *map, uint64_t handle, void *value)
     pthread_mutex_lock(&map->lock);
     const bool is_there = nb_handle_map_get(map, handle) != NULL;
     struct nb_handle_table *table = is_there        ? atomic_load_explicit(&map->table, memory_order_relaxed)
-                                    : value != NULL ? with_room(map)
+                                    : value != NULL ? ensure_room(map)
                                                     : NULL;
     if (table != NULL)
-        put(table, handle, value);
+        store_entry(table, handle, value);
     pthread_mutex_unlock(&map->lock);
     return table != NULL || value == NULL;
 }

@@ -1,7 +1,7 @@
-/* Handle -> pointer. Any thread reads without a lock; writers take the map's own lock.
+/* A map from handles to pointers. Any thread reads without a lock; writers take the map's lock.
  *
- * A reader may hold a value while another thread removes it, so values and outgrown tables are never freed:
- * what a process leaks this way is a few hundred bytes a kernel it ever looked up. */
+ * A reader may hold a value while another thread removes it. So values and outgrown tables are never
+ * freed, which leaks a few hundred bytes for every kernel that a process looks up. */
 #ifndef NEUTRINO_HANDLE_MAP_H
 #define NEUTRINO_HANDLE_MAP_H
 
@@ -29,13 +29,13 @@ struct nb_handle_map {
 
 #define NB_HANDLE_MAP_INITIALIZER {NULL, PTHREAD_MUTEX_INITIALIZER}
 
-/* Fibonacci hashing: handles are pointers, alike in their low and high bits. */
+/* Fibonacci hashing: handles are pointers, whose low bits and high bits differ little. */
 static inline size_t nb_handle_place(const struct nb_handle_table *table, uint64_t handle)
 {
     return (size_t)((handle * 0x9e3779b97f4a7c15u) >> 20) & (table->capacity - 1);
 }
 
-/* The value, or NULL. Here, to be inlined into launches. */
+/* Return the value or NULL. Inline, because every launch calls it. */
 static inline void *nb_handle_map_get(const struct nb_handle_map *map, uint64_t handle)
 {
     const struct nb_handle_table *table = atomic_load_explicit(&map->table, memory_order_acquire);
@@ -51,22 +51,20 @@ static inline void *nb_handle_map_get(const struct nb_handle_map *map, uint64_t 
     }
 }
 
-/* Put or replace; a NULL value removes. Handle 0 is no handle. False: there was no memory to make the entry.
- */
+/* Add or replace an entry; a NULL value removes it. Handle 0 is invalid. False if memory runs out. */
 bool nb_handle_map_set(struct nb_handle_map *map, uint64_t handle, void *value)
     __attribute__((visibility("hidden")));
 
-/* Remove every entry for which `matches` says so. */
+/* Remove every entry that `matches` accepts. */
 void nb_handle_map_remove_if(struct nb_handle_map *map, int (*matches)(const void *value, uint64_t argument),
                              uint64_t argument) __attribute__((visibility("hidden")));
 
-/* Any value for which `matches` says so; NULL if there is none. Takes no lock: `matches` may call the driver.
- */
+/* Return any value that `matches` accepts, or NULL. Takes no lock, so `matches` may call the driver. */
 void *nb_handle_map_find(const struct nb_handle_map *map,
                          int (*matches)(const void *value, const void *argument), const void *argument)
     __attribute__((visibility("hidden")));
 
-/* In a forked child: the parent's entries mean nothing here. The caller holds the lock. */
+/* Drop all entries, in a forked child: they are the parent's. The caller holds the lock. */
 void nb_handle_map_forget(struct nb_handle_map *map) __attribute__((visibility("hidden")));
 
 #endif

@@ -5,11 +5,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static struct iovec part(const char *text)
+static struct iovec make_part(const char *text)
 {
     union {
         const char *constant;
-        void *plain; /* writev() does not write through it, but struct iovec has no const */
+        void *plain; /* writev() does not write through this pointer, but struct iovec lacks const */
     } base = {text != NULL ? text : ""};
     return (struct iovec){base.plain, strlen(base.constant)};
 }
@@ -17,8 +17,9 @@ static struct iovec part(const char *text)
 void nb_log(const char *what, const char *subject, const char *then)
 {
     const int saved = errno;
-    const struct iovec line[] = {part("neutrino-bench: "), part(what), part(subject), part(then), part("\n")};
-    /* Nobody is left to tell if standard error itself cannot be written. */
+    const struct iovec line[] = {make_part("neutrino-bench: "), make_part(what), make_part(subject),
+                                 make_part(then), make_part("\n")};
+    /* If standard error cannot be written, no channel is left for the message. */
     const ssize_t written = writev(STDERR_FILENO, line, sizeof line / sizeof *line);
     (void)written;
     errno = saved;

@@ -1,4 +1,5 @@
-/* One line to standard error, by write(2) alone: safe before libc is set up and between fork and exec. */
+/* Write one line to standard error with write(2) alone: safe before libc is set up and between fork and
+ * exec. */
 #ifndef NEUTRINO_LOG_H
 #define NEUTRINO_LOG_H
 

@@ -14,8 +14,8 @@ static struct extent extent_of(const void *item)
     return extent;
 }
 
-/* How many items begin at or before the address. */
-static size_t begun_at(const struct nb_ranges *ranges, uint64_t address)
+/* Count the items that begin at or before the address. */
+static size_t count_begun(const struct nb_ranges *ranges, uint64_t address)
 {
     size_t low = 0, high = nb_ranges_count(ranges);
     while (low < high) {
@@ -30,7 +30,7 @@ static size_t begun_at(const struct nb_ranges *ranges, uint64_t address)
 
 void *nb_ranges_find(const struct nb_ranges *ranges, uint64_t address)
 {
-    const size_t begun = begun_at(ranges, address);
+    const size_t begun = count_begun(ranges, address);
     if (begun == 0)
         return NULL;
     void *item = nb_ranges_item(ranges, begun - 1);
@@ -38,9 +38,9 @@ void *nb_ranges_find(const struct nb_ranges *ranges, uint64_t address)
     return address - extent.address < extent.bytes ? item : NULL;
 }
 
-bool nb_ranges_meet(const struct nb_ranges *ranges, uint64_t address, uint64_t bytes)
+bool nb_ranges_overlap(const struct nb_ranges *ranges, uint64_t address, uint64_t bytes)
 {
-    const size_t begun = begun_at(ranges, address);
+    const size_t begun = count_begun(ranges, address);
     return nb_ranges_find(ranges, address) != NULL ||
            (begun < nb_ranges_count(ranges) &&
             extent_of(nb_ranges_item(ranges, begun)).address - address < bytes);
@@ -50,8 +50,8 @@ bool nb_ranges_add(struct nb_ranges *ranges, const void *item)
 {
     const struct extent extent = extent_of(item);
     return extent.bytes != 0 && extent.bytes <= UINT64_MAX - extent.address &&
-           !nb_ranges_meet(ranges, extent.address, extent.bytes) &&
-           nb_vector_insert(&ranges->sorted, begun_at(ranges, extent.address), item);
+           !nb_ranges_overlap(ranges, extent.address, extent.bytes) &&
+           nb_vector_insert(&ranges->sorted, count_begun(ranges, extent.address), item);
 }
 
 void nb_ranges_remove(struct nb_ranges *ranges, void *item)

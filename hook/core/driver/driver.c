@@ -14,8 +14,8 @@
 #include "core/base/log.h"
 #include "core/driver/slots.h"
 
-/* Where a driver lies when nb_driver_variable does not say: the supervisor always does, a shim that was
- * preloaded by hand may not. Container runtimes mount it in the second group. */
+/* Folders to search if nb_driver_variable is not set. The supervisor always sets it; a user who preloads
+ * the shim by hand may not. Container runtimes mount the driver in the second group. */
 static const char *const usual_folders[] = {"/usr/lib/x86_64-linux-gnu",
                                             "/usr/lib64",
                                             "/lib/x86_64-linux-gnu",
@@ -27,8 +27,8 @@ static const char *const usual_folders[] = {"/usr/lib/x86_64-linux-gnu",
                                             "/opt/rocm/lib"};
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static bool resolved;  /* read without the lock through __atomic */
-static bool resolving; /* under the lock: true again only if the driver's constructors call us */
+static bool is_resolved;  /* read without the lock through __atomic */
+static bool is_resolving; /* under the lock: true again only if the driver's constructors call the shim */
 static char driver_path[PATH_MAX];
 
 int nb_absent(void)
@@ -41,8 +41,8 @@ const char *nb_driver_path(void)
     return driver_path;
 }
 
-/* libc's own dlopen: ours, in the preload library, would hand back this shim. Before glibc 2.34 it lived in
- * libdl. NOLOAD: whoever runs this has both loaded. */
+/* Find libc's own dlopen, because the preload library's dlopen would return this shim. libc's was in libdl
+ * before glibc 2.34. NOLOAD: both libraries are loaded in every process that runs this. */
 static void *(*unhooked_dlopen(void))(const char *, int)
 {
     static const char *const homes[] = {"libc.so.6", "libdl.so.2"};
@@ -58,7 +58,7 @@ static void *(*unhooked_dlopen(void))(const char *, int)
     return found.function;
 }
 
-static bool is_ours(void *handle)
+static bool is_shim(void *handle)
 {
     const void *probe = dlsym(handle, nb_driver_probe);
     for (unsigned i = 0; i < nb_export_count; i++)
@@ -72,11 +72,11 @@ static void *open_driver(const char *path)
     char resolved_path[PATH_MAX];
     if (realpath(path, resolved_path) == NULL)
         return NULL;
-    /* RTLD_LOCAL: the program's own lookups must go on finding the shim. */
+    /* RTLD_LOCAL: the program's own lookups must still find the shim. */
     void *handle = unhooked_dlopen()(resolved_path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL)
         return NULL;
-    if (dlsym(handle, nb_driver_probe) == NULL || is_ours(handle)) {
+    if (dlsym(handle, nb_driver_probe) == NULL || is_shim(handle)) {
         dlclose(handle);
         return NULL;
     }
@@ -99,23 +99,25 @@ static void *open_in_folders(const char *folders)
     return handle;
 }
 
-/* The loader's reason, where it has one, names the library that the driver itself lacks. */
-static void log_unopened(const char *path, const char *why)
+/* The loader's reason, if it has one, names the library that the driver lacks. */
+static void log_open_error(const char *path, const char *why)
 {
     char what[PATH_MAX + 512];
-    snprintf(what, sizeof what, "%s is no driver that can be opened: %s%s%s%s", nb_driver_variable, path,
+    snprintf(what, sizeof what, "cannot open the driver that %s names: %s%s%s%s", nb_driver_variable, path,
              why != NULL ? " (" : "", why != NULL ? why : "", why != NULL ? ")" : "");
-    nb_log(what, NULL, "; set it to the full path of the real one, and LD_LIBRARY_PATH to what that needs");
+    nb_log(what, NULL,
+           "; set it to the full path of the real driver, and LD_LIBRARY_PATH to the folders of the "
+           "libraries it needs");
 }
 
 static void *find_driver(void)
 {
-    const char *named = getenv(nb_driver_variable);
-    if (named != NULL && *named != 0) {
-        dlerror(); /* only what this opening says */
-        void *handle = open_driver(named);
+    const char *path = getenv(nb_driver_variable);
+    if (path != NULL && *path != 0) {
+        dlerror(); /* drop older messages */
+        void *handle = open_driver(path);
         if (handle == NULL)
-            log_unopened(named, dlerror());
+            log_open_error(path, dlerror());
         return handle;
     }
     void *handle = open_in_folders(getenv("LD_LIBRARY_PATH"));
@@ -129,7 +131,8 @@ static void *find_driver(void)
     return handle;
 }
 
-/* Address -> slot, sorted: lookups happen a few hundred times when a runtime starts, never later. */
+/* Sorted map from addresses to slots. A runtime looks up a few hundred of them when it starts, and none
+ * later. */
 struct address {
     const void *address;
     int slot;
@@ -174,33 +177,33 @@ static void fill_slots(void *driver)
 
 void nb_resolve_all(void)
 {
-    if (__atomic_load_n(&resolved, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&is_resolved, __ATOMIC_ACQUIRE))
         return;
     const int saved = errno;
     pthread_mutex_lock(&lock);
-    if (resolving) {
-        /* The driver calls itself through us while it is being opened. It cannot be served yet; without
-         * an answer its stub would come back here for ever. */
+    if (is_resolving) {
+        /* The driver calls itself through the shim while it is being opened. It cannot be served yet;
+         * without an answer its stub would return here for ever. */
         for (unsigned i = 0; i < nb_export_count; i++)
             __atomic_store_n(&nb_slots[i], (void *)nb_absent, __ATOMIC_RELAXED);
-    } else if (!resolved) {
-        resolving = true;
+    } else if (!is_resolved) {
+        is_resolving = true;
         fill_slots(find_driver());
-        resolving = false;
-        __atomic_store_n(&resolved, true, __ATOMIC_RELEASE);
+        is_resolving = false;
+        __atomic_store_n(&is_resolved, true, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
     errno = saved;
 }
 
-/* In a forked child. The lock is not taken around a fork: the loader's constructors run under it, and one of
- * them may fork. A driver that another thread was opening is opened again. */
+/* In a forked child. The lock is not taken before a fork: the driver's constructors run under it, and one
+ * of them may fork. If another thread was opening the driver, the child opens it again. */
 static void forget(void)
 {
-    if (__atomic_load_n(&resolved, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&is_resolved, __ATOMIC_ACQUIRE))
         return;
     lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-    resolving = false;
+    is_resolving = false;
     address_count = 0;
 }
 

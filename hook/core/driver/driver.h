@@ -4,7 +4,7 @@
 
 #include "core/process/component.h"
 
-/* Path the driver was opened by; "" before, or if none could be. */
+/* Path by which the driver was opened; "" before that, or if opening it failed. */
 const char *nb_driver_path(void) __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_driver_component __attribute__((visibility("hidden")));

@@ -15,9 +15,9 @@ static bool is_plain(struct nb_view image)
     return nb_view_read(image, 0, start, sizeof start) && memcmp(start, NB_BUNDLE_MAGIC, sizeof start) == 0;
 }
 
-bool nb_bundle_is(struct nb_view image)
+bool nb_is_bundle(struct nb_view image)
 {
-    return is_plain(image) || nb_compressed_bundle_is(image);
+    return is_plain(image) || nb_is_compressed_bundle(image);
 }
 
 bool nb_bundle_begin(struct nb_view bundle, struct nb_bundle_walk *walk)
@@ -43,7 +43,7 @@ bool nb_bundle_next(struct nb_bundle_walk *walk, struct nb_bundle_entry *entry)
 const char *nb_codes_open(struct nb_view image, struct nb_codes *codes)
 {
     *codes = (struct nb_codes){.alone = image};
-    if (nb_compressed_bundle_is(image)) {
+    if (nb_is_compressed_bundle(image)) {
         const char *problem = nb_compressed_bundle_open(image, &codes->unpacked, &image);
         if (problem != NULL)
             return problem;
@@ -54,7 +54,7 @@ const char *nb_codes_open(struct nb_view image, struct nb_codes *codes)
     if (nb_bundle_begin(image, &codes->walk))
         return NULL;
     nb_codes_close(codes);
-    return "the offload bundle has no sane count of entries";
+    return "the offload bundle has an implausible number of entries";
 }
 
 bool nb_codes_next(struct nb_codes *codes, struct nb_bundle_entry *entry)

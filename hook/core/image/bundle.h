@@ -1,13 +1,12 @@
-/* What hipcc puts code objects in: clang's offload bundles (clang, "Clang Offload Bundler"). A magic, a
- * count, then for each entry its offset, its size and its id. They may come compressed (compressed_bundle.h).
- */
+/* Offload bundles, in which hipcc packs code objects (clang, "Clang Offload Bundler"): a magic, a count,
+ * then the offset, size and id of each entry. Bundles may be compressed (compressed_bundle.h). */
 #ifndef NEUTRINO_BUNDLE_H
 #define NEUTRINO_BUNDLE_H
 
 #include "core/image/view.h"
 
 #define NB_BUNDLE_MAGIC       "__CLANG_OFFLOAD_BUNDLE__"
-#define NB_BUNDLE_MAGIC_BYTES 24 /* it has no terminator */
+#define NB_BUNDLE_MAGIC_BYTES 24 /* without a terminator */
 
 struct nb_bundle_entry {
     struct nb_view id; /* "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-" */
@@ -16,31 +15,31 @@ struct nb_bundle_entry {
 
 struct nb_bundle_walk {
     struct nb_view bundle;
-    uint64_t at, left; /* where the next entry is, and how many there are */
+    uint64_t at, left; /* position of the next entry, number of entries left */
 };
 
-/* Is it a bundle, plain or compressed? */
-bool nb_bundle_is(struct nb_view image) __attribute__((visibility("hidden")));
+/* Is the image a bundle, plain or compressed? */
+bool nb_is_bundle(struct nb_view image) __attribute__((visibility("hidden")));
 
-/* False if it is not plain, or has no sane count of entries. */
+/* False if the bundle is not plain, or if its entry count is implausible. */
 bool nb_bundle_begin(struct nb_view bundle, struct nb_bundle_walk *walk)
     __attribute__((visibility("hidden")));
 
-/* False at the end; and if an entry is out of reach: there are entries left then. */
+/* False at the end, or if an entry is out of reach; then `left` is not 0. */
 bool nb_bundle_next(struct nb_bundle_walk *walk, struct nb_bundle_entry *entry)
     __attribute__((visibility("hidden")));
 
-/* The device code in an image: a bundle's entries, or the image itself. */
+/* Iterates over the device code in an image: the entries of a bundle, or the image itself. */
 struct nb_codes {
     struct nb_bundle_walk walk;
-    struct nb_view alone; /* no bytes: a bundle, or seen already */
-    void *unpacked;       /* a compressed bundle's contents */
+    struct nb_view alone; /* empty for a bundle, or once visited */
+    void *unpacked;       /* content of a compressed bundle */
 };
 
-/* NULL, or a constant text that says why it cannot be read. To be closed if NULL. */
+/* Returns NULL, or a constant text that says why the image cannot be read. Call nb_codes_close after NULL. */
 const char *nb_codes_open(struct nb_view image, struct nb_codes *codes) __attribute__((visibility("hidden")));
 
-/* Skips what is for the host, and entries without code. Entries out of reach end it. */
+/* Skips host entries and entries without code. Stops at an entry out of reach. */
 bool nb_codes_next(struct nb_codes *codes, struct nb_bundle_entry *entry)
     __attribute__((visibility("hidden")));
 

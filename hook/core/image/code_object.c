@@ -1,5 +1,5 @@
-/* What a code object says of its kernels: a note with a MessagePack map (LLVM, "User Guide for AMDGPU
- * Backend", "Code Object V3 Metadata" and what follows it). */
+/* Reads kernel parameters from a code object: a note with a MessagePack map (LLVM, "User Guide for AMDGPU
+ * Backend", "Code Object V3 Metadata" and the sections after it). */
 #include "core/image/code_object.h"
 
 #include "core/image/bundle.h"
@@ -11,9 +11,9 @@
 #define NOTE_ALIGNMENT 4
 
 static const char note_owner[] = "AMDGPU";
-static const char hidden_prefix[] = "hidden_"; /* .value_kind of what the compiler added */
+static const char hidden_prefix[] = "hidden_"; /* .value_kind of arguments that the compiler adds */
 
-/* The pairs of a map, behind its head. */
+/* The pairs of a map, after its head. */
 struct map {
     struct nb_view pairs;
     uint64_t count;
@@ -34,7 +34,7 @@ static bool find_in_notes(struct nb_view notes, struct nb_view *metadata)
     return false;
 }
 
-/* As AMD's code object manager looks: in the segments first, for a file may have lost its sections. */
+/* Search the segments first, as AMD's code object manager does: a file may have lost its sections. */
 static bool find_metadata(const struct nb_elf *elf, struct nb_view *metadata)
 {
     struct nb_view notes;
@@ -110,7 +110,7 @@ static bool is_hidden(const struct map *argument)
            kind.text.bytes >= prefix && memcmp(kind.text.start, hidden_prefix, prefix) == 0;
 }
 
-/* One argument into `layout`, if it is the program's. False if it cannot be. */
+/* Copy one argument to `layout` if the program passes it. False if the argument is malformed. */
 static bool read_argument(const struct map *argument, uint32_t segment_bytes, struct nb_parameter *layout,
                           uint32_t *count)
 {
@@ -133,7 +133,7 @@ static int read_arguments(const struct map *kernel, struct nb_parameter *layout)
     if (!get_number(kernel, ".kernarg_segment_size", &segment_bytes))
         return -1;
     if (!get(kernel, ".args", &arguments, &rest))
-        return 0; /* a kernel without any may lack the key */
+        return 0; /* a kernel without arguments may lack the key */
     if (arguments.kind != NB_MSGPACK_ARRAY)
         return -1;
     for (uint64_t i = 0; i < arguments.number; i++) {
@@ -147,7 +147,7 @@ static int read_arguments(const struct map *kernel, struct nb_parameter *layout)
     return (int)count;
 }
 
-/* Of an AMD code object or, where HIP runs on the CPU driver, of PTX. */
+/* Reads an AMD code object, or PTX where HIP runs on the CPU driver. */
 static int read_layout(struct nb_view code, const char *name, struct nb_parameter *layout)
 {
     struct nb_elf elf;

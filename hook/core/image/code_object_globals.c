@@ -1,11 +1,11 @@
-/* Variables of an AMD code object: its dynamic symbols, which are what the runtime finds by name. */
+/* Globals of an AMD code object: its dynamic symbols, which the runtime finds by name. */
 #include "core/image/elf_view.h"
 #include "core/image/image_globals.h"
 
-static const char descriptor_suffix[] = ".kd"; /* a kernel's descriptor is an object, too */
+static const char descriptor_suffix[] = ".kd"; /* a kernel's descriptor is also an object */
 static const char managed_suffix[] = ".managed";
 
-/* A managed variable is two: a pointer of its name, and what it begins with (clang 19). */
+/* A managed global has two symbols: a pointer of its name, and its initial content (clang 19). */
 static void visit_name(const char *name, size_t length, nb_image_global_visit *visit, void *context)
 {
     char plain[NB_GLOBAL_NAME_MAX];
@@ -31,7 +31,8 @@ static bool is_writable(const struct nb_elf *elf, uint16_t index)
     return nb_elf_section(elf, index, &section) && (section.sh_flags & SHF_WRITE) != 0;
 }
 
-/* One that code may change and nobody outside can read. Without a symbol table nobody can tell. */
+/* Does the object have a global that code may change and that the runtime cannot find by name? Without a
+ * symbol table this is unknown. */
 static bool has_hidden_variable(const struct nb_elf *elf)
 {
     Elf64_Shdr section;
@@ -63,9 +64,9 @@ const char *nb_code_object_globals(const struct nb_elf *elf, nb_image_global_vis
             continue;
         const char *name = nb_elf_string(symbols.names, symbol.st_name, &length);
         if (name == NULL || length >= NB_GLOBAL_NAME_MAX)
-            return "a symbol of it has no sane name";
+            return "one of its symbols has an invalid name";
         if (length > 0 && !is_descriptor(name, length))
             visit_name(name, length, visit, context);
     }
-    return has_hidden_variable(elf) ? "it has a static variable, which HIP cannot find by its name" : NULL;
+    return has_hidden_variable(elf) ? "it has a static variable, which HIP cannot find by name" : NULL;
 }

@@ -12,10 +12,10 @@ struct header {
     uint16_t version, method;
     uint64_t file_bytes; /* 0 in version 1 */
     uint64_t raw_bytes;
-    uint64_t bytes; /* of the header itself */
+    uint64_t bytes; /* size of the header itself */
 };
 
-bool nb_compressed_bundle_is(struct nb_view image)
+bool nb_is_compressed_bundle(struct nb_view image)
 {
     uint32_t magic = 0;
     return nb_view_read(image, 0, &magic, sizeof magic) && magic == NB_COMPRESSED_BUNDLE_MAGIC;
@@ -57,16 +57,16 @@ const char *nb_compressed_bundle_open(struct nb_view image, void **memory, struc
     struct header header;
     struct nb_view packed;
     if (!read_header(image, &header) || header.bytes > image.bytes)
-        return "the compressed bundle is cut short or of no known version";
+        return "the compressed bundle is cut short or its version is unknown";
     const uint64_t end = header.version != 1 ? header.file_bytes : image.bytes;
     if (end < header.bytes || !nb_view_narrow(image, header.bytes, end - header.bytes, &packed) ||
         header.raw_bytes > UNPACKED_MAX)
         return "the compressed bundle declares an impossible size";
     if (header.method != METHOD_ZLIB && header.method != METHOD_ZSTD)
-        return "the compressed bundle is packed in no known way";
+        return "the compressed bundle uses an unknown compression method";
     *memory = malloc(header.raw_bytes != 0 ? header.raw_bytes : 1);
     if (*memory == NULL)
-        return "there is no memory to decompress it";
+        return "not enough memory to decompress it";
     const char *problem = header.method == METHOD_ZSTD
                               ? nb_unpack_zstd(packed.start, packed.bytes, *memory, header.raw_bytes)
                               : nb_unpack_zlib(packed.start, packed.bytes, *memory, header.raw_bytes);

@@ -13,14 +13,14 @@
 
 #define NB_COMPRESSED_BUNDLE_MAGIC 0x424f4343u
 
-bool nb_compressed_bundle_is(struct nb_view image) __attribute__((visibility("hidden")));
+bool nb_is_compressed_bundle(struct nb_view image) __attribute__((visibility("hidden")));
 
-/* How many bytes it has, 0 if that cannot be known. Version 1 does not say: zstd's frame has an end of its
- * own, while zlib's stream would have to be unpacked for it. */
+/* Size in bytes, or 0 if unknown. Version 1 does not store it: a zstd frame marks its own end, but a zlib
+ * stream would have to be unpacked. */
 uint64_t nb_compressed_bundle_bytes(struct nb_view image) __attribute__((visibility("hidden")));
 
-/* Unpack it. NULL, or a constant text that says why it could not be; if NULL, `memory` is the caller's to
- * free and `bundle` what lies in it. */
+/* Unpack the bundle. Returns NULL, or a constant text that says why unpacking failed. After NULL the
+ * caller frees `memory`, and `bundle` points into it. */
 const char *nb_compressed_bundle_open(struct nb_view image, void **memory, struct nb_view *bundle)
     __attribute__((visibility("hidden")));
 

@@ -20,7 +20,7 @@ bool nb_elf_open(struct nb_view image, struct nb_elf *elf)
         elf->section_count = 0;
         return true;
     }
-    /* What does not fit the header's fields stands in section 0 (elf(5), e_shnum and e_shstrndx). */
+    /* Section 0 stores numbers that do not fit the header's fields (elf(5), e_shnum and e_shstrndx). */
     elf->section_count = elf->header.e_shnum != 0 ? elf->header.e_shnum : section.sh_size;
     const uint64_t names =
         elf->header.e_shstrndx != SHN_XINDEX ? elf->header.e_shstrndx : (uint64_t)section.sh_link;

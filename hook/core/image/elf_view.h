@@ -1,4 +1,4 @@
-/* 64-bit ELF files that nobody vouches for: elf(5), read within their bounds. */
+/* Untrusted 64-bit ELF files (elf(5)), read within their bounds. */
 #ifndef NEUTRINO_ELF_VIEW_H
 #define NEUTRINO_ELF_VIEW_H
 
@@ -21,17 +21,17 @@ struct nb_elf_symbols {
     struct nb_view table, names;
 };
 
-/* False if it is no 64-bit little-endian ELF file. */
+/* False if the image is not a 64-bit little-endian ELF file. */
 bool nb_elf_open(struct nb_view image, struct nb_elf *elf) __attribute__((visibility("hidden")));
 
 bool nb_elf_section(const struct nb_elf *elf, uint64_t index, Elf64_Shdr *section)
     __attribute__((visibility("hidden")));
 
-/* The first section of this type (SHT_SYMTAB ...). */
+/* Find the first section of this type (SHT_SYMTAB and so on). */
 bool nb_elf_find_section(const struct nb_elf *elf, uint32_t type, Elf64_Shdr *section)
     __attribute__((visibility("hidden")));
 
-/* The string at `offset` of a table, NULL if it has no end in it. */
+/* Return the string at `offset` of a table, or NULL if the table ends before the string does. */
 const char *nb_elf_string(struct nb_view table, uint64_t offset, size_t *length)
     __attribute__((visibility("hidden")));
 

@@ -1,5 +1,4 @@
-/* A fat binary as nvcc 13.0 writes it: a header, then entries, each with code for one target (shared notes,
- * interposition.md, section 4). */
+/* A fat binary as nvcc 13.0 writes it: a header, then entries with code for one target each. */
 #ifndef NEUTRINO_FATBIN_H
 #define NEUTRINO_FATBIN_H
 

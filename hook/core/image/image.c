@@ -19,20 +19,20 @@ struct fatbin_wrapper {
 
 _Static_assert(sizeof(struct fatbin_wrapper) == 24, "as nvcc writes it");
 
-static struct nb_extent known(struct nb_view view, uint64_t bytes, enum nb_image_format format)
+static struct nb_extent make_known(struct nb_view view, uint64_t bytes, enum nb_image_format format)
 {
     return (struct nb_extent){view.start, bytes, format, ""};
 }
 
-static struct nb_extent unknown(struct nb_view view, enum nb_image_format format, const char *why,
-                                uint32_t magic)
+static struct nb_extent make_unknown(struct nb_view view, enum nb_image_format format, const char *why,
+                                     uint32_t magic)
 {
     struct nb_extent extent = {view.start, 0, format, ""};
     snprintf(extent.problem, sizeof extent.problem, "%s (magic 0x%08x)", why, magic);
     return extent;
 }
 
-/* offset + count * size, or UINT64_MAX when that is no size an image can have. */
+/* Return offset + count * size, or UINT64_MAX if the sum is too large for an image. */
 static uint64_t table_end(uint64_t offset, uint64_t count, uint64_t size)
 {
     uint64_t bytes, end;
@@ -46,18 +46,18 @@ static struct nb_extent measure_elf(struct nb_view view)
 {
     Elf64_Ehdr header;
     if (!nb_view_read(view, 0, &header, sizeof header))
-        return unknown(view, NB_IMAGE_ELF, "ELF header cut short", NB_ELF_MAGIC);
+        return make_unknown(view, NB_IMAGE_ELF, "ELF header cut short", NB_ELF_MAGIC);
     const enum nb_image_format format =
         header.e_machine == NB_EM_AMDGPU ? NB_IMAGE_CODE_OBJECT : NB_IMAGE_ELF;
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-        return unknown(view, format, "ELF is not 64-bit little-endian", NB_ELF_MAGIC);
-    /* A count that does not fit its field stands in section 0 (elf(5), e_phnum and e_shnum). */
+        return make_unknown(view, format, "ELF is not 64-bit little-endian", NB_ELF_MAGIC);
+    /* Section 0 stores a count that does not fit its field (elf(5), e_phnum and e_shnum). */
     uint64_t section_count = header.e_shnum, segment_count = header.e_phnum;
     Elf64_Shdr section;
     if (header.e_shoff != 0 && (section_count == 0 || segment_count == PN_XNUM)) {
         if (header.e_shentsize < sizeof section ||
             !nb_view_read(view, header.e_shoff, &section, sizeof section))
-            return unknown(view, format, "ELF section 0 out of reach", NB_ELF_MAGIC);
+            return make_unknown(view, format, "ELF section 0 out of reach", NB_ELF_MAGIC);
         section_count = section_count == 0 ? section.sh_size : section_count;
         segment_count = segment_count == PN_XNUM ? section.sh_info : segment_count;
     }
@@ -66,42 +66,42 @@ static struct nb_extent measure_elf(struct nb_view view)
                              table_end(header.e_phoff, segment_count, header.e_phentsize)};
     for (size_t i = 0; i < 2; i++) {
         if (ends[i] > view.bytes)
-            return unknown(view, format, "ELF table ends beyond the image", NB_ELF_MAGIC);
+            return make_unknown(view, format, "ELF table ends beyond the image", NB_ELF_MAGIC);
         end = ends[i] > end ? ends[i] : end;
     }
     for (uint64_t i = 0; i < section_count; i++) {
         if (header.e_shentsize < sizeof section ||
             !nb_view_read(view, header.e_shoff + i * header.e_shentsize, &section, sizeof section))
-            return unknown(view, format, "ELF section out of reach", NB_ELF_MAGIC);
+            return make_unknown(view, format, "ELF section out of reach", NB_ELF_MAGIC);
         if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL)
             continue;
         const uint64_t section_end = table_end(section.sh_offset, section.sh_size, 1);
         if (section_end > view.bytes)
-            return unknown(view, format, "ELF section ends beyond the image", NB_ELF_MAGIC);
+            return make_unknown(view, format, "ELF section ends beyond the image", NB_ELF_MAGIC);
         end = section_end > end ? section_end : end;
     }
     for (uint64_t i = 0; i < segment_count; i++) {
         Elf64_Phdr segment;
         if (header.e_phentsize < sizeof segment ||
             !nb_view_read(view, header.e_phoff + i * header.e_phentsize, &segment, sizeof segment))
-            return unknown(view, format, "ELF segment out of reach", NB_ELF_MAGIC);
+            return make_unknown(view, format, "ELF segment out of reach", NB_ELF_MAGIC);
         const uint64_t segment_end = table_end(segment.p_offset, segment.p_filesz, 1);
         if (segment_end > view.bytes)
-            return unknown(view, format, "ELF segment ends beyond the image", NB_ELF_MAGIC);
+            return make_unknown(view, format, "ELF segment ends beyond the image", NB_ELF_MAGIC);
         end = segment_end > end ? segment_end : end;
     }
-    return known(view, end, format);
+    return make_known(view, end, format);
 }
 
 static struct nb_extent measure_fatbin(struct nb_view view)
 {
     struct nb_fatbin_header header;
     if (!nb_view_read(view, 0, &header, sizeof header) || header.header_bytes < sizeof header)
-        return unknown(view, NB_IMAGE_FATBIN, "fatbin header cut short", NB_FATBIN_MAGIC);
+        return make_unknown(view, NB_IMAGE_FATBIN, "fatbin header cut short", NB_FATBIN_MAGIC);
     const uint64_t bytes = table_end(header.header_bytes, header.payload_bytes, 1);
     if (bytes > view.bytes)
-        return unknown(view, NB_IMAGE_FATBIN, "fatbin ends beyond the image", NB_FATBIN_MAGIC);
-    return known(view, bytes, NB_IMAGE_FATBIN);
+        return make_unknown(view, NB_IMAGE_FATBIN, "fatbin ends beyond the image", NB_FATBIN_MAGIC);
+    return make_known(view, bytes, NB_IMAGE_FATBIN);
 }
 
 static struct nb_extent measure_bundle(struct nb_view view, uint32_t magic)
@@ -109,53 +109,54 @@ static struct nb_extent measure_bundle(struct nb_view view, uint32_t magic)
     struct nb_bundle_walk walk;
     struct nb_bundle_entry entry;
     if (!nb_bundle_begin(view, &walk))
-        return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle with no sane entry count", magic);
+        return make_unknown(view, NB_IMAGE_OFFLOAD_BUNDLE,
+                            "offload bundle with an implausible number of entries", magic);
     uint64_t end = 0;
     while (nb_bundle_next(&walk, &entry)) {
         const uint64_t entry_end = (uint64_t)(entry.code.start - view.start) + entry.code.bytes;
         end = entry_end > end ? entry_end : end;
     }
     if (walk.left != 0)
-        return unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle ends beyond the image", magic);
-    return known(view, walk.at > end ? walk.at : end, NB_IMAGE_OFFLOAD_BUNDLE);
+        return make_unknown(view, NB_IMAGE_OFFLOAD_BUNDLE, "offload bundle ends beyond the image", magic);
+    return make_known(view, walk.at > end ? walk.at : end, NB_IMAGE_OFFLOAD_BUNDLE);
 }
 
 static struct nb_extent measure_compressed_bundle(struct nb_view view)
 {
     const uint64_t bytes = nb_compressed_bundle_bytes(view);
     if (bytes == 0)
-        return unknown(view, NB_IMAGE_COMPRESSED_BUNDLE, "compressed bundle does not say its size",
-                       NB_COMPRESSED_BUNDLE_MAGIC);
+        return make_unknown(view, NB_IMAGE_COMPRESSED_BUNDLE, "compressed bundle without a size",
+                            NB_COMPRESSED_BUNDLE_MAGIC);
     if (bytes > view.bytes || bytes > NB_IMAGE_MAX)
-        return unknown(view, NB_IMAGE_COMPRESSED_BUNDLE, "compressed bundle ends beyond the image",
-                       NB_COMPRESSED_BUNDLE_MAGIC);
-    return known(view, bytes, NB_IMAGE_COMPRESSED_BUNDLE);
+        return make_unknown(view, NB_IMAGE_COMPRESSED_BUNDLE, "compressed bundle ends beyond the image",
+                            NB_COMPRESSED_BUNDLE_MAGIC);
+    return make_known(view, bytes, NB_IMAGE_COMPRESSED_BUNDLE);
 }
 
-/* PTX begins with white space, a comment or a directive; nvcc's begins with newlines. */
+/* PTX begins with white space, a comment or a directive. PTX of nvcc begins with newlines. */
 static struct nb_extent measure_text(struct nb_view view, uint32_t magic)
 {
     const uint64_t cap = view.bytes < NB_IMAGE_MAX ? view.bytes : NB_IMAGE_MAX;
     if (cap == 0 || strchr("\n\r\t /.", view.start[0]) == NULL || view.start[0] == 0)
-        return unknown(view, NB_IMAGE_UNKNOWN, "no format known to this shim", magic);
+        return make_unknown(view, NB_IMAGE_UNKNOWN, "unknown image format", magic);
     const size_t length = strnlen((const char *)view.start, cap);
     if (length == view.bytes)
-        return unknown(view, NB_IMAGE_PTX, "text without an end", magic);
-    return known(view, length + 1, NB_IMAGE_PTX);
+        return make_unknown(view, NB_IMAGE_PTX, "text without an end", magic);
+    return make_known(view, length + 1, NB_IMAGE_PTX);
 }
 
 struct nb_extent nb_image_measure(const void *image, size_t limit, int follow)
 {
     const struct nb_view view = {image, limit};
     if (image == NULL)
-        return unknown(view, NB_IMAGE_UNKNOWN, "no image", 0);
+        return make_unknown(view, NB_IMAGE_UNKNOWN, "no image", 0);
     uint32_t magic = 0;
     if (!nb_view_read(view, 0, &magic, sizeof magic))
-        return limit == 0 ? unknown(view, NB_IMAGE_UNKNOWN, "no bytes", 0) : measure_text(view, 0);
+        return limit == 0 ? make_unknown(view, NB_IMAGE_UNKNOWN, "no bytes", 0) : measure_text(view, 0);
     if (magic == MAGIC_FATBIN_WRAPPER || magic == MAGIC_HIP_WRAPPER) {
         struct fatbin_wrapper wrapper;
         if (!follow || !nb_view_read(view, 0, &wrapper, sizeof wrapper) || wrapper.data == NULL)
-            return unknown(view, NB_IMAGE_FATBIN, "fatbin wrapper leads nowhere", magic);
+            return make_unknown(view, NB_IMAGE_FATBIN, "fatbin wrapper without a target", magic);
         return nb_image_measure(wrapper.data, limit, 0);
     }
     if (magic == NB_FATBIN_MAGIC)
@@ -164,7 +165,7 @@ struct nb_extent nb_image_measure(const void *image, size_t limit, int follow)
         return measure_elf(view);
     if (magic == NB_COMPRESSED_BUNDLE_MAGIC)
         return measure_compressed_bundle(view);
-    if (nb_bundle_is(view))
+    if (nb_is_bundle(view))
         return measure_bundle(view, magic);
     return measure_text(view, magic);
 }
@@ -178,7 +179,7 @@ struct nb_extent nb_image_elf(const void *image, uint64_t bytes)
     if (!nb_view_read(view, 0, &magic, sizeof magic))
         return none;
     if (magic == NB_ELF_MAGIC)
-        return known(view, bytes, NB_IMAGE_ELF);
+        return make_known(view, bytes, NB_IMAGE_ELF);
     if (magic != NB_FATBIN_MAGIC || !nb_view_read(view, 0, &header, sizeof header))
         return none;
     struct nb_extent best = none;

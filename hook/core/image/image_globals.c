@@ -42,12 +42,12 @@ static const char *visit_cubin(const struct nb_elf *elf, nb_image_global_visit *
         if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF)
             continue;
         if (symbol.st_shndx == SHN_XINDEX)
-            return "it has more sections than a symbol can name";
+            return "it has too many sections for its symbol table";
         if (!is_kept_section(elf, symbol.st_shndx))
             continue;
         const char *name = nb_elf_string(symbols.names, symbol.st_name, &length);
         if (name == NULL || length >= NB_GLOBAL_NAME_MAX)
-            return "a symbol of it has no sane name";
+            return "one of its symbols has an invalid name";
         if (length > 0)
             visit(name, (symbol.st_other & SYMBOL_MANAGED) != 0, context);
     }
@@ -68,7 +68,7 @@ static const char *visit_code(struct nb_view code, nb_image_global_visit *visit,
     return visit_cubin(&elf, visit, context);
 }
 
-/* The driver says which of the names are those of the code that it took. */
+/* The entries are for several targets; the driver knows which names belong to the code that it took. */
 static const char *visit_bundle(struct nb_view image, nb_image_global_visit *visit, void *context)
 {
     struct nb_codes codes;
@@ -95,7 +95,7 @@ static const char *visit_entry(const struct nb_fatbin_entry *entry, struct nb_vi
     const size_t bytes = (size_t)entry->uncompressed_bytes;
     unsigned char *raw = malloc(bytes != 0 ? bytes : 1);
     if (raw == NULL)
-        return "there is no memory to decompress it";
+        return "not enough memory to decompress it";
     const char *problem = zstd ? nb_unpack_zstd(payload.start, entry->compressed_bytes, raw, bytes)
                                : nb_unpack_lz4(payload.start, entry->compressed_bytes, raw, bytes);
     if (problem == NULL)
@@ -134,7 +134,7 @@ static bool runs_on(const struct nb_fatbin_entry *entry, uint32_t architecture)
             entry->architecture / ARCHITECTURE_FAMILY == architecture / ARCHITECTURE_FAMILY);
 }
 
-/* The driver prefers machine code to PTX and a newer target to an older one. */
+/* The driver prefers machine code to PTX, and a newer target to an older one. */
 static bool is_preferred(const struct nb_fatbin_entry *entry, const struct nb_fatbin_entry *best)
 {
     if (entry->kind != best->kind)
@@ -142,7 +142,7 @@ static bool is_preferred(const struct nb_fatbin_entry *entry, const struct nb_fa
     return entry->architecture > best->architecture;
 }
 
-/* Two entries may be for the preferred target (sm_90 and sm_90a): both are visited. */
+/* Two entries may be for the preferred target (sm_90 and sm_90a): visit both. */
 static const char *visit_fatbin(struct nb_view image, uint32_t architecture, nb_image_global_visit *visit,
                                 void *context)
 {
@@ -171,7 +171,7 @@ const char *nb_image_globals(const void *image, uint64_t bytes, uint32_t archite
     uint32_t magic = 0;
     if (nb_view_read(view, 0, &magic, sizeof magic) && magic == NB_FATBIN_MAGIC)
         return visit_fatbin(view, architecture, visit, context);
-    if (nb_bundle_is(view))
+    if (nb_is_bundle(view))
         return visit_bundle(view, visit, context);
     return visit_code(view, visit, context);
 }

@@ -2,9 +2,9 @@
 
 #include "core/image/elf_view.h"
 
-/* .nv.info is a list of {u8 format, u8 attribute, u16 value-or-size}, followed by `size` bytes where the
- * format is 4. KPARAM_INFO: {u32 index, u16 ordinal, u16 offset, u32 whose bits 18.. are the size}; seen so
- * on sm_75 to sm_100 cubins of CUDA 13.0 (shared notes, interposition.md, section 4). */
+/* .nv.info is a list of {u8 format, u8 attribute, u16 value-or-size}, followed by `size` bytes if the
+ * format is 4. KPARAM_INFO is {u32 index, u16 ordinal, u16 offset, u32}; the bits from 18 on of the last
+ * word are the size. Checked on cubins of CUDA 13.0 from sm_75 to sm_100. */
 #define FORMAT_SIZED          4
 #define ATTRIBUTE_KPARAM_INFO 0x17
 

@@ -26,7 +26,7 @@ static bool take_text(struct nb_view *from, uint64_t width, struct nb_msgpack *i
     return take_number(from, width, &bytes) && take_bytes(from, bytes, &item->text);
 }
 
-/* How many items: no more than there are bytes left for. */
+/* Read an item count. At most as many items as bytes left are valid. */
 static bool take_count(struct nb_view *from, uint64_t width, enum nb_msgpack_kind kind,
                        struct nb_msgpack *item)
 {
@@ -63,7 +63,7 @@ bool nb_msgpack_take(struct nb_view *from, struct nb_msgpack *item)
     case 0xc5:
     case 0xc6:
         return take_text(from, UINT64_C(1) << (first - 0xc4), item);
-    case 0xc7: /* an extension: how many bytes, its type */
+    case 0xc7: /* an extension: its size, its type */
     case 0xc8:
     case 0xc9:
         return take_number(from, UINT64_C(1) << (first - 0xc7), &bytes) &&

@@ -1,5 +1,5 @@
-/* MessagePack (github.com/msgpack/msgpack, spec.md), as far as the metadata of code objects needs it: one
- * item at a time, nothing copied, no item read that is not whole. */
+/* MessagePack (github.com/msgpack/msgpack, spec.md), as far as the metadata of code objects needs it.
+ * Reads one item at a time, copies nothing, and rejects incomplete items. */
 #ifndef NEUTRINO_MSGPACK_H
 #define NEUTRINO_MSGPACK_H
 
@@ -15,18 +15,19 @@ enum nb_msgpack_kind {
 
 struct nb_msgpack {
     enum nb_msgpack_kind kind;
-    uint64_t number; /* what it is; how many items (an array) or pairs (a map) follow */
+    uint64_t number; /* the number; or the item count of an array, or the pair count of a map */
     struct nb_view text;
 };
 
-/* Take an item off the front: of an array or a map, its head alone. False if there is no whole one. */
+/* Take one item from the front. For an array or a map, take its head alone. False if no complete item is
+ * left. */
 bool nb_msgpack_take(struct nb_view *from, struct nb_msgpack *item) __attribute__((visibility("hidden")));
 
-/* Take an item off, with all that is in it. In time that is linear in `from`, however it is nested. */
+/* Take one item with everything inside it. The time is linear in `from` for any nesting. */
 bool nb_msgpack_skip(struct nb_view *from) __attribute__((visibility("hidden")));
 
-/* Find what a key stands for: `map` is a map's pairs, behind its head; `value` begins with what was found.
- * False if there is no such key. */
+/* Find the value of a key. `map` is a map's pairs after its head; `value` begins at the value. False if
+ * the key is missing. */
 bool nb_msgpack_find(struct nb_view map, uint64_t pairs, const char *key, struct nb_view *value)
     __attribute__((visibility("hidden")));
 

@@ -1,5 +1,5 @@
-/* Variables of a PTX text. Only what stands outside of functions is read: a function's braces hold no
- * variable that a driver finds by its name, and no compiler writes .global there. */
+/* Globals of a PTX text. Only text outside of functions is read: a driver finds no variable inside a
+ * function's braces by name, and no compiler writes .global there. */
 #include "core/image/image_globals.h"
 #include "core/image/ptx_text.h"
 
@@ -7,15 +7,15 @@ static const char *visit_name(struct nb_view token, bool managed, nb_image_globa
 {
     char name[NB_GLOBAL_NAME_MAX];
     if (token.bytes >= sizeof name)
-        return "a variable of it has no sane name";
+        return "one of its variables has an invalid name";
     memcpy(name, token.start, token.bytes);
     name[token.bytes] = 0;
     visit(name, managed, context);
     return NULL;
 }
 
-/* What follows .global or .const up to the semicolon: directives, an alignment, then names, each with its
- * dimensions and what it begins with. */
+/* Visit the names between .global or .const and the semicolon. Directives and an alignment come first;
+ * dimensions and initial content follow each name. */
 static const char *visit_declaration(struct nb_ptx_text *text, nb_image_global_visit *visit, void *context)
 {
     bool named = false, managed = false;
@@ -27,7 +27,7 @@ static const char *visit_declaration(struct nb_ptx_text *text, nb_image_global_v
         if (first == ';')
             return NULL;
         if (nb_ptx_is(token, ".texref") || nb_ptx_is(token, ".samplerref") || nb_ptx_is(token, ".surfref"))
-            named = true; /* not by this kind of name */
+            named = true; /* this kind of name does not count */
         if (nb_ptx_is(token, ".managed"))
             managed = true;
         if (depth == 0 && first == ',')

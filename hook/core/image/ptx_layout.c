@@ -1,9 +1,10 @@
-/* Parameters of a kernel as its PTX declares them. Each lies at the next multiple of its alignment, which is
- * that of its type where the text does not say (PTX ISA, "Kernel Function Parameters"). */
+/* Parameters of a kernel as its PTX declares them. Each parameter lies at the next multiple of its
+ * alignment. If the text gives no alignment, the type's alignment applies (PTX ISA, "Kernel Function
+ * Parameters"). */
 #include "core/image/layout.h"
 #include "core/image/ptx_text.h"
 
-#define BYTES_MAX 65536u /* of all of them; a driver takes less */
+#define BYTES_MAX 65536u /* limit of the sum; drivers accept less */
 
 static const struct {
     const char *name;
@@ -35,7 +36,7 @@ static uint32_t lanes_of_vector(struct nb_view word)
     return 0;
 }
 
-/* A decimal number from 1 to BYTES_MAX, else 0: compilers write no other here. */
+/* Parse a decimal number from 1 to BYTES_MAX; 0 otherwise. Compilers write no other numbers here. */
 static uint32_t number_of(struct nb_view word)
 {
     uint32_t number = 0;
@@ -53,7 +54,7 @@ static uint32_t take_number(struct nb_ptx_text *text)
     return nb_ptx_take(text, &word) ? number_of(word) : 0;
 }
 
-/* What stands between .param and the next comma or the closing bracket, which is `ending`. */
+/* Take the text between .param and the next comma or closing bracket, which goes to `ending`. */
 static bool take_parameter(struct nb_ptx_text *text, uint32_t *bytes, uint32_t *alignment,
                            unsigned char *ending)
 {
@@ -73,7 +74,7 @@ static bool take_parameter(struct nb_ptx_text *text, uint32_t *bytes, uint32_t *
             const uint32_t number = take_number(text);
             if (number == 0)
                 return false;
-            declared = pointer ? declared : number; /* else of what it points to */
+            declared = pointer ? declared : number; /* else the alignment of the pointer's target */
         } else if (*ending == '[') {
             count *= take_number(text);
             if (count == 0 || count > BYTES_MAX)

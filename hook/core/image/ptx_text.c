@@ -29,7 +29,7 @@ static void skip_to(struct nb_ptx_text *text, const char *ending)
         text->at += strlen(ending);
 }
 
-/* Over blanks, comments and strings. */
+/* Skip blanks, comments and strings. */
 static void skip_blanks(struct nb_ptx_text *text)
 {
     while (text->at < text->end) {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* LZ4's block format: a length of 15 in the token goes on in bytes that are added, the last of them not 255;
- * a match has 4 bytes more than its length says. */
+/* LZ4's block format. A length of 15 in the token continues in further bytes, which are added up; the last
+ * one is not 255. A match is 4 bytes longer than its length field. */
 #define LONG_LENGTH    15
 #define MATCH_BYTES    4
 #define DISTANCE_BYTES 2
@@ -49,7 +49,7 @@ const char *nb_unpack_lz4(const void *from, size_t from_bytes, void *to, size_t 
         input.at += literals;
         input.left -= literals;
         done += literals;
-        if (input.left == 0) /* the last sequence is literals alone */
+        if (input.left == 0) /* the last sequence has literals only */
             break;
         if (input.left < DISTANCE_BYTES)
             return corrupt;
@@ -61,21 +61,21 @@ const char *nb_unpack_lz4(const void *from, size_t from_bytes, void *to, size_t 
         match += MATCH_BYTES;
         if (distance == 0 || distance > done || match > to_bytes - done)
             return corrupt;
-        for (; match > 0; match--, done++) /* a match may overlap what it makes */
+        for (; match > 0; match--, done++) /* a match may overlap its own output */
             bytes[done] = bytes[done - distance];
     }
     return done == to_bytes ? NULL : corrupt;
 }
 
-/* zstd.h and zlib.h; stable since the libraries' first sonames. The shim needs no library but the C library:
- * these are opened when first needed and never closed. */
+/* From zstd.h and zlib.h; stable since the libraries' first sonames. The shim links to the C library only,
+ * so these libraries are opened at their first use and never closed. */
 typedef size_t zstd_function(void *to, size_t to_room, const void *from, size_t from_bytes);
 typedef int zlib_function(unsigned char *to, unsigned long *to_bytes, const unsigned char *from,
                           unsigned long from_bytes);
 static zstd_function *zstd;
 static zlib_function *zlib;
 
-/* ISO C has no cast from an object's address to a function's (POSIX, dlsym). */
+/* ISO C forbids casting an object pointer to a function pointer; POSIX allows it (dlsym). */
 static void find(const char *soname, const char *name, void *function, size_t bytes)
 {
     void *library = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
@@ -98,8 +98,10 @@ const char *nb_unpack_zstd(const void *from, size_t from_bytes, void *to, size_t
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_zstd);
     if (zstd == NULL)
-        return "it is compressed and libzstd.so.1 is not there (Debian, Ubuntu: libzstd1; Fedora: libzstd)";
-    return zstd(to, to_bytes, from, from_bytes) == to_bytes ? NULL : corrupt; /* errors are near SIZE_MAX */
+        return "it is compressed and libzstd.so.1 is missing (install Debian's or Ubuntu's libzstd1, or "
+               "Fedora's libzstd)";
+    return zstd(to, to_bytes, from, from_bytes) == to_bytes ? NULL
+                                                            : corrupt; /* error codes are near SIZE_MAX */
 }
 
 const char *nb_unpack_zlib(const void *from, size_t from_bytes, void *to, size_t to_bytes)
@@ -108,12 +110,13 @@ const char *nb_unpack_zlib(const void *from, size_t from_bytes, void *to, size_t
     unsigned long done = to_bytes;
     pthread_once(&once, find_zlib);
     if (zlib == NULL)
-        return "it is compressed and libz.so.1 is not there (Debian, Ubuntu: zlib1g; Fedora: zlib)";
+        return "it is compressed and libz.so.1 is missing (install Debian's or Ubuntu's zlib1g, or Fedora's "
+               "zlib)";
     return zlib(to, &done, from, from_bytes) == 0 && done == to_bytes ? NULL : corrupt;
 }
 
 #define ZSTD_MAGIC         0xfd2fb528u
-#define ZSTD_SINGLE        0x20u /* the descriptor's bits: one segment, no window descriptor */
+#define ZSTD_SINGLE        0x20u /* bits of the descriptor: one segment, no window descriptor */
 #define ZSTD_CHECKSUM      0x04u
 #define ZSTD_BLOCK_BYTES   3
 #define ZSTD_BLOCK_RLE     1u

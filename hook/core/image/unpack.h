@@ -1,4 +1,4 @@
-/* The ways in which compilers pack code, undone: LZ4 and zstd nvcc's, zstd and zlib hipcc's. */
+/* Decompression of code images: LZ4 and zstd for nvcc, zstd and zlib for hipcc. */
 #ifndef NEUTRINO_UNPACK_H
 #define NEUTRINO_UNPACK_H
 
@@ -6,8 +6,8 @@
 
 #include "core/image/view.h"
 
-/* An LZ4 block, a zstd frame or a zlib stream that must give exactly `to_bytes`: no byte outside either
- * buffer is touched. NULL, or a constant text that says why it could not be. */
+/* Unpack an LZ4 block, a zstd frame or a zlib stream to exactly `to_bytes` bytes. Touches no byte outside
+ * either buffer. Returns NULL, or a constant text that says why it failed. */
 const char *nb_unpack_lz4(const void *from, size_t from_bytes, void *to, size_t to_bytes)
     __attribute__((visibility("hidden")));
 const char *nb_unpack_zstd(const void *from, size_t from_bytes, void *to, size_t to_bytes)
@@ -15,8 +15,8 @@ const char *nb_unpack_zstd(const void *from, size_t from_bytes, void *to, size_t
 const char *nb_unpack_zlib(const void *from, size_t from_bytes, void *to, size_t to_bytes)
     __attribute__((visibility("hidden")));
 
-/* How long the zstd frame at the start of `packed` is, told from the heads of its blocks (RFC 8878); 0 if it
- * is none, or has no end in it. */
+/* Length of the zstd frame at the start of `packed`, computed from its block headers (RFC 8878). 0 if the
+ * bytes are not a complete frame. */
 uint64_t nb_zstd_frame_bytes(struct nb_view packed) __attribute__((visibility("hidden")));
 
 #endif

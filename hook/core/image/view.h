@@ -1,4 +1,4 @@
-/* Bytes that may be read, of an image that nobody vouches for: every access to it goes through here. */
+/* Untrusted bytes of an image. Every access to them goes through here and is bounds-checked. */
 #ifndef NEUTRINO_VIEW_H
 #define NEUTRINO_VIEW_H
 

@@ -15,9 +15,9 @@
 static struct nb_handle_map binaries = NB_HANDLE_MAP_INITIALIZER;
 static _Atomic uint64_t last_number;
 
-/* The library that the image lies in: it names whose kernels these are, while the caller is often only the
- * CUDA runtime. For an image in allocated memory, the caller. */
-static const char *origin_of(const struct nb_call *call, const void *image)
+/* Return the path of the library that contains the image: it names whose kernels these are, while the
+ * caller is often only the CUDA runtime. For an image in allocated memory, return the caller's path. */
+static const char *find_origin(const struct nb_call *call, const void *image)
 {
     Dl_info info;
     if (image != NULL && dladdr(image, &info) != 0 && info.dli_fname != NULL)
@@ -57,13 +57,13 @@ static void write_record(const struct nb_call *call, const struct nb_binary *bin
 static void load(const struct nb_call *call, uint64_t handle, uint64_t context,
                  const struct nb_extent *extent)
 {
-    const char *origin = origin_of(call, extent->start);
+    const char *origin = find_origin(call, extent->start);
     const size_t origin_bytes = strnlen(origin, NB_PAGE);
     struct nb_binary *binary = calloc(1, sizeof *binary + origin_bytes + 1);
     if (binary == NULL)
         return;
     const uint64_t stored_at =
-        extent->bytes != 0 ? nb_session_keep_image(extent->start, extent->bytes) : UINT64_MAX;
+        extent->bytes != 0 ? nb_session_store_image(extent->start, extent->bytes) : UINT64_MAX;
     const char *note = extent->problem;
     if (extent->bytes != 0 && stored_at == UINT64_MAX) {
         atomic_fetch_add_explicit(&nb_session()->images_dropped, 1, memory_order_relaxed);
@@ -77,7 +77,7 @@ static void load(const struct nb_call *call, uint64_t handle, uint64_t context,
     memcpy(binary->origin, origin, origin_bytes);
     if (stored_at != UINT64_MAX)
         binary->kept = (const char *)nb_session() + nb_session()->image_offset + stored_at;
-    /* The record first: whoever finds the handle may then rely on the supervisor knowing the image. */
+    /* Write the record first: then the supervisor knows the image before any thread can find the handle. */
     write_record(call, binary, handle, extent, stored_at, note);
     nb_handle_map_set(&binaries, handle, binary);
 }
@@ -87,7 +87,7 @@ void nb_binmap_load(const struct nb_call *call, uint64_t handle, uint64_t contex
 {
     struct nb_extent extent = nb_image_measure(image, bytes != 0 ? bytes : SIZE_MAX, 1);
     if (bytes != 0 && extent.bytes == 0 && extent.start == image)
-        extent.bytes = bytes; /* of no known format, but the caller said how long it is */
+        extent.bytes = bytes; /* unknown format, but the caller gave the size */
     load(call, handle, context, &extent);
 }
 

@@ -1,4 +1,4 @@
-/* Executable graphs: one call launches all their kernels, so they are listed when they are instantiated. */
+/* Executable graphs. One call launches all their kernels, so the kernels are listed at instantiation. */
 #ifndef NEUTRINO_GRAPHMAP_H
 #define NEUTRINO_GRAPHMAP_H
 
@@ -14,10 +14,10 @@ struct nb_graph_entry {
     uint64_t kernel_nodes[]; /* handles, by position */
 };
 
-/* A number for a graph that is about to be listed. */
+/* Return a number for a graph that is about to be listed. */
 uint64_t nb_graphmap_next_number(void) __attribute__((visibility("hidden")));
 
-/* Takes `entry` over: it is never freed, another thread may be reading it (handle_map.h). */
+/* Takes ownership of `entry`, which is never freed: another thread may be reading it (handle_map.h). */
 void nb_graphmap_set(uint64_t handle, struct nb_graph_entry *entry) __attribute__((visibility("hidden")));
 const struct nb_graph_entry *nb_graphmap_get(uint64_t handle) __attribute__((visibility("hidden")));
 

@@ -1,7 +1,7 @@
-/* What every recorded call does before and after the driver: the hot path.
+/* The hot path: the work of every traced call before and after the driver.
  *
- * Budget: a recorded call costs at most 25 ns more than a direct one (design, Cost), most of it the two
- * reads of the counter. No lock, no system call, no allocation here. */
+ * Budget: a traced call costs at most 25 ns more than a direct call, mostly for two reads of the counter.
+ * No lock, no system call and no allocation here. */
 #ifndef NEUTRINO_CALL_H
 #define NEUTRINO_CALL_H
 
@@ -15,19 +15,20 @@
 #include "core/ring/ring.h"
 #include "core/wire/record.h"
 
-/* Counter ticks between two clock pairs, about a tenth of a second on today's machines. */
+/* Counter ticks between two clock pairs: about a tenth of a second on current machines. */
 #define NB_CLOCK_INTERVAL (UINT64_C(1) << 28)
 
 #define NB_ALWAYS_INLINE static inline __attribute__((always_inline))
 
 struct nb_call {
-    struct nb_thread *thread; /* NULL: this call is not recorded */
+    struct nb_thread *thread; /* NULL: this call is not traced */
     const void *caller;       /* return address of the exported function */
     uint64_t begin;
     uint32_t slot;
 };
 
-/* Always inlined into the exported function, whose caller __builtin_return_address(0) then is. */
+/* Always inlined into the exported function, so that __builtin_return_address(0) is that function's
+ * caller. */
 NB_ALWAYS_INLINE struct nb_call nb_call_begin(uint32_t slot)
 {
     struct nb_thread *thread = &nb_thread;
@@ -42,7 +43,7 @@ NB_ALWAYS_INLINE struct nb_call nb_call_begin(uint32_t slot)
     return call;
 }
 
-/* The driver has returned and the call's record, if any, is written. */
+/* The driver has returned, and the call's record, if any, is written. */
 NB_ALWAYS_INLINE void nb_call_leave(const struct nb_call *call, uint64_t end)
 {
     struct nb_thread *thread = call->thread;
@@ -74,8 +75,8 @@ NB_ALWAYS_INLINE void nb_call_end(const struct nb_call *call, int result, const 
     nb_call_leave(call, end);
 }
 
-/* A hand-written hook brackets its own driver calls and records with these two, so that nothing the
- * driver does for us shows as the program's. False: this call is not recorded, leave everything be. */
+/* A hand-written hook puts its own driver calls and records between these two, so that they do not appear
+ * as the program's. False: this call is not traced, so the hook must do nothing. */
 NB_ALWAYS_INLINE bool nb_hook_enter(const struct nb_call *call)
 {
     if (call->thread == NULL)
@@ -89,7 +90,7 @@ NB_ALWAYS_INLINE void nb_hook_leave(const struct nb_call *call)
     call->thread->state = NB_THREAD_READY;
 }
 
-/* What the driver stored behind an out pointer: read only after success, and never through NULL. */
+/* Read the value that the driver stored behind an out pointer, only after success and never through NULL. */
 NB_ALWAYS_INLINE uint64_t nb_out_word(int result, const void *pointer, size_t size)
 {
     uint64_t word = 0;

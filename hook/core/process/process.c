@@ -30,7 +30,7 @@ static uint64_t read_start_time(void)
     if (length <= 0)
         return 0;
     text[length] = 0;
-    /* The command in field 2 may hold spaces and brackets: count fields from its last bracket. */
+    /* The command in field 2 may contain spaces and brackets: count fields from its last bracket. */
     const char *field = strrchr(text, ')');
     for (int number = 2; field != NULL && number < 22; number++)
         field = strchr(field + 1, ' ');
@@ -52,7 +52,7 @@ void nb_process_forget(void)
     atomic_store(&introduced, false);
 }
 
-/* Something that a reader of the log should know. */
+/* Write a message for readers of the log. */
 static void write_note(struct nb_thread *thread, const char *text)
 {
     const uint32_t bytes = (uint32_t)strnlen(text, NB_STRING_MAX);

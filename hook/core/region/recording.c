@@ -11,23 +11,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Elements are kept up to here: a launch then costs a copy, not three system calls. */
-#define KEPT_MAX (1u << 20)
+/* Size of the buffer for elements. A launch then costs a copy instead of three system calls. */
+#define BUFFER_BYTES (1u << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool accepts; /* opened, not ended, nothing failed */
-static bool seized;  /* `owner` alone appends */
-static bool missed;  /* another thread would have */
+static bool is_open;    /* open, not ended, no error */
+static bool is_seized;  /* only `owner` may append */
+static bool has_missed; /* another thread tried to append */
 static pthread_t owner;
 static char path[PATH_MAX];
 static char error[PATH_MAX + 160];
-static unsigned char *kept;
-static size_t kept_bytes;
+static unsigned char *buffer;
+static size_t buffer_bytes;
 static uint32_t counts[NB_CAPTURE_END + 1];
 
-static bool failed(const char *what, int number)
+static bool set_error(const char *what, int number)
 {
-    accepts = false;
+    is_open = false;
     snprintf(error, sizeof error, "cannot %s %s: %s", what, path, strerror(number));
     errno = number;
     return false;
@@ -49,8 +49,8 @@ static bool write_all(int descriptor, const unsigned char *bytes, size_t count)
     return true;
 }
 
-/* A file that reaches the limit of ulimit -f ends the process by SIGXFSZ. It is our file: the signal is held
- * back, and taken away before the program can see it. */
+/* Writing beyond the limit of ulimit -f would end the process with SIGXFSZ. The file is the shim's, so
+ * block the signal and remove it before the program can see it. */
 static bool write_quietly(int descriptor, const void *bytes, size_t count)
 {
     static const struct timespec at_once;
@@ -71,29 +71,29 @@ static bool write_out(const void *bytes, size_t count, int flags)
 {
     const int descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     if (descriptor < 0)
-        return failed(flags & O_CREAT ? "make" : "open again", errno);
+        return set_error(flags & O_CREAT ? "make" : "open again", errno);
     const bool whole = write_quietly(descriptor, bytes, count);
     const int saved = errno;
     close(descriptor);
-    return whole || failed("write to", saved);
+    return whole || set_error("write to", saved);
 }
 
-static bool flush(void)
+static bool flush_buffer(void)
 {
-    const size_t count = kept_bytes;
-    kept_bytes = 0;
-    return count == 0 || write_out(kept, count, 0);
+    const size_t count = buffer_bytes;
+    buffer_bytes = 0;
+    return count == 0 || write_out(buffer, count, 0);
 }
 
-static bool put(const void *bytes, size_t count)
+static bool buffer_write(const void *bytes, size_t count)
 {
-    if (count > KEPT_MAX - kept_bytes && !flush())
+    if (count > BUFFER_BYTES - buffer_bytes && !flush_buffer())
         return false;
-    if (count > KEPT_MAX)
+    if (count > BUFFER_BYTES)
         return write_out(bytes, count, 0);
     if (count > 0)
-        memcpy(kept + kept_bytes, bytes, count);
-    kept_bytes += count;
+        memcpy(buffer + buffer_bytes, bytes, count);
+    buffer_bytes += count;
     return true;
 }
 
@@ -105,17 +105,17 @@ static bool open_file(const char *folder, uint32_t region)
                                         .region = region};
     const int length = snprintf(path, sizeof path, "%s/%ld-%u.nrec", folder, (long)getpid(), region);
     if (length < 0 || (size_t)length >= sizeof path)
-        return failed("make", ENAMETOOLONG);
-    if (kept == NULL && (kept = malloc(KEPT_MAX)) == NULL)
-        return failed("make", ENOMEM);
+        return set_error("make", ENAMETOOLONG);
+    if (buffer == NULL && (buffer = malloc(BUFFER_BYTES)) == NULL)
+        return set_error("make", ENOMEM);
     error[0] = 0;
-    kept_bytes = 0;
+    buffer_bytes = 0;
     memset(counts, 0, sizeof counts);
-    seized = true;
+    is_seized = true;
     owner = pthread_self();
-    missed = false;
-    accepts = write_out(&header, sizeof header, O_CREAT | O_EXCL);
-    return accepts;
+    has_missed = false;
+    is_open = write_out(&header, sizeof header, O_CREAT | O_EXCL);
+    return is_open;
 }
 
 bool nb_recording_open(const char *folder, uint32_t region)
@@ -134,32 +134,32 @@ static bool append(enum nb_capture_kind kind, const struct nb_piece *pieces, uns
         bytes += pieces[i].bytes;
     const size_t padding = (size_t)(-bytes & 7);
     const struct nb_element head = {.kind = kind, .bytes = bytes + padding};
-    bool whole = put(&head, sizeof head);
+    bool whole = buffer_write(&head, sizeof head);
     for (unsigned i = 0; whole && i < count; i++)
-        whole = put(pieces[i].start, pieces[i].bytes);
-    return whole && put(zeros, padding);
+        whole = buffer_write(pieces[i].start, pieces[i].bytes);
+    return whole && buffer_write(zeros, padding);
 }
 
 void nb_recording_share(void)
 {
     pthread_mutex_lock(&lock);
-    seized = false;
+    is_seized = false;
     pthread_mutex_unlock(&lock);
 }
 
 void nb_recording_seize(void)
 {
     pthread_mutex_lock(&lock);
-    seized = true;
+    is_seized = true;
     owner = pthread_self();
-    missed = false;
+    has_missed = false;
     pthread_mutex_unlock(&lock);
 }
 
 void nb_recording_miss(void)
 {
     pthread_mutex_lock(&lock);
-    missed = true;
+    has_missed = true;
     pthread_mutex_unlock(&lock);
 }
 
@@ -168,9 +168,9 @@ uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *p
     uint32_t index = NB_NOTHING;
     const int saved = errno;
     pthread_mutex_lock(&lock);
-    if (seized && !pthread_equal(owner, pthread_self()))
-        missed = true;
-    else if (accepts && append(kind, pieces, count))
+    if (is_seized && !pthread_equal(owner, pthread_self()))
+        has_missed = true;
+    else if (is_open && append(kind, pieces, count))
         index = counts[kind]++;
     pthread_mutex_unlock(&lock);
     errno = saved;
@@ -188,14 +188,14 @@ uint32_t nb_recording_count(enum nb_capture_kind kind)
 bool nb_recording_flush(void)
 {
     pthread_mutex_lock(&lock);
-    const bool whole = accepts && flush();
+    const bool whole = is_open && flush_buffer();
     pthread_mutex_unlock(&lock);
     return whole;
 }
 
-static bool append_missed(void)
+static bool append_missed_refusal(void)
 {
-    static const char reason[] = "another thread gave work to the device while the region ended";
+    static const char reason[] = "another thread submitted work while the region ended";
     const struct nb_capture_refusal refusal = {.operation = counts[NB_CAPTURE_OPERATION],
                                                .call = {sizeof refusal, 0},
                                                .reason = {sizeof refusal, sizeof reason - 1}};
@@ -208,9 +208,9 @@ bool nb_recording_end(uint32_t status)
     pthread_mutex_lock(&lock);
     const struct nb_capture_end end = {.status = status, .operations = counts[NB_CAPTURE_OPERATION]};
     const struct nb_piece piece = {&end, sizeof end};
-    const bool whole =
-        accepts && (!missed || append_missed()) && append(NB_CAPTURE_END, &piece, 1) && flush();
-    accepts = false;
+    const bool whole = is_open && (!has_missed || append_missed_refusal()) &&
+                       append(NB_CAPTURE_END, &piece, 1) && flush_buffer();
+    is_open = false;
     pthread_mutex_unlock(&lock);
     return whole;
 }
@@ -223,9 +223,9 @@ const char *nb_recording_error(void)
 /* In a forked child: the file is the parent's. */
 static void forget(void)
 {
-    accepts = false;
-    seized = false;
-    kept_bytes = 0;
+    is_open = false;
+    is_seized = false;
+    buffer_bytes = 0;
 }
 
 const struct nb_component nb_recording_component = {.locks = {&lock}, .forget = forget};

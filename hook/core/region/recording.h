@@ -1,7 +1,7 @@
-/* The file that a region is recorded to: elements of capture_format.h, appended.
+/* The file of a raw capture: elements of capture_format.h, appended.
  *
- * Opened, appended to and closed again for each write, so that no descriptor is there for the program to
- * close (docs/adr/0004). Elements are kept in memory up to a bound and written together. */
+ * The file is opened, written and closed again each time, so that the program can close no descriptor of
+ * it (docs/adr/0004). Elements are buffered in memory and written together. */
 #ifndef NEUTRINO_RECORDING_H
 #define NEUTRINO_RECORDING_H
 
@@ -18,32 +18,33 @@ struct nb_piece {
     size_t bytes;
 };
 
-/* Start `folder`/<pid>-<region>.nrec. False if it cannot be made; nb_recording_error and errno (EEXIST: a
- * process of this number was here before) say why. */
+/* Start `folder`/<pid>-<region>.nrec. False if the file cannot be created; nb_recording_error and errno
+ * say why (EEXIST: an earlier process had the same pid). */
 bool nb_recording_open(const char *folder, uint32_t region) __attribute__((visibility("hidden")));
 
-/* Whose elements are taken: those of every thread, or of none but this one, as from nb_recording_open on.
- * What others append while a region ends might refer to what is written already. */
+/* Accept elements from every thread (share), or only from the calling thread (seize, as after
+ * nb_recording_open). Elements of other threads could refer to tables that are already written while a
+ * region ends. */
 void nb_recording_share(void) __attribute__((visibility("hidden")));
 void nb_recording_seize(void) __attribute__((visibility("hidden")));
 
-/* A thread has something that it can no longer append. */
+/* A thread has an element that it can no longer append. */
 void nb_recording_miss(void) __attribute__((visibility("hidden")));
 
-/* Append one element: the pieces make its payload, which is padded to a multiple of 8. Any thread. Returns
- * the element's index among those of its kind, or NB_NOTHING if it is not taken, or if the recording has
- * failed (full disk): it is then no longer written to, and the supervisor finds it without an end. */
+/* Append one element. The pieces make its payload, which is padded to a multiple of 8. Any thread may call
+ * this. Returns the element's index among those of its kind, or NB_NOTHING if it is not accepted. After a
+ * write error (full disk) nothing more is written, and the supervisor finds the file without an end. */
 uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
     __attribute__((visibility("hidden")));
 
-/* How many elements of a kind were appended. */
+/* Number of elements of a kind appended so far. */
 uint32_t nb_recording_count(enum nb_capture_kind kind) __attribute__((visibility("hidden")));
 
-/* Write what is kept so far: it is then in the file whatever happens to the process. */
+/* Write the buffer, so that its elements survive the process. */
 bool nb_recording_flush(void) __attribute__((visibility("hidden")));
 
-/* Append NB_CAPTURE_END, before it a refusal if elements of other threads were not taken since the recording
- * was seized, and write what is kept: nothing comes after it, whatever other threads do. */
+/* Append NB_CAPTURE_END and write the buffer. If elements of other threads were dropped since the file was
+ * seized, append a refusal first. No element follows, whatever other threads do. */
 bool nb_recording_end(uint32_t status) __attribute__((visibility("hidden")));
 
 /* One line, or "". */

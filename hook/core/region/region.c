@@ -18,29 +18,30 @@
 #include "core/wire/capture_format.h"
 #include "core/wire/record.h"
 
-/* How long a region waits to begin or end for launches that other threads have under way: a launch waits for
- * room in the driver's queue at most. */
+/* Time that a region waits, when it begins or ends, for launches of other threads that are inside the
+ * driver. Such a launch only waits for room in the driver's queue. */
 #define SETTLE_SECONDS 1
-/* Of a named range's shape: what a reader takes (docs/formats.md, the tables). */
+/* Largest rank of a named range that readers accept (docs/formats.md, the tables). */
 #define RANK_MAX 4096
-/* Earlier processes of this number that recorded to the same folder (exec, another pid namespace). */
+/* Earlier processes with the same pid that used the same folder (exec, another pid namespace). */
 #define NAMESAKES_MAX 1000
 
 _Atomic uint32_t nb_region_state_now;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t something_changed = PTHREAD_COND_INITIALIZER; /* of the next two */
-static uint32_t launches_under_way;
-static bool changing; /* a thread begins or ends a region: the others wait before their next operation */
+static pthread_cond_t state_changed =
+    PTHREAD_COND_INITIALIZER; /* signals changes of the next two variables */
+static uint32_t running_launches;
+static bool is_changing; /* a thread begins or ends a region; others wait before their next operation */
 static struct nb_selection selection;
 static char folder[PATH_MAX];
-static const char *choice; /* NEUTRINO_REGION */
+static const char *selection_text; /* value of NEUTRINO_REGION */
 static uint32_t last_region;
-static uint64_t lost_before;
-static char driver_said[128];
+static uint64_t calls_lost_before;
+static char driver_error_text[128];
 static const struct nb_region_operations *operations;
 
-static __thread const char *complaint __attribute__((tls_model("initial-exec")));
+static __thread const char *thread_error __attribute__((tls_model("initial-exec")));
 
 static void set_state(enum nb_region_state state)
 {
@@ -58,13 +59,14 @@ static void read_environment(void)
     static char text[NB_STRING_MAX]; /* a copy: the program may change its environment */
     if (where == NULL || *where == 0)
         return;
-    const char *said = getenv("NEUTRINO_REGION");
+    const char *text_of_selection = getenv("NEUTRINO_REGION");
     const int folder_length = snprintf(folder, sizeof folder, "%s", where);
-    const int length = snprintf(text, sizeof text, "%s", said != NULL ? said : "program");
-    choice = text;
+    const int length =
+        snprintf(text, sizeof text, "%s", text_of_selection != NULL ? text_of_selection : "program");
+    selection_text = text;
     if (folder_length < 0 || (size_t)folder_length >= sizeof folder || length < 0 ||
         (size_t)length >= sizeof text || !nb_selection_parse(text, &selection)) {
-        nb_log("NEUTRINO_REGION chooses no region, nothing is recorded: ", text,
+        nb_log("NEUTRINO_REGION is invalid, so no region is recorded: ", text,
                "; write program, launches=A:B, kernel=N:PATTERN or window=N");
         return;
     }
@@ -82,51 +84,51 @@ static bool open_recording(void)
     return false;
 }
 
-/* The region is over, whether the driver was well or not. */
+/* End the file, with the driver's status. */
 static void close_recording(int status)
 {
-    if (atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed) != lost_before)
-        nb_region_refuse("calls of some threads were not seen: there are more threads than rings");
+    if (atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed) != calls_lost_before)
+        nb_region_refuse("some threads' calls were not observed: the program has more threads than rings");
     nb_recording_end((uint32_t)status);
 }
 
-static const char *driver_error(int status, const char *when)
+static const char *describe_driver_error(int status, const char *when)
 {
-    snprintf(driver_said, sizeof driver_said,
-             "the driver answered %d when the region %s; is a context current?", status, when);
-    return driver_said;
+    snprintf(driver_error_text, sizeof driver_error_text,
+             "the driver returned error %d when the region %s; make a context current first", status, when);
+    return driver_error_text;
 }
 
-/* Launches that are inside the driver belong to one side of what comes now: wait for them. */
+/* A launch inside the driver must belong either before or after this point: wait until all have returned. */
 static bool settle(void)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += SETTLE_SECONDS;
     int status = 0;
-    changing = true;
-    while (launches_under_way != 0 && status == 0)
-        status = pthread_cond_timedwait(&something_changed, &lock, &until);
-    changing = false; /* the lock is ours until the region has begun or ended */
-    pthread_cond_broadcast(&something_changed);
-    return launches_under_way == 0;
+    is_changing = true;
+    while (running_launches != 0 && status == 0)
+        status = pthread_cond_timedwait(&state_changed, &lock, &until);
+    is_changing = false; /* this thread keeps the lock until the region has begun or ended */
+    pthread_cond_broadcast(&state_changed);
+    return running_launches == 0;
 }
 
-/* Begin a region. NULL, or what went wrong. */
+/* Begin a region. Returns NULL, or a text that says what failed. */
 static const char *begin(const char *name)
 {
     const bool settled = settle();
     if (!open_recording())
         return nb_recording_error();
-    lost_before = atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed);
+    calls_lost_before = atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed);
     nb_region_write_about(name);
     const int status = operations->begin();
     if (status != 0) {
         close_recording(status);
-        return driver_error(status, "began");
+        return describe_driver_error(status, "began");
     }
     if (!settled)
-        nb_region_refuse("a launch of another thread was still inside the driver when the region began");
+        nb_region_refuse("another thread's launch was still inside the driver when the region began");
     if (!nb_recording_flush())
         return nb_recording_error();
     nb_recording_share();
@@ -137,42 +139,42 @@ static const char *begin(const char *name)
 static const char *end(void)
 {
     if (!settle())
-        nb_region_refuse("a launch of another thread was still inside the driver when the region ended");
+        nb_region_refuse("another thread's launch was still inside the driver when the region ended");
     nb_recording_seize();
     set_state(NB_REGION_ARMED);
     const int status = operations->end();
     close_recording(status);
     if (status != 0)
-        return driver_error(status, "ended");
+        return describe_driver_error(status, "ended");
     return nb_recording_error()[0] != 0 ? nb_recording_error() : NULL;
 }
 
-/* What a driver call has brought about: nobody asked, so nobody is answered. */
-static void take(enum nb_step step)
+/* Begin or end the region as a driver call requires. No caller could receive an error: log it. */
+static void apply_step(enum nb_step step)
 {
-    const char *what = NULL;
+    const char *problem = NULL;
     if (step == NB_STEP_BEGIN && !nb_region_is_open())
-        what = begin(choice);
+        problem = begin(selection_text);
     else if (step == NB_STEP_END && nb_region_is_open())
-        what = end();
-    if (what != NULL)
-        nb_log("the region is not recorded: ", what, NULL);
+        problem = end();
+    if (problem != NULL)
+        nb_log("the region is not recorded: ", problem, NULL);
 }
 
-/* With the lock, while no other thread begins or ends a region. */
+/* Take the lock when no other thread is beginning or ending a region. */
 static void lock_settled(void)
 {
     pthread_mutex_lock(&lock);
-    while (changing)
-        pthread_cond_wait(&something_changed, &lock);
+    while (is_changing)
+        pthread_cond_wait(&state_changed, &lock);
 }
 
 void nb_region_before_operation(const char *name)
 {
     const int saved = errno;
     lock_settled();
-    take(nb_selection_operation(&selection, name));
-    launches_under_way += name != NULL;
+    apply_step(nb_selection_operation(&selection, name));
+    running_launches += name != NULL;
     pthread_mutex_unlock(&lock);
     errno = saved;
 }
@@ -181,10 +183,10 @@ void nb_region_after_launch(void)
 {
     const int saved = errno;
     pthread_mutex_lock(&lock);
-    if (launches_under_way > 0 && --launches_under_way == 0) {
-        pthread_cond_broadcast(&something_changed);
-        if (!changing && nb_selection_has_all_launches(&selection))
-            take(NB_STEP_END);
+    if (running_launches > 0 && --running_launches == 0) {
+        pthread_cond_broadcast(&state_changed);
+        if (!is_changing && nb_selection_has_all_launches(&selection))
+            apply_step(NB_STEP_END);
     }
     pthread_mutex_unlock(&lock);
     errno = saved;
@@ -194,7 +196,7 @@ void nb_region_before_timing_event(uint64_t stream)
 {
     const int saved = errno;
     lock_settled();
-    take(nb_selection_timing_event(&selection, stream));
+    apply_step(nb_selection_timing_event(&selection, stream));
     pthread_mutex_unlock(&lock);
     errno = saved;
 }
@@ -204,28 +206,30 @@ static void forget(void)
 {
     nb_selection_restart(&selection);
     last_region = 0;
-    launches_under_way = 0;
-    changing = false;
-    something_changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    if (nb_region_wanted())
+    running_launches = 0;
+    is_changing = false;
+    state_changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    if (nb_capture_enabled())
         set_state(NB_REGION_ARMED);
 }
 
 const struct nb_component nb_region_component = {
     .locks = {&lock}, .start = read_environment, .forget = forget};
 
-/* What the program calls itself is no driver call: the hooks must not see what the driver does for us. */
+/* A region function is not a driver call: mark the thread as inside one, so that the hooks ignore the
+ * shim's own driver calls. */
 static bool enter(uint32_t *state_before)
 {
     if (nb_thread.state != NB_THREAD_READY && !nb_thread_attach(&nb_thread)) {
-        complaint = nb_thread.state == NB_THREAD_LOST ? "this thread is not recorded: there are more threads "
-                                                        "than rings"
-                                                      : "this process is not recorded";
+        thread_error = nb_thread.state == NB_THREAD_LOST
+                           ? "this thread is not observed: the program has more threads than rings"
+                           : "this process does not run under neutrino-bench";
         return false;
     }
-    if (!nb_region_wanted() || selection.kind != NB_SELECT_PROGRAM) {
-        complaint = nb_region_wanted() ? "this recording's region is not chosen by the program"
-                                       : "this process is observed, not recorded";
+    if (!nb_capture_enabled() || selection.kind != NB_SELECT_PROGRAM) {
+        thread_error = nb_capture_enabled()
+                           ? "the command line already selects the region; run `record` without a selection"
+                           : "this process is only observed; run it with `neutrino-bench record`";
         return false;
     }
     *state_before = nb_thread.state;
@@ -234,12 +238,12 @@ static bool enter(uint32_t *state_before)
     return true;
 }
 
-static int leave(uint32_t state_before, const char *what)
+static int leave(uint32_t state_before, const char *problem)
 {
     pthread_mutex_unlock(&lock);
     nb_thread.state = state_before;
-    complaint = what;
-    return what != NULL ? -1 : 0;
+    thread_error = problem;
+    return problem != NULL ? -1 : 0;
 }
 
 int neutrino_region_begin(const char *name)
@@ -248,10 +252,10 @@ int neutrino_region_begin(const char *name)
     uint32_t state;
     if (!enter(&state))
         return -1;
-    const char *what =
-        nb_region_is_open() ? "a region is open already; end it first" : begin(name != NULL ? name : "");
+    const char *problem =
+        nb_region_is_open() ? "a region is already open; end it first" : begin(name != NULL ? name : "");
     errno = saved;
-    return leave(state, what);
+    return leave(state, problem);
 }
 
 int neutrino_region_end(void)
@@ -260,23 +264,21 @@ int neutrino_region_end(void)
     uint32_t state;
     if (!enter(&state))
         return -1;
-    const char *what = nb_region_is_open() ? end() : "no region is open";
+    const char *problem = nb_region_is_open() ? end() : "no region is open";
     errno = saved;
-    return leave(state, what);
+    return leave(state, problem);
 }
 
-/* What a reader would refuse the whole capture for. */
-static const char *why_no_range(uint32_t role, uint64_t address, uint64_t bytes, uint32_t rank)
+/* Return why a reader would reject a capture with this range, or NULL. */
+static const char *find_range_problem(uint32_t role, uint64_t address, uint64_t bytes, uint32_t rank)
 {
     if (role < NB_CAPTURE_INPUT || role > NB_CAPTURE_STATE)
-        return "a named range is an input, an output or state (1, 2, 3)";
+        return "the role of a named range must be input, output or state (1, 2, 3)";
     if (rank > RANK_MAX)
-        return "a named range has more dimensions than can be";
-    return operations->holds(address, bytes)
-               ? NULL
-               : "no allocation of the program and no module's variable holds all of the named range; name "
-                 "device "
-                 "memory that the program allocated, and that it still has";
+        return "a named range has too many dimensions";
+    return operations->holds(address, bytes) ? NULL
+                                             : "the named range is outside the program's device memory; name "
+                                               "memory that the program allocated and has not freed";
 }
 
 int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uint64_t bytes, const char *type,
@@ -287,7 +289,7 @@ int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uin
         return -1;
     if (!nb_region_is_open())
         return leave(state, "no region is open");
-    const char *problem = why_no_range(role, address, bytes, shape != NULL ? rank : 0);
+    const char *problem = find_range_problem(role, address, bytes, shape != NULL ? rank : 0);
     if (problem != NULL)
         return leave(state, problem);
     const size_t name_bytes = name != NULL ? strnlen(name, NB_STRING_MAX) : 0;
@@ -305,5 +307,5 @@ int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uin
 
 const char *neutrino_region_error(void)
 {
-    return complaint != NULL ? complaint : "";
+    return thread_error != NULL ? thread_error : "";
 }

@@ -11,7 +11,7 @@
 #include "core/region/recording.h"
 #include "core/wire/record.h"
 
-/* An address inside the shim, by which dladdr finds its file. */
+/* An address inside the shim, so that dladdr finds the shim's file. */
 static const char start_of_shim;
 
 static void write_meta(const char *key, const char *value, size_t value_bytes)

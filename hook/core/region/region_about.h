@@ -1,13 +1,13 @@
-/* What a recording says of itself, for people, and what it must say that was not seen. */
+/* Facts about a raw capture for people, and refusals that concern no single call. */
 #ifndef NEUTRINO_REGION_ABOUT_H
 #define NEUTRINO_REGION_ABOUT_H
 
 #include <stdint.h>
 
-/* NB_CAPTURE_META elements: the region's name, the program, when, under which driver. */
+/* Write NB_CAPTURE_META elements: the region's name, the program, the time, the driver. */
 void nb_region_write_about(const char *name) __attribute__((visibility("hidden")));
 
-/* A refusal from hook/core, which is about no call. */
+/* Append a refusal that concerns no single call. */
 void nb_region_refuse(const char *reason) __attribute__((visibility("hidden")));
 
 #endif

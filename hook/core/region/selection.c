@@ -104,7 +104,7 @@ enum nb_step nb_selection_timing_event(struct nb_selection *selection, uint64_t 
         selection->pairs++;
         return NB_STEP_END;
     }
-    /* The pair that is to be recorded must begin after the ones before it: one under way is not counted. */
+    /* The selected pair must begin after the pairs before it: a pair that has begun does not count. */
     const bool is_next = selection->pairs + 1 == selection->nth;
     if (is_second && !is_next)
         selection->pairs++;

@@ -1,6 +1,6 @@
-/* The time-stamp counter, and pairs of it with CLOCK_MONOTONIC by which the supervisor converts it.
+/* The time-stamp counter, and pairs of it with CLOCK_MONOTONIC, by which the supervisor converts it.
  *
- * rdtsc costs 7 ns here where clock_gettime costs 26: the price of two a call decides (design, Cost). */
+ * Measured: rdtsc costs 7 ns and clock_gettime 26 ns. Each traced call reads the time twice. */
 #ifndef NEUTRINO_CLOCK_H
 #define NEUTRINO_CLOCK_H
 
@@ -16,7 +16,7 @@ static inline uint64_t nb_clock(void)
     return __builtin_ia32_rdtsc();
 }
 
-/* The counter and the monotonic clock at one moment, as near as two reads come. */
+/* Read the counter and the monotonic clock at nearly the same moment. */
 static inline void nb_clock_pair(uint64_t *counter, uint64_t *nanoseconds)
 {
     struct timespec now;

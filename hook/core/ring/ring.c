@@ -10,14 +10,14 @@
 #include "core/ring/clock.h"
 #include "core/ring/session.h"
 
-/* A full ring is waited for this long in all before its record is dropped. */
+/* Longest wait for room in a full ring before a record is dropped. */
 #define NB_WAIT_NANOSECONDS 20000000u
 
 __thread struct nb_thread nb_thread __attribute__((tls_model("initial-exec")));
 
 static struct nb_ring *claim_ring(void)
 {
-    /* Start where no other thread is likely to: threads that start together then do not meet. */
+    /* Take the first free ring. */
     struct nb_session *session = nb_session();
     const uint32_t count = session->ring_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -32,8 +32,8 @@ static struct nb_ring *claim_ring(void)
     return NULL;
 }
 
-/* A second mapping of the data right behind the first. The file's descriptor is closed long since, so both
- * are made by mremap of a length of 0, which duplicates a shared mapping (mremap(2)). */
+/* Map the data a second time right behind the first, so that no record wraps. The file's descriptor is
+ * already closed, so mremap with length 0 duplicates the shared mapping (mremap(2)). */
 static char *map_twice(const struct nb_ring *ring, size_t bytes)
 {
     char *from = (char *)(uintptr_t)ring + NB_PAGE;
@@ -95,7 +95,8 @@ bool nb_ring_wait(struct nb_thread *thread, size_t size)
     while (!room) {
         thread->tail = atomic_load_explicit(&thread->ring->tail, memory_order_acquire);
         room = thread->head + size - thread->tail <= thread->capacity;
-        /* A supervisor that did not move through one whole wait is gone or swamped: one wait in all. */
+        /* If the supervisor read nothing during one whole wait, it is gone or overloaded: do not wait
+         * again. */
         if (room || thread->tail == thread->stuck_at)
             break;
         nb_clock_pair(&counter, &now);

@@ -1,4 +1,4 @@
-/* A thread's ring: claimed at its first recorded call, given back when the thread ends. */
+/* A thread's ring: claimed at its first traced call, closed when the thread ends. */
 #ifndef NEUTRINO_THREAD_H
 #define NEUTRINO_THREAD_H
 
@@ -9,14 +9,15 @@
 #include "core/wire/record.h"
 
 enum nb_thread_state {
-    NB_THREAD_NEW = 0, /* not asked yet */
+    NB_THREAD_NEW = 0, /* not attached yet */
     NB_THREAD_READY,   /* has a ring, outside the driver */
-    NB_THREAD_INSIDE,  /* has a ring, inside a recorded call: what the driver calls itself is not recorded */
-    NB_THREAD_LOST,    /* there is a session, but no ring was free: calls are counted, not recorded */
-    NB_THREAD_OFF      /* there is no session */
+    NB_THREAD_INSIDE,  /* has a ring, inside a traced call: calls that the driver makes itself are not traced
+                        */
+    NB_THREAD_LOST,    /* a session exists, but no ring was free: calls are counted, not traced */
+    NB_THREAD_OFF      /* the process has no session */
 };
 
-/* Who writes to a ring. */
+/* The process that writes to a ring. */
 struct nb_process_identity {
     uint32_t process;
     uint32_t parent;
@@ -33,30 +34,31 @@ struct nb_thread {
     uint64_t tail; /* the supervisor's tail as last seen */
     uint64_t capacity;
     uint64_t clock;    /* time of the last clock pair */
-    uint64_t stuck_at; /* the tail at which waiting last failed: not waited for again */
+    uint64_t stuck_at; /* the tail at which a wait last failed; the next wait is skipped */
     uint32_t state;
 };
 
-/* Initial-exec: one instruction to reach. Small enough for the static TLS that glibc keeps spare for
- * libraries opened late (1664 bytes in 2.36; 4 KiB fails, shared notes, Loader). */
+/* Initial-exec: one instruction to reach. Small enough for the static TLS that glibc reserves for
+ * libraries opened late (1664 bytes in glibc 2.36; 4 KiB fails). */
 extern __thread struct nb_thread nb_thread __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* Claim a ring of the session for the calling thread, which is READY then. False if no ring is free or the
- * address space is full. */
+/* Claim a ring of the session for the calling thread, whose state becomes READY. False if no ring is free
+ * or the address space is full. */
 bool nb_ring_open(struct nb_thread *thread, const struct nb_process_identity *process)
     __attribute__((visibility("hidden")));
 
-/* Let go of the ring, if the thread has one. `still_ours` is false in a forked child: the ring is the
- * parent's there. */
+/* Close the thread's ring, if it has one. `still_ours` is false in a forked child, where the ring is the
+ * parent's. */
 void nb_ring_close(struct nb_thread *thread, bool still_ours) __attribute__((visibility("hidden")));
 
-/* The slow path of nb_ring_reserve: wait a bounded time for `size` bytes, else count a lost record. */
+/* The slow path of nb_ring_reserve: wait a limited time for `size` bytes, else count a lost record. */
 bool nb_ring_wait(struct nb_thread *thread, size_t size) __attribute__((visibility("hidden")));
 
-/* A clock pair as a record, now and then, by which the supervisor follows the counter's true rate. */
+/* Write a clock pair as a record, from time to time. The supervisor computes the counter's true rate from
+ * it. */
 void nb_clock_record(struct nb_thread *thread) __attribute__((visibility("hidden")));
 
-/* `size` bytes of the ring to write a record to, or NULL (it is then counted as lost). */
+/* Return `size` bytes of the ring for a record, or NULL; the record is then counted as lost. */
 static inline void *nb_ring_reserve(struct nb_thread *thread, size_t size)
 {
     if (__builtin_expect(thread->head + size - thread->tail > thread->capacity, 0) &&
@@ -65,7 +67,7 @@ static inline void *nb_ring_reserve(struct nb_thread *thread, size_t size)
     return thread->data + (thread->head & (thread->capacity - 1));
 }
 
-/* Publish what was written to the reserved bytes. */
+/* Publish the record in the reserved bytes. */
 static inline void nb_ring_commit(struct nb_thread *thread, size_t size)
 {
     thread->head += size;

@@ -11,17 +11,17 @@
 
 #include "core/base/log.h"
 
-/* The whole file is mapped and its descriptor closed at once: a program may close descriptors it did not
- * open and be given our number for a file of its own, which we must never write to. */
+/* The whole file is mapped and its descriptor closed at once. A program may close descriptors that it did
+ * not open; its next file would then have the shim's number, and the shim must never write to it. */
 static struct nb_session *session;
-static uint64_t mapped_bytes; /* may end before the image store where the address space is limited */
+static uint64_t mapped_bytes; /* ends before the image store if the address space is limited */
 
 struct nb_session *nb_session(void)
 {
     return session;
 }
 
-static bool nonce_fits(const struct nb_session *header)
+static bool is_nonce_valid(const struct nb_session *header)
 {
     static const char digits[] = "0123456789abcdef";
     const char *expected = getenv("NEUTRINO_NONCE");
@@ -34,9 +34,9 @@ static bool nonce_fits(const struct nb_session *header)
     return true;
 }
 
-static bool header_fits(const struct nb_session *header, uint64_t file_bytes)
+static bool is_header_valid(const struct nb_session *header, uint64_t file_bytes)
 {
-    if (header->magic != NB_SESSION_MAGIC || header->version != NB_FORMAT_VERSION || !nonce_fits(header))
+    if (header->magic != NB_SESSION_MAGIC || header->version != NB_FORMAT_VERSION || !is_nonce_valid(header))
         return false;
     const uint64_t ring_bytes = header->ring_bytes;
     if (ring_bytes < NB_RECORD_MAX || ring_bytes > UINT32_MAX || (ring_bytes & (ring_bytes - 1)) != 0)
@@ -55,7 +55,7 @@ static bool map_descriptor(int descriptor)
     struct nb_session *header = mmap(NULL, NB_PAGE, PROT_READ, MAP_SHARED, descriptor, 0);
     if (header == MAP_FAILED)
         return false;
-    const bool fits = header_fits(header, file_bytes);
+    const bool fits = is_header_valid(header, file_bytes);
     const uint64_t sizes[] = {file_bytes, fits ? header->image_offset : 0};
     munmap(header, NB_PAGE);
     for (size_t i = 0; fits && i < sizeof sizes / sizeof *sizes; i++) {
@@ -104,11 +104,11 @@ bool nb_session_has_images(void)
     return mapped_bytes > session->image_offset || session->image_bytes == 0;
 }
 
-uint64_t nb_session_keep_image(const void *image, uint64_t bytes)
+uint64_t nb_session_store_image(const void *image, uint64_t bytes)
 {
     const uint64_t room = mapped_bytes > session->image_offset ? session->image_bytes : 0;
     const uint64_t rounded =
-        (bytes + NB_PAGE - 1) / NB_PAGE * NB_PAGE; /* whole pages: each can be given back */
+        (bytes + NB_PAGE - 1) / NB_PAGE * NB_PAGE; /* whole pages, so that each can be freed */
     if (rounded < bytes || rounded > room)
         return UINT64_MAX;
     const uint64_t at = atomic_fetch_add_explicit(&session->image_next, rounded, memory_order_relaxed);

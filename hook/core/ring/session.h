@@ -1,4 +1,4 @@
-/* The supervisor's memory as this process sees it: found once, at the first recorded driver call. */
+/* The supervisor's shared memory, found once, at the first traced driver call. */
 #ifndef NEUTRINO_SESSION_H
 #define NEUTRINO_SESSION_H
 
@@ -8,19 +8,19 @@
 
 #include "core/wire/record.h"
 
-/* Map the session that NEUTRINO_RING names. False if there is none, or it is not what it claims to be. */
+/* Map the session that NEUTRINO_RING names. False if no session exists or its header is invalid. */
 bool nb_session_open(void) __attribute__((visibility("hidden")));
 
 /* The mapped header; NULL without a session. */
 struct nb_session *nb_session(void) __attribute__((visibility("hidden")));
 
-/* Ring `index` of the session: its header page, the data follow. */
+/* Return ring `index`: its header page, followed by its data. */
 struct nb_ring *nb_session_ring(uint32_t index) __attribute__((visibility("hidden")));
 
-/* Is the image store mapped too? Where the address space is limited (ulimit -v) only the rings are. */
+/* Is the image store mapped? If the address space is limited (ulimit -v), only the rings are. */
 bool nb_session_has_images(void) __attribute__((visibility("hidden")));
 
-/* Copy an image into the image store; where it begins there, or UINT64_MAX if it does not fit. */
-uint64_t nb_session_keep_image(const void *image, uint64_t bytes) __attribute__((visibility("hidden")));
+/* Copy an image into the image store. Returns its position there, or UINT64_MAX if it does not fit. */
+uint64_t nb_session_store_image(const void *image, uint64_t bytes) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,11 +1,11 @@
-/* What a capture is made of: the elements of a recording (.nrec) and of a capture file (.ncap).
+/* The elements of a raw capture (.nrec) and of a capture file (.ncap).
  *
- * docs/formats.md is the document; this file is its C form, and a test checks the Python reader against the
- * numbers here. The shim appends a recording, an element at a time; the supervisor packs it into a capture,
- * where the elements of one kind are one table. Both are hostile input to whoever reads them. Numbers are
- * append-only: a kind or a field is never given another meaning. All integers are little-endian.
+ * docs/formats.md documents the format; this file defines it in C. The shim appends elements to a raw
+ * capture, and the supervisor packs it into a capture file, where the elements of each kind form one table.
+ * Readers must treat both as hostile input. Numbers are append-only: a kind or a field never changes its
+ * meaning. All integers are little-endian.
  *
- *     recording    struct nb_recording, then elements: struct nb_element, the kind's struct, its data
+ *     raw capture  struct nb_recording, then elements: struct nb_element, the kind's struct, its data
  *     capture      struct nb_capture, blobs, the blob table, the section table
  */
 #ifndef NEUTRINO_CAPTURE_FORMAT_H
@@ -16,12 +16,12 @@
 #define NB_CAPTURE_VERSION 1u
 #define NB_RECORDING_MAGIC 0x44524f434552424eull /* "NBRECORD", read as a little-endian word */
 #define NB_CAPTURE_MAGIC   0x455255545041434eull /* "NCAPTURE" */
-#define NB_CAPTURE_PAGE    4096u                 /* granularity of memory runs */
-#define NB_BLOB_MAX        (1u << 20) /* raw bytes of one blob: bounds what a small file can ask for */
-#define NB_BLOBS_MAX       (1u << 24)
-#define NB_TABLE_MAX       (256u << 20) /* raw bytes of one section */
-#define NB_CAPTURE_ARENA   0x300000000000ull
-#define NB_NOTHING         0xffffffffu /* an index that leads nowhere */
+#define NB_CAPTURE_PAGE    4096u                 /* alignment of memory runs */
+#define NB_BLOB_MAX  (1u << 20) /* raw bytes of one blob: bounds the memory that a small file can demand */
+#define NB_BLOBS_MAX (1u << 24)
+#define NB_TABLE_MAX (256u << 20) /* raw bytes of one section */
+#define NB_CAPTURE_ARENA 0x300000000000ull
+#define NB_NOTHING       0xffffffffu /* an invalid index */
 
 /* ---- the recording ------------------------------------------------------------------------------------- */
 
@@ -236,20 +236,22 @@ enum nb_operation_kind {
     NB_OPERATION_COPY = 3,   /* device to device */
     NB_OPERATION_UPLOAD = 4, /* host to device, with the host's bytes */
     NB_OPERATION_EVENT_RECORD = 5,
-    NB_OPERATION_EVENT_WAIT = 6, /* of an event recorded in the region; others are not recorded */
+    NB_OPERATION_EVENT_WAIT =
+        6, /* waits for an event recorded in the region; waits for other events are not captured */
     NB_OPERATION_JOIN =
-        7, /* the host waited for the stream (or NB_NOTHING: for all): what follows, follows it */
+        7, /* the host waited for the stream (or NB_NOTHING: for all streams) before the next operations */
     NB_OPERATION_GRAPH_LAUNCH = 8,
-    NB_OPERATION_EMPTY = 9 /* a graph's node without work */
+    NB_OPERATION_EMPTY = 9 /* a graph node without work */
 };
 
 enum nb_operation_flag {
     NB_OPERATION_COOPERATIVE = 1,
-    NB_OPERATION_DISABLED = 2,       /* a graph's node that is switched off */
-    NB_OPERATION_NODE_PRIORITIES = 4 /* a graph's launch: it was instantiated with its nodes' priorities */
+    NB_OPERATION_DISABLED = 2, /* a disabled graph node */
+    NB_OPERATION_NODE_PRIORITIES =
+        4 /* a graph launch: the graph was instantiated with its nodes' priorities */
 };
 
-/* One step of the region, in the order in which the host gave them; or a node of a graph. */
+/* One step of the region, in the host's order; or a node of a graph. */
 struct nb_capture_operation {
     uint32_t kind;   /* enum nb_operation_kind */
     uint32_t flags;  /* enum nb_operation_flag */
@@ -286,7 +288,7 @@ struct nb_capture_operation {
             uint32_t flags;
         } event;
         struct {
-            uint32_t graph; /* which graph's nodes; the graph as it was at this launch */
+            uint32_t graph; /* graph whose nodes run, as it was at this launch */
             uint32_t reserved;
         } graph;
         uint64_t words[11];
@@ -301,22 +303,22 @@ struct nb_capture_edge {
     uint32_t padding;
 };
 
-/* The 8 bytes at `offset` of a launch's parameters are an address in a module's variable. */
+/* The 8 bytes at `offset` of a launch's parameters are an address in a module's global. */
 struct nb_capture_relocation {
     uint32_t operation;
     uint32_t offset;
     uint32_t global;
     uint32_t reserved;
-    uint64_t delta; /* bytes into the variable */
+    uint64_t delta; /* bytes from the global's start */
 };
 
 enum nb_refusal_flag {
-    NB_REFUSAL_READ = 1 /* the host read device memory, which harms only what the program does next */
+    NB_REFUSAL_READ = 1 /* the host read device memory: harms only the operations that follow */
 };
 
-/* Why a replay cannot be what was recorded. */
+/* A reason why a replay may differ from the captured region. */
 struct nb_capture_refusal {
-    uint32_t operation; /* how many operations were before it */
+    uint32_t operation; /* number of operations before it */
     uint32_t flags;     /* enum nb_refusal_flag */
     struct nb_span call;
     struct nb_span reason;
@@ -324,7 +326,7 @@ struct nb_capture_refusal {
 
 enum nb_capture_role { NB_CAPTURE_INPUT = 1, NB_CAPTURE_OUTPUT = 2, NB_CAPTURE_STATE = 3 };
 
-/* Memory that the program gave a name (benchguard.region(inputs=..., outputs=...)). */
+/* Memory that the program named (benchguard.region(inputs=..., outputs=...)). */
 struct nb_capture_range {
     uint64_t address;
     uint64_t bytes;
@@ -341,7 +343,7 @@ struct nb_capture_meta {
 };
 
 struct nb_capture_end {
-    uint32_t status; /* 0: the region ended and the device was well; else the driver's error */
+    uint32_t status; /* 0: the region ended without a device error; else the driver's error */
     uint32_t operations;
 };
 

@@ -1,16 +1,14 @@
-/* The wire format between a measured process and its supervisor.
+/* The wire format between a traced process and its supervisor.
  *
- * docs/formats.md is the document; this file is its C form, and tests/unit/test_layout.py checks the
- * Python reader against the numbers here. One shared memory file (a memfd that the supervisor made)
- * holds
+ * docs/formats.md documents the format; this file defines it in C. One shared memory file (a memfd of the
+ * supervisor) contains
  *
  *     session header   one page
  *     rings            session.ring_count x (ring header, one page; session.ring_bytes of records)
  *     image store      session.image_bytes, filled from the front
  *
- * The measured process only appends. Everything here is hostile input to the reader. Numbers are
- * append-only: a kind or a field is never given another meaning.
- */
+ * The traced process only appends. The supervisor must treat everything here as hostile input. Numbers are
+ * append-only: a kind or a field never changes its meaning. */
 #ifndef NEUTRINO_RECORD_H
 #define NEUTRINO_RECORD_H
 
@@ -24,8 +22,8 @@
 /* Limits a record never exceeds; a reader refuses a larger one. */
 #define NB_RECORD_MAX     65536u
 #define NB_STRING_MAX     16384u /* a kernel name, a path */
-#define NB_PARAMETERS_MAX 4096u  /* bytes of launch parameters that are kept */
-#define NB_ATTRIBUTES_MAX 16u    /* launch attributes that are kept */
+#define NB_PARAMETERS_MAX 4096u  /* limit of launch parameter bytes in a record */
+#define NB_ATTRIBUTES_MAX 16u    /* limit of launch attributes in a record */
 #define NB_ARGUMENTS_MAX  16u    /* words of a call record */
 
 /* Page 0 of the file. Written by the supervisor; the measured process changes only the atomics. */
@@ -34,39 +32,40 @@ struct nb_session {
     uint32_t version;
     uint32_t ring_count;
     uint64_t ring_bytes;   /* data bytes of one ring; a power of two, a multiple of NB_PAGE */
-    uint64_t image_offset; /* where the image store begins in the file */
+    uint64_t image_offset; /* position of the image store in the file */
     uint64_t image_bytes;
-    uint8_t nonce[16]; /* tells this session's file from any other memfd */
+    uint8_t nonce[16]; /* distinguishes this session's file from other memfds */
     uint8_t reserved[64 - 56];
-    _Atomic uint64_t image_next;      /* bytes of the image store handed out; may pass image_bytes */
+    _Atomic uint64_t image_next;      /* bytes of the image store handed out; may exceed image_bytes */
     _Atomic uint64_t images_dropped;  /* images that did not fit */
     _Atomic uint64_t rings_exhausted; /* threads that found no free ring */
-    _Atomic uint64_t calls_lost;      /* records those threads could not write */
+    _Atomic uint64_t calls_lost;      /* records that those threads could not write */
 };
 
 enum nb_ring_state {
-    NB_RING_FREE = 0,    /* the supervisor's word: zeroed, may be claimed */
-    NB_RING_CLAIMED = 1, /* a thread is filling in the identity */
+    NB_RING_FREE = 0,    /* set by the supervisor: zeroed, may be claimed */
+    NB_RING_CLAIMED = 1, /* a thread is filling in its identity */
     NB_RING_LIVE = 2,    /* a thread writes here */
-    NB_RING_CLOSED = 3   /* that thread has ended; the supervisor drains and frees it */
+    NB_RING_CLOSED = 3   /* the thread has ended; the supervisor drains and frees the ring */
 };
 
-/* One page before a ring's data. Producer, consumer and identity keep to cache lines of their own. */
+/* One page before a ring's data. The producer's, consumer's and identity fields have cache lines of their
+ * own. */
 struct nb_ring {
-    _Atomic uint64_t head;            /* bytes ever appended (the producer's) */
+    _Atomic uint64_t head;            /* bytes ever appended, by the producer */
     _Atomic uint64_t dropped;         /* records lost because the ring was full */
-    _Atomic uint64_t in_flight;       /* 0, or 1 + slot of the call that is inside the driver now */
+    _Atomic uint64_t in_flight;       /* 0, or 1 + slot of the call that is inside the driver */
     _Atomic uint64_t in_flight_since; /* its TSC time */
     uint8_t pad0[64 - 32];
 
-    _Atomic uint64_t tail; /* bytes ever consumed (the supervisor's) */
+    _Atomic uint64_t tail; /* bytes ever consumed, by the supervisor */
     uint8_t pad1[64 - 8];
 
     _Atomic uint32_t state; /* enum nb_ring_state */
     uint32_t process;       /* pid in the process's own namespace */
     uint32_t thread;        /* tid likewise */
     uint32_t reserved;
-    uint64_t process_started; /* /proc/self/stat field 22: tells a reused pid apart */
+    uint64_t process_started; /* /proc/self/stat field 22: detects a reused pid */
     uint64_t pid_namespace;   /* inode of /proc/self/ns/pid */
     uint64_t attached_tsc;    /* the clock pair taken when the thread attached */
     uint64_t attached_ns;     /* CLOCK_MONOTONIC */
@@ -85,16 +84,17 @@ enum nb_record_kind {
     NB_RECORD_GRAPH = 8,         /* struct nb_graph */
     NB_RECORD_GRAPH_NODE = 9,    /* struct nb_graph_node */
     NB_RECORD_GRAPH_LAUNCH = 10, /* struct nb_graph_launch */
-    NB_RECORD_NOTE = 11          /* char text[count]: something a reader of the log should know */
+    NB_RECORD_NOTE = 11          /* char text[count]: a message for readers of the log */
 };
 
-/* Every record begins so. Sizes are multiples of 8; strings are not NUL-terminated, padded with 0. */
+/* The start of every record. Sizes are multiples of 8. Strings have no terminator and are padded with
+ * zeros. */
 struct nb_record {
     uint32_t size;  /* bytes, this header included */
     uint16_t kind;  /* enum nb_record_kind */
-    uint16_t slot;  /* which export of the driver: an index into surface.json's "exports" */
+    uint16_t slot;  /* index of the export in surface.json's "exports" */
     uint64_t begin; /* TSC at entry */
-    uint64_t end;   /* TSC at return; equals begin where nothing was called */
+    uint64_t end;   /* TSC at return; equals begin if no call was made */
     int32_t result; /* the driver's return code */
     uint32_t count; /* meaning by kind */
 };
@@ -117,12 +117,12 @@ struct nb_image {
     struct nb_record record; /* slot: the call that loaded it */
     uint64_t image;          /* number, unique in the process, from 1 */
     uint64_t handle;         /* CUmodule or CUlibrary */
-    uint64_t bytes;          /* size from the image's own headers; 0 if it could not be known */
+    uint64_t bytes;          /* size from the image's own headers; 0 if unknown */
     uint64_t stored_at;      /* offset in the image store */
     uint32_t format;         /* enum nb_image_format */
-    uint32_t stored;         /* 1: all bytes are in the image store; 0: they are not */
-    uint32_t origin_bytes;   /* path of the object whose code called */
-    uint32_t note_bytes;     /* why the size is unknown or the bytes not stored, else 0 */
+    uint32_t stored;         /* 1 if all bytes are in the image store, else 0 */
+    uint32_t origin_bytes;   /* bytes of the path of the library whose code called */
+    uint32_t note_bytes;     /* bytes of the note: why the size is unknown or the bytes are not stored */
     /* char origin[], then note[] */
 };
 
@@ -133,7 +133,7 @@ enum nb_image_format {
     NB_IMAGE_FATBIN = 3,
     NB_IMAGE_OFFLOAD_BUNDLE = 5,
     NB_IMAGE_COMPRESSED_BUNDLE = 6,
-    NB_IMAGE_CODE_OBJECT = 7 /* AMD's: an ELF, too */
+    NB_IMAGE_CODE_OBJECT = 7 /* AMD's, which is also an ELF file */
 };
 
 struct nb_parameter {
@@ -146,13 +146,13 @@ struct nb_kernel {
     struct nb_record record; /* count: parameters in the layout */
     uint64_t kernel;         /* number, unique in the process, from 1 */
     uint64_t handle;         /* CUfunction or CUkernel */
-    uint64_t image;          /* 0: not known */
+    uint64_t image;          /* 0 if unknown */
     uint32_t registers;
     uint32_t static_shared_bytes;
     uint32_t local_bytes;
     uint32_t constant_bytes;
     uint32_t max_threads;
-    uint32_t binary_version; /* 90 for sm_90; 0 if not known */
+    uint32_t binary_version; /* 90 for sm_90; 0 if unknown */
     uint32_t layout_source;  /* enum nb_layout_source */
     uint32_t name_bytes;
     /* struct nb_parameter layout[count], then char name[] */
@@ -164,7 +164,7 @@ enum nb_layout_source {
     NB_LAYOUT_IMAGE = 2   /* .nv.info of a cubin, .param of PTX, the metadata of a code object */
 };
 
-/* A launch attribute as CUlaunchAttribute has it: id and 64 bytes of value. */
+/* A launch attribute as in CUlaunchAttribute: an id and 64 bytes of value. */
 struct nb_attribute {
     uint32_t id;
     uint32_t reserved;
@@ -179,19 +179,19 @@ struct nb_launch {
     uint32_t block[3];
     uint32_t shared_bytes;    /* dynamic */
     uint32_t flags;           /* enum nb_launch_flag */
-    uint32_t parameter_bytes; /* of the kernel's parameter buffer; 0 if unknown */
-    uint32_t kept_bytes;      /* of it that follow */
+    uint32_t parameter_bytes; /* size of the kernel's parameter buffer; 0 if unknown */
+    uint32_t kept_bytes;      /* bytes of it that follow */
     /* struct nb_attribute attributes[count], then uint8_t parameters[kept_bytes] */
 };
 
 enum nb_launch_flag {
     NB_LAUNCH_COOPERATIVE = 1,
     NB_LAUNCH_EXTRA = 2,    /* parameters came packed, through `extra` */
-    NB_LAUNCH_CAPTURED = 4, /* the stream was capturing: recorded into a graph, not run */
+    NB_LAUNCH_CAPTURED = 4, /* stream capture took the launch: it became a graph node and did not run */
     NB_LAUNCH_ATTRIBUTES_CUT = 8
 };
 
-/* The driver gave an address for this name that is none of its exports. */
+/* The driver returned an address for this name that is not one of its exports. */
 struct nb_unmapped {
     struct nb_record record; /* count: bytes of name */
     uint64_t flags;
@@ -223,7 +223,7 @@ struct nb_graph_node {
 
 struct nb_graph_launch {
     struct nb_record record;
-    uint64_t graph; /* 0: an executable graph that was never listed */
+    uint64_t graph; /* 0 if the executable graph was never listed */
     uint64_t stream;
 };
 

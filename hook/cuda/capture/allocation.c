@@ -1,5 +1,4 @@
-/* Allocations as elements of a recording. They are written when the region ends: only then is known which
- * live. */
+/* Allocations are written when the region ends: only then is it known which of them still exist. */
 #include "cuda/capture/allocation.h"
 
 #include <pthread.h>
@@ -12,26 +11,26 @@
 #include "core/wire/capture_format.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct nb_vector ended = NB_VECTOR_INITIALIZER(struct nb_arena_block); /* in the open region */
-static uint64_t made_before;
+static struct nb_vector ended_blocks = NB_VECTOR_INITIALIZER(struct nb_arena_block); /* in the open region */
+static uint64_t number_at_begin;
 
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
-    ended.count = 0;
-    made_before = nb_arena_made();
+    ended_blocks.count = 0;
+    number_at_begin = nb_arena_count_made();
     pthread_mutex_unlock(&lock);
 }
 
-void nb_capture_block_ended(const struct nb_arena_block *block)
+void nb_capture_end_block(const struct nb_arena_block *block)
 {
     if (!nb_region_is_open())
         return;
     pthread_mutex_lock(&lock);
-    const bool kept = nb_vector_append(&ended, block);
+    const bool kept = nb_vector_append(&ended_blocks, block);
     pthread_mutex_unlock(&lock);
     if (!kept)
-        nb_region_refuse("an allocation was freed for which there was no memory to note it");
+        nb_region_refuse("not enough memory to keep a freed allocation");
 }
 
 static void append(const struct nb_arena_block *block, uint32_t flags)
@@ -39,24 +38,24 @@ static void append(const struct nb_arena_block *block, uint32_t flags)
     const struct nb_capture_allocation allocation = {
         .address = block->address,
         .bytes = block->bytes,
-        .flags = flags | (block->number <= made_before ? NB_CAPTURE_ALLOCATED_BEFORE : 0),
+        .flags = flags | (block->number <= number_at_begin ? NB_CAPTURE_ALLOCATED_BEFORE : 0),
         .slot = block->slot};
     const struct nb_piece piece = {&allocation, sizeof allocation};
     nb_recording_append(NB_CAPTURE_ALLOCATION, &piece, 1);
 }
 
-static void append_living(const struct nb_arena_block *block, void *unused)
+static void append_existing(const struct nb_arena_block *block, void *unused)
 {
     (void)unused;
     append(block, NB_CAPTURE_ALLOCATED_AFTER);
 }
 
-void nb_capture_allocations(void)
+void nb_capture_write_allocations(void)
 {
-    nb_arena_each(append_living, NULL);
+    nb_arena_each(append_existing, NULL);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < ended.count; i++)
-        append(nb_vector_item(&ended, i), 0);
+    for (size_t i = 0; i < ended_blocks.count; i++)
+        append(nb_vector_item(&ended_blocks, i), 0);
     pthread_mutex_unlock(&lock);
 }
 

@@ -5,15 +5,15 @@
 
 #include "cuda/capture/refuse.h"
 
-/* Attributes that the oldest header for which the shim is built (CUDA 12.5) lacks. */
+/* Attributes missing from cuda.h 12.5, the oldest header for which the shim is built. */
 enum {
     ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11,
     ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 14,
     ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16
 };
 
-/* NULL: it can. A handle means nothing in another process. */
-static const char *why_not(uint32_t id)
+/* Return NULL if a replay can repeat the attribute. A handle means nothing in another process. */
+static const char *find_problem(uint32_t id)
 {
     switch (id) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -40,26 +40,25 @@ static const char *why_not(uint32_t id)
     }
 }
 
-uint32_t nb_capture_attributes(const struct nb_call *call, const CUlaunchAttribute *attributes,
-                               uint32_t count, struct nb_attribute *into)
+uint32_t nb_capture_copy_attributes(const struct nb_call *call, const CUlaunchAttribute *attributes,
+                                    uint32_t count, struct nb_attribute *copies)
 {
-    _Static_assert(sizeof attributes->value == sizeof into->value, "CUlaunchAttributeValue is 64 bytes");
-    uint32_t kept = 0;
+    _Static_assert(sizeof attributes->value == sizeof copies->value, "CUlaunchAttributeValue is 64 bytes");
+    uint32_t count_copied = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t id = (uint32_t)attributes[i].id;
-        const char *reason = id != CU_LAUNCH_ATTRIBUTE_IGNORE ? why_not(id) : NULL;
+        const char *reason = id != CU_LAUNCH_ATTRIBUTE_IGNORE ? find_problem(id) : NULL;
         char unknown[96];
         if (reason != NULL && *reason == 0) {
-            snprintf(unknown, sizeof unknown,
-                     "a launch has attribute %u, which this neutrino-bench does not know", id);
+            snprintf(unknown, sizeof unknown, "a launch has unknown attribute %u", id);
             reason = unknown;
         }
         if (reason != NULL)
             nb_capture_refuse(call, reason);
         if (reason != NULL || id == CU_LAUNCH_ATTRIBUTE_IGNORE)
             continue;
-        into[kept] = (struct nb_attribute){.id = id};
-        memcpy(into[kept++].value, &attributes[i].value, sizeof into->value);
+        copies[count_copied] = (struct nb_attribute){.id = id};
+        memcpy(copies[count_copied++].value, &attributes[i].value, sizeof copies->value);
     }
-    return kept;
+    return count_copied;
 }

@@ -9,10 +9,10 @@
 #include "core/process/call.h"
 #include "core/wire/record.h"
 
-/* The launch attributes that a replay can repeat, with refusals for the others. `into`
- * has room for `count`; returns how many there are. */
-uint32_t nb_capture_attributes(const struct nb_call *call, const CUlaunchAttribute *attributes,
-                               uint32_t count, struct nb_attribute *into)
+/* Copy the launch attributes that a replay can repeat to `into`, which has room for `count`, and refuse
+ * the others. Returns the number copied. */
+uint32_t nb_capture_copy_attributes(const struct nb_call *call, const CUlaunchAttribute *attributes,
+                                    uint32_t count, struct nb_attribute *into)
     __attribute__((visibility("hidden")));
 
 #endif

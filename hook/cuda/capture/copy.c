@@ -1,4 +1,4 @@
-/* What a copy in a region was: between device addresses, from the host, or to it. */
+/* Classifies a copy in a region: between device addresses, from the host, or to the host. */
 #include "cuda/capture/copy.h"
 
 #include <errno.h>
@@ -23,10 +23,10 @@ struct nb_copy nb_copy_of_bytes(uint64_t destination, uint64_t source, size_t by
                             .host_waits = host_waits};
 }
 
-/* An end that is described by where its block begins in memory of `pitch` bytes a row, `rows` rows a slice.
- */
-static struct nb_copy_end end(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch,
-                              size_t rows, size_t x, size_t y, size_t z)
+/* One end of a copy: its block begins at (x, y, z) in memory with `pitch` bytes a row and `rows` rows a
+ * slice. */
+static struct nb_copy_end make_end(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch,
+                                   size_t rows, size_t x, size_t y, size_t z)
 {
     const uint64_t base = type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : device;
     return (struct nb_copy_end){.address = base + x + pitch * (y + rows * z),
@@ -37,33 +37,33 @@ static struct nb_copy_end end(CUmemorytype type, const void *host, CUdeviceptr d
 
 struct nb_copy nb_copy_of_plane(const CUDA_MEMCPY2D *from, CUstream stream, bool host_waits)
 {
-    return (struct nb_copy){.destination =
-                                end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
-                                    from->Height, from->dstXInBytes, from->dstY, 0),
-                            .source = end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch,
-                                          from->Height, from->srcXInBytes, from->srcY, 0),
-                            .width = from->WidthInBytes,
-                            .height = from->Height,
-                            .depth = 1,
-                            .stream = stream,
-                            .host_waits = host_waits};
+    return (struct nb_copy){
+        .destination = make_end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
+                                from->Height, from->dstXInBytes, from->dstY, 0),
+        .source = make_end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch, from->Height,
+                           from->srcXInBytes, from->srcY, 0),
+        .width = from->WidthInBytes,
+        .height = from->Height,
+        .depth = 1,
+        .stream = stream,
+        .host_waits = host_waits};
 }
 
 struct nb_copy nb_copy_of_volume(const CUDA_MEMCPY3D *from, CUstream stream, bool host_waits)
 {
-    return (struct nb_copy){.destination =
-                                end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
-                                    from->dstHeight, from->dstXInBytes, from->dstY, from->dstZ),
-                            .source = end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch,
-                                          from->srcHeight, from->srcXInBytes, from->srcY, from->srcZ),
-                            .width = from->WidthInBytes,
-                            .height = from->Height,
-                            .depth = from->Depth,
-                            .stream = stream,
-                            .host_waits = host_waits};
+    return (struct nb_copy){
+        .destination = make_end(from->dstMemoryType, from->dstHost, from->dstDevice, from->dstPitch,
+                                from->dstHeight, from->dstXInBytes, from->dstY, from->dstZ),
+        .source = make_end(from->srcMemoryType, from->srcHost, from->srcDevice, from->srcPitch,
+                           from->srcHeight, from->srcXInBytes, from->srcY, from->srcZ),
+        .width = from->WidthInBytes,
+        .height = from->Height,
+        .depth = from->Depth,
+        .stream = stream,
+        .host_waits = host_waits};
 }
 
-static uint64_t bytes_of(const struct nb_copy *copy)
+static uint64_t count_bytes(const struct nb_copy *copy)
 {
     return copy->width * copy->height * copy->depth;
 }
@@ -73,39 +73,40 @@ static bool is_empty(const struct nb_copy *copy)
     return copy->width == 0 || copy->height == 0 || copy->depth == 0;
 }
 
-static enum nb_place place_of(const struct nb_copy *copy, const struct nb_copy_end *end, const char **what)
+static enum nb_place find_place(const struct nb_copy *copy, const struct nb_copy_end *make_end,
+                                const char **what)
 {
-    const struct nb_extent extent = {end->address, end->pitch,   end->slice,
-                                     copy->width,  copy->height, copy->depth};
-    return nb_capture_place(&extent, what);
+    const struct nb_extent extent = {make_end->address, make_end->pitch, make_end->slice,
+                                     copy->width,       copy->height,    copy->depth};
+    return nb_capture_find_place(&extent, what);
 }
 
 static void refuse_foreign(const struct nb_call *call, const char *direction, const char *what)
 {
     char reason[160];
-    snprintf(reason, sizeof reason, "copies %s %s, which a capture does not hold", direction, what);
+    snprintf(reason, sizeof reason, "copies %s %s, which a capture cannot contain", direction, what);
     nb_capture_refuse(call, reason);
 }
 
-static void refuse_read(const struct nb_call *call, const struct nb_copy *copy)
+static void refuse_host_read(const struct nb_call *call, const struct nb_copy *copy)
 {
     char reason[160];
     snprintf(reason, sizeof reason,
              "copies %llu bytes of device memory to the host; what the program does next may depend on them",
-             (unsigned long long)bytes_of(copy));
+             (unsigned long long)count_bytes(copy));
     if (copy->graph == 0)
         nb_capture_refuse_read(call, reason);
     else
-        nb_capture_refuse(call, reason); /* its launch follows */
+        nb_capture_refuse(call, reason); /* launches of the graph follow */
 }
 
-static uint32_t write_operation(const struct nb_call *call, const struct nb_copy *copy, const void *content)
+static uint32_t append_operation(const struct nb_call *call, const struct nb_copy *copy, const void *content)
 {
     const bool uploads = content != NULL;
-    const struct nb_piece data = {content, uploads ? bytes_of(copy) : 0};
+    const struct nb_piece data = {content, uploads ? count_bytes(copy) : 0};
     struct nb_capture_operation operation = {
         .kind = uploads ? NB_OPERATION_UPLOAD : NB_OPERATION_COPY,
-        .stream = copy->graph != 0 ? NB_NOTHING : nb_capture_stream(call, copy->stream),
+        .stream = copy->graph != 0 ? NB_NOTHING : nb_capture_write_stream(call, copy->stream),
         .graph = copy->graph,
         .as.copy = {.destination = copy->destination.address,
                     .destination_pitch = copy->destination.pitch,
@@ -117,11 +118,11 @@ static uint32_t write_operation(const struct nb_call *call, const struct nb_copy
                     .height = copy->height,
                     .depth = copy->depth,
                     .content.bytes = data.bytes}};
-    return nb_capture_operation(&operation, &data, uploads);
+    return nb_capture_append_operation(&operation, &data, uploads);
 }
 
-/* A row of the host's memory, of all slices' rows. */
-static const unsigned char *row_of(const struct nb_copy *copy, uint64_t row)
+/* Return a row of the host's memory, counting through all slices. */
+static const unsigned char *find_row(const struct nb_copy *copy, uint64_t row)
 {
     return (const unsigned char *)(uintptr_t)(copy->source.address + row / copy->height * copy->source.slice +
                                               row % copy->height * copy->source.pitch);
@@ -130,49 +131,50 @@ static const unsigned char *row_of(const struct nb_copy *copy, uint64_t row)
 static void pack(const struct nb_copy *copy, unsigned char *into)
 {
     for (uint64_t row = 0; row < copy->height * copy->depth; row++, into += copy->width)
-        memcpy(into, row_of(copy, row), copy->width);
+        memcpy(into, find_row(copy, row), copy->width);
 }
 
-static uint32_t upload(const struct nb_call *call, const struct nb_copy *copy)
+static uint32_t append_upload(const struct nb_call *call, const struct nb_copy *copy)
 {
     const bool is_packed = (copy->height == 1 || copy->source.pitch == copy->width) &&
                            (copy->depth == 1 || copy->source.slice == copy->width * copy->height);
-    void *packed = is_packed ? NULL : malloc(bytes_of(copy));
+    void *packed = is_packed ? NULL : malloc(count_bytes(copy));
     if (!is_packed && packed == NULL) {
-        nb_capture_refuse(call, "copies more from the host than there is memory to keep a copy of");
+        nb_capture_refuse(call, "copies from the host, but not enough memory is left to keep the bytes");
         return NB_NOTHING;
     }
     if (!is_packed)
         pack(copy, packed);
     const uint32_t index =
-        write_operation(call, copy, is_packed ? (const void *)(uintptr_t)copy->source.address : packed);
+        append_operation(call, copy, is_packed ? (const void *)(uintptr_t)copy->source.address : packed);
     free(packed);
     return index;
 }
 
-static uint32_t classify(const struct nb_call *call, const struct nb_copy *copy)
+static uint32_t append_copy(const struct nb_call *call, const struct nb_copy *copy)
 {
     const char *what = NULL;
     uint32_t index = NB_NOTHING;
-    const enum nb_place to = place_of(copy, &copy->destination, &what);
+    const enum nb_place to = find_place(copy, &copy->destination, &what);
     if (to == NB_PLACE_FOREIGN) {
         refuse_foreign(call, "to", what);
         return NB_NOTHING;
     }
-    const enum nb_place from = place_of(copy, &copy->source, &what);
+    const enum nb_place from = find_place(copy, &copy->source, &what);
     if (from == NB_PLACE_FOREIGN)
         refuse_foreign(call, "from", what);
     else if (from == NB_PLACE_CAPTURED && to == NB_PLACE_CAPTURED)
-        index = write_operation(call, copy, NULL);
+        index = append_operation(call, copy, NULL);
     else if (from == NB_PLACE_CAPTURED)
-        refuse_read(call, copy);
+        refuse_host_read(call, copy);
     else if (to == NB_PLACE_CAPTURED)
-        index = upload(call, copy);
+        index = append_upload(call, copy);
     else if (!copy->host_waits)
-        nb_capture_refuse(call, "copies host memory in a stream's order, which is not recorded");
-    /* Between device addresses the host does not wait (CUDA driver API, API synchronization behavior). */
+        nb_capture_refuse(call, "copies host memory in stream order, which is not recorded");
+    /* For copies between device addresses the host does not wait (CUDA driver API, API synchronization
+     * behavior). */
     if (copy->host_waits && (to == NB_PLACE_HOST || from == NB_PLACE_HOST))
-        nb_capture_join(nb_capture_stream(call, copy->stream));
+        nb_capture_synchronize(nb_capture_write_stream(call, copy->stream));
     return index;
 }
 
@@ -181,21 +183,21 @@ uint32_t nb_capture_copy(const struct nb_call *call, struct nb_copy copy)
     const int saved = errno;
     uint32_t index = NB_NOTHING;
     if (copy.destination.is_array || copy.source.is_array)
-        nb_capture_refuse(call, "works on an array, which a capture does not hold");
+        nb_capture_refuse(call, "uses an array, which a capture cannot contain");
     else if (!is_empty(&copy))
-        index = classify(call, &copy);
+        index = append_copy(call, &copy);
     errno = saved;
     return index;
 }
 
-uint64_t nb_capture_copy_source(const struct nb_copy *copy)
+uint64_t nb_capture_hash_copy_source(const struct nb_copy *copy)
 {
     const char *what;
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    if (copy->source.is_array || is_empty(copy) || place_of(copy, &copy->source, &what) != NB_PLACE_HOST)
+    if (copy->source.is_array || is_empty(copy) || find_place(copy, &copy->source, &what) != NB_PLACE_HOST)
         return 0;
     for (uint64_t row = 0; row < copy->height * copy->depth; row++) {
-        const unsigned char *bytes = row_of(copy, row);
+        const unsigned char *bytes = find_row(copy, row);
         for (uint64_t i = 0; i < copy->width; i++)
             hash = (hash ^ bytes[i]) * 0x100000001b3u;
     }

@@ -1,4 +1,4 @@
-/* Copies of every form as one shape, and what a capture makes of them. */
+/* All forms of copies in one structure, and how a capture keeps them. */
 #ifndef NEUTRINO_CUDA_CAPTURE_COPY_H
 #define NEUTRINO_CUDA_CAPTURE_COPY_H
 
@@ -13,7 +13,7 @@ struct nb_copy_end {
     uint64_t address;
     uint64_t pitch; /* bytes from row to row */
     uint64_t slice; /* from slice to slice */
-    bool is_array;  /* then nothing above is known */
+    bool is_array;  /* the fields above are unset then */
 };
 
 struct nb_copy {
@@ -21,18 +21,18 @@ struct nb_copy {
     uint64_t width;         /* bytes of a row */
     uint64_t height, depth; /* rows of a slice, slices */
     CUstream stream;
-    uint32_t graph;  /* the graph whose node it is, else 0 */
-    bool host_waits; /* the call returns when what it reads or writes on the host has been read or written */
+    uint32_t graph;  /* the graph that contains the copy as a node, else 0 */
+    bool host_waits; /* the call returns after the host memory was read or written */
 };
 
-/* A copy that nb_capture_announce said is to be recorded, and that happened, or a graph's node. Writes a
- * copy, an upload with the host's bytes as they are now, or why it is neither. Returns the operation's index,
- * or NB_NOTHING. */
+/* Append a copy that nb_capture_begin_operation accepted and the driver made, or a graph's copy node.
+ * Appends a device copy, or an upload with the host's current bytes, or refuses the copy. Returns the
+ * operation's index or NB_NOTHING. */
 uint32_t nb_capture_copy(const struct nb_call *call, struct nb_copy copy)
     __attribute__((visibility("hidden")));
 
-/* Tells two contents of the host's memory apart that a copy reads; 0 if it reads none. */
-uint64_t nb_capture_copy_source(const struct nb_copy *copy) __attribute__((visibility("hidden")));
+/* Hash the host memory that the copy reads, to notice when it changes; 0 if the copy reads none. */
+uint64_t nb_capture_hash_copy_source(const struct nb_copy *copy) __attribute__((visibility("hidden")));
 
 struct nb_copy nb_copy_of_bytes(uint64_t destination, uint64_t source, size_t bytes, CUstream stream,
                                 bool host_waits) __attribute__((visibility("hidden")));

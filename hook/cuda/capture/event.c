@@ -18,13 +18,13 @@
 
 struct event {
     bool keeps_time;
-    uint32_t region; /* in which it was last recorded, by our count; 0: in none */
-    uint32_t number; /* in that region */
-    uint32_t stream; /* on which it was last recorded */
+    uint32_t region; /* region of its last record, counted from 1; 0: none */
+    uint32_t number; /* number of the event in that region */
+    uint32_t stream; /* stream of its last record */
 };
 
 static struct nb_handle_map events = NB_HANDLE_MAP_INITIALIZER; /* to struct event */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what they hold */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* guards the events' fields */
 static uint32_t region = 1, next_number;
 
 static void reset(void)
@@ -58,8 +58,8 @@ static struct event *add(CUevent handle, bool keeps_time)
     return event;
 }
 
-/* The event as it was last recorded, if that was in this region. */
-static bool recorded_here(CUevent handle, struct event *copy)
+/* Copy the event's last record if it was in this region. */
+static bool find_record_in_region(CUevent handle, struct event *copy)
 {
     const struct event *event = nb_handle_map_get(&events, nb_handle(handle));
     if (event == NULL)
@@ -71,8 +71,8 @@ static bool recorded_here(CUevent handle, struct event *copy)
     return is_here;
 }
 
-/* A stream capture took the record: what waits for the event now, waits for a node of a graph. */
-static void leave_region(CUevent handle)
+/* A stream capture took the record: later waits for this event wait for a graph node instead. */
+static void forget_record(CUevent handle)
 {
     struct event *event = nb_handle_map_get(&events, nb_handle(handle));
     if (event == NULL)
@@ -82,14 +82,14 @@ static void leave_region(CUevent handle)
     pthread_mutex_unlock(&lock);
 }
 
-static void record(const struct nb_call *call, CUevent handle, CUstream stream)
+static void append_record(const struct nb_call *call, CUevent handle, CUstream stream)
 {
     struct event *event = nb_handle_map_get(&events, nb_handle(handle));
     if (event == NULL && (event = add(handle, false)) == NULL) {
-        nb_capture_lost();
+        nb_capture_refuse_incomplete();
         return;
     }
-    const uint32_t index = nb_capture_stream(call, stream);
+    const uint32_t index = nb_capture_write_stream(call, stream);
     pthread_mutex_lock(&lock);
     if (event->region != region)
         event->number = next_number++;
@@ -98,11 +98,11 @@ static void record(const struct nb_call *call, CUevent handle, CUstream stream)
     struct nb_capture_operation operation = {
         .kind = NB_OPERATION_EVENT_RECORD, .stream = index, .as.event.event = event->number};
     pthread_mutex_unlock(&lock);
-    nb_capture_operation(&operation, NULL, 0);
+    nb_capture_append_operation(&operation, NULL, 0);
 }
 
-/* Before and after a record of either form. */
-static bool record_begins(const struct nb_call *call, CUevent handle, CUstream stream)
+/* Before and after either form of cuEventRecord. */
+static bool begin_record(const struct nb_call *call, CUevent handle, CUstream stream)
 {
     if (call->thread == NULL || nb_stream_is_captured(call, stream))
         return false;
@@ -112,60 +112,61 @@ static bool record_begins(const struct nb_call *call, CUevent handle, CUstream s
     return true;
 }
 
-static void record_ends(const struct nb_call *call, bool runs, CUresult result, CUevent handle,
-                        CUstream stream)
+static void end_record(const struct nb_call *call, bool runs, CUresult result, CUevent handle,
+                       CUstream stream)
 {
-    if (!nb_capture_happened(call, result))
+    if (!nb_capture_is_in_region(call, result))
         return;
     if (runs)
-        record(call, handle, stream);
+        append_record(call, handle, stream);
     else
-        leave_region(handle);
+        forget_record(handle);
 }
 
 CUresult nb_through_event_record(const struct nb_call *call, nb_cuEventRecord_t real, CUevent hEvent,
                                  CUstream hStream)
 {
-    const bool runs = record_begins(call, hEvent, hStream);
+    const bool runs = begin_record(call, hEvent, hStream);
     const CUresult result = real(hEvent, hStream);
-    record_ends(call, runs, result, hEvent, hStream);
+    end_record(call, runs, result, hEvent, hStream);
     return result;
 }
 
 CUresult nb_through_event_record_flags(const struct nb_call *call, nb_cuEventRecordWithFlags_t real,
                                        CUevent hEvent, CUstream hStream, unsigned int flags)
 {
-    const bool runs = record_begins(call, hEvent, hStream);
+    const bool runs = begin_record(call, hEvent, hStream);
     const CUresult result = real(hEvent, hStream, flags);
-    record_ends(call, runs, result, hEvent, hStream);
+    end_record(call, runs, result, hEvent, hStream);
     return result;
 }
 
-/* An event that was last recorded before the region was over when it began. The stream is asked afterwards
- * whether it is capturing: waiting for an event of a capture makes it part of it. */
+/* An event whose last record came before the region was complete when the region began, so a wait for it
+ * needs no operation. Ask whether the stream is capturing after the call: waiting for an event of a stream
+ * capture makes the stream part of that capture. */
 CUresult nb_through_stream_wait_event(const struct nb_call *call, nb_cuStreamWaitEvent_t real,
                                       CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
     struct event event;
     const CUresult result = real(hStream, hEvent, Flags);
-    if (!nb_capture_happened(call, result) || nb_stream_is_captured(call, hStream) ||
-        !recorded_here(hEvent, &event))
+    if (!nb_capture_is_in_region(call, result) || nb_stream_is_captured(call, hStream) ||
+        !find_record_in_region(hEvent, &event))
         return result;
     struct nb_capture_operation operation = {.kind = NB_OPERATION_EVENT_WAIT,
-                                             .stream = nb_capture_stream(call, hStream),
+                                             .stream = nb_capture_write_stream(call, hStream),
                                              .as.event.event = event.number};
-    nb_capture_operation(&operation, NULL, 0);
+    nb_capture_append_operation(&operation, NULL, 0);
     return result;
 }
 
-/* cuEventSynchronize, and cuEventQuery where the event is over. The host is taken to have waited for all that
- * its stream was given: more than it did, if that was given more since. */
+/* For cuEventSynchronize, and for cuEventQuery on a complete event. Recorded as a wait for all work of the
+ * event's stream, which may be more than the host waited for. */
 CUresult nb_through_event_wait(const struct nb_call *call, nb_cuEventQuery_t real, CUevent hEvent)
 {
     struct event event;
     const CUresult result = real(hEvent);
-    if (nb_capture_happened(call, result) && recorded_here(hEvent, &event))
-        nb_capture_join(event.stream);
+    if (nb_capture_is_in_region(call, result) && find_record_in_region(hEvent, &event))
+        nb_capture_synchronize(event.stream);
     return result;
 }
 
@@ -178,7 +179,7 @@ CUresult nb_through_event_create(const struct nb_call *call, nb_cuEventCreate_t 
     return result;
 }
 
-/* Forgotten before it is destroyed: another thread may be given its handle at once. */
+/* Forget the event before the driver destroys it: another thread may get its handle at once. */
 CUresult nb_through_event_destroy(const struct nb_call *call, nb_cuEventDestroy_t real, CUevent hEvent)
 {
     if (call->thread != NULL)

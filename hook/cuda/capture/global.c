@@ -1,7 +1,5 @@
-/* Variables of the modules that a region uses: what they held before it and after it.
- *
- * A recording's element holds both, so it is written when the region ends, in the order in which variables
- * were found. */
+/* An element holds a global's content before and after the region. So elements are written when the region
+ * ends, in the order in which the globals were found. */
 #include "cuda/capture/global.h"
 
 #include <errno.h>
@@ -21,18 +19,18 @@
 #include "real.h"
 #include "surface.h"
 
-/* What all of them may hold: it is kept in memory as long as the region is open. */
-#define VARIABLES_BYTES_MAX (UINT64_C(64) << 20)
+/* Limit for all globals together: their content stays in memory while the region is open. */
+#define GLOBALS_BYTES_MAX (UINT64_C(64) << 20)
 
 struct variable {
     uint32_t module;
     uint64_t address, bytes;
-    const struct nb_binary *binary; /* NULL: unloaded */
+    const struct nb_binary *binary; /* NULL if unloaded */
     char *name;
     void *before;
 };
 
-/* Where one is: an item of nb_ranges. */
+/* Address range of a global; an item of nb_ranges. */
 struct place {
     uint64_t address, bytes;
     uint32_t index;
@@ -45,13 +43,13 @@ static uint64_t kept_bytes;
 
 /* ---- at the first use of a module ---------------------------------------------------------------------- */
 
-/* A module that is being asked for its variables. */
+/* A module whose globals are being found. */
 struct search {
     const struct nb_call *call;
     const struct nb_binary *binary;
     CUmodule handle;
     uint32_t module;
-    bool settled; /* nothing runs that could still write to them */
+    bool settled; /* no queued work can still write to them */
 };
 
 static void refuse(const struct nb_call *call, const char *name, const char *why)
@@ -61,9 +59,7 @@ static void refuse(const struct nb_call *call, const char *name, const char *why
     nb_capture_refuse(call, reason);
 }
 
-/* Another thread may be capturing a stream: what we ask must not end its capture (cuStreamBeginCapture,
- * modes).
- */
+/* The query must not invalidate another thread's stream capture (cuStreamBeginCapture, modes). */
 static CUresult read_variable(void *into, uint64_t address, uint64_t bytes)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -87,7 +83,7 @@ static CUresult settle(struct search *search)
     return result;
 }
 
-/* With the lock. False without memory; a variable that is there already is no second one. */
+/* Call with the lock. False if memory runs out. */
 static bool add(const struct variable *variable)
 {
     const struct place place = {variable->address, variable->bytes, (uint32_t)variables.count};
@@ -105,10 +101,10 @@ static bool is_known_or_too_large(const struct search *search, const struct vari
 {
     pthread_mutex_lock(&lock);
     const bool known = nb_ranges_find(&places, variable->address) != NULL;
-    const bool too_large = variable->bytes > VARIABLES_BYTES_MAX - kept_bytes;
+    const bool too_large = variable->bytes > GLOBALS_BYTES_MAX - kept_bytes;
     pthread_mutex_unlock(&lock);
     if (!known && too_large)
-        refuse(search->call, variable->name, "makes them more than 64 MiB, which is what a capture keeps");
+        refuse(search->call, variable->name, "exceeds the 64 MiB that a capture keeps of all variables");
     return known || too_large;
 }
 
@@ -150,7 +146,7 @@ static void visit(const char *name, bool managed, void *context)
         keep(search, name, address, bytes);
 }
 
-static uint32_t architecture(void)
+static uint32_t query_architecture(void)
 {
     CUdevice device;
     int major = 0, minor = 0;
@@ -161,12 +157,12 @@ static uint32_t architecture(void)
     return (uint32_t)(10 * major + minor);
 }
 
-void nb_capture_globals_of(const struct nb_call *call, uint32_t module, const struct nb_binary *binary,
-                           CUmodule handle)
+void nb_capture_add_globals(const struct nb_call *call, uint32_t module, const struct nb_binary *binary,
+                            CUmodule handle)
 {
     const int saved = errno;
     struct search search = {call, binary, handle, module, false};
-    const char *problem = nb_image_globals(binary->kept, binary->bytes, architecture(), visit, &search);
+    const char *problem = nb_image_globals(binary->kept, binary->bytes, query_architecture(), visit, &search);
     if (problem != NULL) {
         char reason[256];
         snprintf(reason, sizeof reason, "a module may have variables that are not recorded: %s", problem);
@@ -177,7 +173,7 @@ void nb_capture_globals_of(const struct nb_call *call, uint32_t module, const st
 
 /* ---- while the region is open -------------------------------------------------------------------------- */
 
-bool nb_capture_global_kept(uint64_t address, uint32_t *global, uint64_t *delta)
+bool nb_capture_find_added_global(uint64_t address, uint32_t *global, uint64_t *delta)
 {
     pthread_mutex_lock(&lock);
     const struct place *place = nb_ranges_find(&places, address);
@@ -190,7 +186,7 @@ bool nb_capture_global_kept(uint64_t address, uint32_t *global, uint64_t *delta)
     return found;
 }
 
-uint64_t nb_capture_global_room(uint64_t address)
+uint64_t nb_capture_bytes_of_global(uint64_t address)
 {
     pthread_mutex_lock(&lock);
     const struct place *place = nb_ranges_find(&places, address);
@@ -199,7 +195,7 @@ uint64_t nb_capture_global_room(uint64_t address)
     return room;
 }
 
-void nb_capture_globals_unloaded(const struct nb_call *call, const struct nb_binary *binary)
+void nb_capture_unload_globals(const struct nb_call *call, const struct nb_binary *binary)
 {
     bool lost = false;
     pthread_mutex_lock(&lock);
@@ -220,13 +216,13 @@ void nb_capture_globals_unloaded(const struct nb_call *call, const struct nb_bin
 
 /* ---- when it ends -------------------------------------------------------------------------------------- */
 
-/* Of one that cannot be read, what it held before is written. */
+/* If the global cannot be read, only its content before the region is written. */
 static CUresult write_variable(const struct variable *variable)
 {
     CUresult result = CUDA_SUCCESS;
     void *after = variable->binary != NULL ? malloc(variable->bytes) : NULL;
     if (after == NULL && variable->binary != NULL)
-        nb_capture_lost();
+        nb_capture_refuse_incomplete();
     if (after != NULL)
         result = read_variable(after, variable->address, variable->bytes);
     const size_t name_bytes = strlen(variable->name);
@@ -261,14 +257,14 @@ static void reset(void)
     pthread_mutex_unlock(&lock);
 }
 
-CUresult nb_capture_globals_end(void)
+CUresult nb_capture_write_globals(void)
 {
     const int saved = errno;
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < variables.count; i++) {
-        const CUresult one = write_variable(nb_vector_item(&variables, i));
-        result = result == CUDA_SUCCESS ? one : result;
+        const CUresult status = write_variable(nb_vector_item(&variables, i));
+        result = result == CUDA_SUCCESS ? status : result;
     }
     pthread_mutex_unlock(&lock);
     reset();

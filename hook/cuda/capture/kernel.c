@@ -18,13 +18,13 @@
 #include "real.h"
 #include "surface.h"
 
-/* A kernel's parameters are at most this long (CUDA programming guide: 32,764 bytes from sm_70 on). */
+/* Limit of a kernel's parameters in bytes (CUDA programming guide: 32,764 from sm_70 on). */
 #define PARAMETERS_MAX 32768u
-/* Without cuFuncSetAttribute a block may have 48 KiB of shared memory. */
+/* Shared memory of a block without cuFuncSetAttribute: 48 KiB. */
 #define SHARED_DEFAULT 49152
 #define SETTINGS_MAX   8u
 
-/* A kernel element of this recording: one of a function's, each with other settings. */
+/* A kernel element of this capture. A function has one for each combination of settings. */
 struct variant {
     struct variant *next;
     uint32_t index;
@@ -32,9 +32,9 @@ struct variant {
     struct nb_capture_setting settings[SETTINGS_MAX];
 };
 
-static struct nb_handle_map written = NB_HANDLE_MAP_INITIALIZER; /* first variant by struct nb_function */
+static struct nb_handle_map variants = NB_HANDLE_MAP_INITIALIZER; /* first variant, by struct nb_function */
 
-static bool ask(const struct nb_function *function, CUfunction_attribute attribute, int *value)
+static bool query_attribute(const struct nb_function *function, CUfunction_attribute attribute, int *value)
 {
     CUdevice device;
     if (function->kind != NB_FUNCTION_KERNEL)
@@ -44,14 +44,14 @@ static bool ask(const struct nb_function *function, CUfunction_attribute attribu
                CUDA_SUCCESS;
 }
 
-/* The attributes that a program sets, where they are not what a freshly loaded kernel has. */
-static uint32_t settings_of(const struct nb_function *function, uint32_t static_shared_bytes,
-                            struct nb_capture_setting *settings)
+/* Collect the attributes that differ from those of a newly loaded kernel. */
+static uint32_t collect_settings(const struct nb_function *function, uint32_t static_shared_bytes,
+                                 struct nb_capture_setting *settings)
 {
     const struct {
         CUfunction_attribute attribute;
-        int usual;
-    } wanted[] = {
+        int default_value;
+    } queried[] = {
         {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, SHARED_DEFAULT - (int)static_shared_bytes},
         {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, -1},
         {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 0},
@@ -59,22 +59,22 @@ static uint32_t settings_of(const struct nb_function *function, uint32_t static_
         {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, 0},
         {CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 0},
         {CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, 0}};
-    _Static_assert(sizeof wanted / sizeof *wanted <= SETTINGS_MAX, "a variant holds all of them");
+    _Static_assert(sizeof queried / sizeof *queried <= SETTINGS_MAX, "a variant holds all of them");
     uint32_t count = 0;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        int value = wanted[i].usual;
-        if (ask(function, wanted[i].attribute, &value) && value != wanted[i].usual)
-            settings[count++] = (struct nb_capture_setting){(uint32_t)wanted[i].attribute, value};
+    for (size_t i = 0; i < sizeof queried / sizeof *queried; i++) {
+        int value = queried[i].default_value;
+        if (query_attribute(function, queried[i].attribute, &value) && value != queried[i].default_value)
+            settings[count++] = (struct nb_capture_setting){(uint32_t)queried[i].attribute, value};
     }
     return count;
 }
 
-static const struct variant *find(const struct nb_function *function, const struct variant *wanted)
+static const struct variant *find_variant(const struct nb_function *function, const struct variant *queried)
 {
-    const struct variant *variant = nb_handle_map_get(&written, nb_handle(function));
+    const struct variant *variant = nb_handle_map_get(&variants, nb_handle(function));
     while (variant != NULL &&
-           (variant->count != wanted->count ||
-            memcmp(variant->settings, wanted->settings, wanted->count * sizeof *wanted->settings) != 0))
+           (variant->count != queried->count ||
+            memcmp(variant->settings, queried->settings, queried->count * sizeof *queried->settings) != 0))
         variant = variant->next;
     return variant;
 }
@@ -110,67 +110,68 @@ static uint32_t append_kernel(const struct nb_function *function, const struct n
     return nb_recording_append(NB_CAPTURE_KERNEL, pieces, 4);
 }
 
-/* Two threads may both write a kernel at its first use: then it is there twice, which does no harm. */
+/* Two threads may both write a kernel at its first use. The duplicate element does no harm. */
 static uint32_t write_kernel(const struct nb_call *call, const struct nb_function *function,
-                             const struct nb_description *description, const struct variant *wanted)
+                             const struct nb_description *description, const struct variant *queried)
 {
     CUfunction handle = (CUfunction)function->handle;
     if (function->kind == NB_FUNCTION_KERNEL &&
         NB_REAL(cuKernelGetFunction)(&handle, (CUkernel)function->handle) != CUDA_SUCCESS)
         return refuse(call, function->name,
-                      "is a library's, and the driver does not say whose function it is");
-    const uint32_t module = nb_capture_module(call, function->binary, function->name, handle);
+                      "belongs to a library, but the driver does not return its function");
+    const uint32_t module = nb_capture_write_module(call, function->binary, function->name, handle);
     if (module == NB_NOTHING)
         return NB_NOTHING;
     struct variant *variant = malloc(sizeof *variant);
     if (variant == NULL) {
-        nb_capture_lost();
+        nb_capture_refuse_incomplete();
         return NB_NOTHING;
     }
-    *variant = *wanted;
+    *variant = *queried;
     variant->index = append_kernel(function, description, module, variant);
-    variant->next = nb_handle_map_get(&written, nb_handle(function));
-    nb_handle_map_set(&written, nb_handle(function), variant);
+    variant->next = nb_handle_map_get(&variants, nb_handle(function));
+    nb_handle_map_set(&variants, nb_handle(function), variant);
     return variant->index;
 }
 
-uint32_t nb_capture_kernel(const struct nb_call *call, CUfunction handle)
+uint32_t nb_capture_write_kernel(const struct nb_call *call, CUfunction handle)
 {
     const struct nb_description *description = nb_describe(call->thread, handle);
     const struct nb_function *function = nb_funcmap_get(nb_handle(handle));
     if (function == NULL || description == NULL)
-        return refuse(call, function != NULL ? function->name : "", "is not known: its record was lost");
-    struct variant wanted = {.next = NULL};
-    wanted.count = settings_of(function, description->facts.static_shared_bytes, wanted.settings);
-    const struct variant *known = find(function, &wanted);
-    return known != NULL ? known->index : write_kernel(call, function, description, &wanted);
+        return refuse(call, function != NULL ? function->name : "", "is unknown: its record was lost");
+    struct variant queried = {.next = NULL};
+    queried.count = collect_settings(function, description->facts.static_shared_bytes, queried.settings);
+    const struct variant *known = find_variant(function, &queried);
+    return known != NULL ? known->index : write_kernel(call, function, description, &queried);
 }
 
-struct nb_capture_parameters nb_capture_parameters(const struct nb_call *call, CUfunction handle,
-                                                   void **kernelParams, void **extra)
+struct nb_capture_parameters nb_capture_copy_parameters(const struct nb_call *call, CUfunction handle,
+                                                        void **kernelParams, void **extra)
 {
-    const struct nb_capture_parameters nothing = {NULL, 0};
+    const struct nb_capture_parameters no_parameters = {NULL, 0};
     const struct nb_description *description = nb_describe(call->thread, handle);
     const struct nb_function *function = nb_funcmap_get(nb_handle(handle));
     if (function == NULL || description == NULL)
-        return nothing; /* nb_capture_kernel has said so */
+        return no_parameters; /* nb_capture_write_kernel has refused it */
     if (kernelParams != NULL && description->facts.layout_source == NB_LAYOUT_UNKNOWN) {
-        refuse(call, function->name, "has parameters whose sizes neither the driver nor its code says");
-        return nothing;
+        refuse(call, function->name,
+               "has parameters of unknown size: neither the driver nor its code gives the layout");
+        return no_parameters;
     }
-    struct nb_parameters parameters = nb_parameters_of(description, kernelParams, extra);
+    struct nb_parameters parameters = nb_locate_parameters(description, kernelParams, extra);
     if (parameters.bytes > PARAMETERS_MAX) {
-        refuse(call, function->name, "is given more bytes of parameters than any kernel has");
-        return nothing;
+        refuse(call, function->name, "has more bytes of parameters than CUDA allows");
+        return no_parameters;
     }
     parameters.kept_bytes = parameters.bytes;
-    const struct nb_capture_parameters copied = {calloc(1, (parameters.bytes + 15) & ~7u), parameters.bytes};
-    if (copied.start == NULL) {
-        nb_capture_lost();
-        return nothing;
+    const struct nb_capture_parameters copy = {calloc(1, (parameters.bytes + 15) & ~7u), parameters.bytes};
+    if (copy.start == NULL) {
+        nb_capture_refuse_incomplete();
+        return no_parameters;
     }
-    nb_parameters_copy(&parameters, description, copied.start);
-    return copied;
+    nb_copy_parameters(&parameters, description, copy.start);
+    return copy;
 }
 
 void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation, const void *parameters,
@@ -180,16 +181,16 @@ void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation,
         uint64_t word;
         struct nb_capture_relocation relocation = {.operation = operation, .offset = offset};
         memcpy(&word, (const char *)parameters + offset, sizeof word);
-        if (nb_capture_global_find(word, &relocation.global, &relocation.delta)) {
+        if (nb_capture_find_global(word, &relocation.global, &relocation.delta)) {
             const struct nb_piece piece = {&relocation, sizeof relocation};
             nb_recording_append(NB_CAPTURE_RELOCATION, &piece, 1);
             continue;
         }
         const char *foreign = nb_foreign_find(word);
         if (foreign != NULL) {
-            char reason[160];
-            snprintf(reason, sizeof reason, "a kernel is given the address of %.100s, which no capture holds",
-                     foreign);
+            char reason[192];
+            snprintf(reason, sizeof reason,
+                     "a kernel receives the address of %.100s, which a capture cannot contain", foreign);
             nb_capture_refuse(call, reason);
         }
     }
@@ -197,15 +198,15 @@ void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation,
 
 static void forget(void)
 {
-    nb_handle_map_forget(&written);
+    nb_handle_map_forget(&variants);
 }
 
 static void reset(void)
 {
-    pthread_mutex_lock(&written.lock);
+    pthread_mutex_lock(&variants.lock);
     forget();
-    pthread_mutex_unlock(&written.lock);
+    pthread_mutex_unlock(&variants.lock);
 }
 
 const struct nb_component nb_capture_kernel_component = {
-    .locks = {&written.lock}, .forget = forget, .reset = reset};
+    .locks = {&variants.lock}, .forget = forget, .reset = reset};

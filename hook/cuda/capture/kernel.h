@@ -9,23 +9,23 @@
 #include "core/process/call.h"
 #include "core/process/component.h"
 
-/* The index of a kernel element (with its module, image and variables), written at its
- * first use with the attributes it now has. NB_NOTHING, and a refusal written, if its image or layout is not
- * known. */
-uint32_t nb_capture_kernel(const struct nb_call *call, CUfunction function)
+/* Return the index of a kernel element. At its first use, write the element with its module, image,
+ * globals and current attributes. If the image or the parameter layout is unknown, write a refusal and
+ * return NB_NOTHING. */
+uint32_t nb_capture_write_kernel(const struct nb_call *call, CUfunction function)
     __attribute__((visibility("hidden")));
 
-/* A launch's parameters as the kernel's buffer, in malloced memory, with its size. */
+/* A launch's parameters as one buffer, in malloced memory. */
 struct nb_capture_parameters {
     void *start;
     uint32_t bytes;
 };
-struct nb_capture_parameters nb_capture_parameters(const struct nb_call *call, CUfunction function,
-                                                   void **kernelParams, void **extra)
+struct nb_capture_parameters nb_capture_copy_parameters(const struct nb_call *call, CUfunction function,
+                                                        void **kernelParams, void **extra)
     __attribute__((visibility("hidden")));
 
-/* Relocations of, and refusals for, addresses found in the parameters of operation
- * `operation`: into a module's variable, into memory that no capture holds (foreign.h). */
+/* Check operation `operation` for addresses in its parameters: append a relocation for an address in a
+ * module's global, and a refusal for an address in memory that no capture contains (foreign.h). */
 void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation, const void *parameters,
                                  uint32_t bytes) __attribute__((visibility("hidden")));
 

@@ -18,21 +18,21 @@
 #include "real.h"
 #include "surface.h"
 
-/* There are fewer launch attributes than this, and none may be given twice. */
+/* CUDA has fewer launch attributes than this, and accepts each attribute once. */
 #define ATTRIBUTES_MAX 64u
 
 struct nb_capture_launch {
-    const char *unreplayable; /* then there is nothing else */
+    const char *problem; /* if set, all other fields are unset */
     struct nb_capture_operation operation;
     struct nb_capture_parameters parameters;
     uint32_t attribute_count;
     CUlaunchAttribute attributes[];
 };
 
-/* Stands for a launch that was counted, of which nothing is recorded. */
-static struct nb_capture_launch counted;
+/* Marks a launch that counts for the selection but is not captured. */
+static struct nb_capture_launch counted_only;
 
-/* Of the region's first launch: addresses and modules of another context mean nothing in a replay. */
+/* Context of the region's first launch. Addresses and modules of other contexts mean nothing in a replay. */
 static _Atomic uint64_t context_of_region;
 
 static void check_context(const struct nb_call *call)
@@ -55,19 +55,20 @@ static bool is_cooperative(const struct nb_launch_form *launch)
     return (launch->flags & NB_LAUNCH_COOPERATIVE) != 0;
 }
 
-static bool fill(const struct nb_call *call, const struct nb_launch_form *launch,
-                 struct nb_capture_launch *kept)
+static bool fill_launch(const struct nb_call *call, const struct nb_launch_form *launch,
+                        struct nb_capture_launch *kept)
 {
-    const uint32_t kernel = nb_capture_kernel(call, launch->function);
+    const uint32_t kernel = nb_capture_write_kernel(call, launch->function);
     if (kernel == NB_NOTHING)
         return false;
-    kept->parameters = nb_capture_parameters(call, launch->function, launch->kernelParams, launch->extra);
+    kept->parameters =
+        nb_capture_copy_parameters(call, launch->function, launch->kernelParams, launch->extra);
     if (kept->parameters.start == NULL)
         return false;
     kept->operation =
         (struct nb_capture_operation){.kind = NB_OPERATION_LAUNCH,
                                       .flags = is_cooperative(launch) ? NB_OPERATION_COOPERATIVE : 0,
-                                      .stream = nb_capture_stream(call, launch->stream),
+                                      .stream = nb_capture_write_stream(call, launch->stream),
                                       .as.launch = {.kernel = kernel, .shared_bytes = launch->shared_bytes}};
     memcpy(kept->operation.as.launch.grid, launch->grid, sizeof launch->grid);
     memcpy(kept->operation.as.launch.block, launch->block, sizeof launch->block);
@@ -77,58 +78,60 @@ static bool fill(const struct nb_call *call, const struct nb_launch_form *launch
     return true;
 }
 
-/* Everything that the caller may change as soon as the driver has returned. NULL: nothing is recorded. */
-static struct nb_capture_launch *keep(const struct nb_call *call, const struct nb_launch_form *launch)
+/* Copy everything that the caller may change once the driver has returned. NULL: the launch is not
+ * captured. */
+static struct nb_capture_launch *keep_launch(const struct nb_call *call, const struct nb_launch_form *launch)
 {
     check_context(call);
     const bool has_too_many = launch->attribute_count > ATTRIBUTES_MAX;
     struct nb_capture_launch *kept =
         calloc(1, sizeof *kept + (has_too_many ? 0 : launch->attribute_count) * sizeof *kept->attributes);
     if (kept == NULL) {
-        nb_capture_lost();
+        nb_capture_refuse_incomplete();
         return NULL;
     }
-    kept->unreplayable = has_too_many ? "has more attributes than any launch" : launch->unreplayable;
-    if (kept->unreplayable == NULL && !fill(call, launch, kept)) {
+    kept->problem = has_too_many ? "has more launch attributes than CUDA defines" : launch->problem;
+    if (kept->problem == NULL && !fill_launch(call, launch, kept)) {
         free(kept);
         return NULL;
     }
     return kept;
 }
 
-struct nb_capture_launch *nb_capture_launch_before(const struct nb_call *call,
-                                                   const struct nb_launch_form *launch)
+struct nb_capture_launch *nb_capture_begin_launch(const struct nb_call *call,
+                                                  const struct nb_launch_form *launch)
 {
     if (nb_stream_is_captured(call, launch->stream))
         return NULL;
     const int saved = errno;
-    nb_describe(call->thread, launch->function); /* which finds out the name of a kernel never seen before */
+    nb_describe(call->thread, launch->function); /* learns the name of a new kernel */
     const struct nb_function *function = nb_funcmap_get(nb_handle(launch->function));
     nb_region_before_operation(function != NULL ? function->name : "");
-    struct nb_capture_launch *kept = nb_region_is_open() ? keep(call, launch) : NULL;
+    struct nb_capture_launch *kept = nb_region_is_open() ? keep_launch(call, launch) : NULL;
     errno = saved;
-    return kept != NULL ? kept : &counted;
+    return kept != NULL ? kept : &counted_only;
 }
 
-static void append(const struct nb_call *call, struct nb_capture_launch *kept)
+static void append_launch(const struct nb_call *call, struct nb_capture_launch *kept)
 {
     struct nb_attribute attributes[ATTRIBUTES_MAX];
-    const uint32_t count = nb_capture_attributes(call, kept->attributes, kept->attribute_count, attributes);
+    const uint32_t count =
+        nb_capture_copy_attributes(call, kept->attributes, kept->attribute_count, attributes);
     const struct nb_piece data[] = {{kept->parameters.start, kept->parameters.bytes},
                                     {attributes, count * sizeof *attributes}};
-    const uint32_t index = nb_capture_operation(&kept->operation, data, 2);
+    const uint32_t index = nb_capture_append_operation(&kept->operation, data, 2);
     if (index != NB_NOTHING)
         nb_capture_check_parameters(call, index, kept->parameters.start, kept->parameters.bytes);
 }
 
-void nb_capture_launch_after(const struct nb_call *call, struct nb_capture_launch *kept, CUresult result)
+void nb_capture_end_launch(const struct nb_call *call, struct nb_capture_launch *kept, CUresult result)
 {
     const int saved = errno;
-    if (kept != &counted) {
-        if (result == CUDA_SUCCESS && kept->unreplayable != NULL)
-            nb_capture_refuse(call, kept->unreplayable);
+    if (kept != &counted_only) {
+        if (result == CUDA_SUCCESS && kept->problem != NULL)
+            nb_capture_refuse(call, kept->problem);
         else if (result == CUDA_SUCCESS)
-            append(call, kept);
+            append_launch(call, kept);
         free(kept->parameters.start);
         free(kept);
     }

@@ -8,17 +8,17 @@
 #include "core/process/component.h"
 #include "cuda/trace/launch_form.h"
 
-/* A launch on its way through the driver: what is to be recorded of it. */
+/* The kept data of a launch that is inside the driver. */
 struct nb_capture_launch;
 
-/* Where nb_region_wanted(), before the driver is called: count it, which may begin or end a region, and keep
- * what the caller gave. NULL for a launch that a stream capture takes. */
-struct nb_capture_launch *nb_capture_launch_before(const struct nb_call *call,
-                                                   const struct nb_launch_form *launch)
+/* Call before the driver, if nb_capture_enabled(). Counts the launch, which may begin or end a region, and
+ * copies the caller's arguments. Returns NULL for a launch that stream capture takes. */
+struct nb_capture_launch *nb_capture_begin_launch(const struct nb_call *call,
+                                                  const struct nb_launch_form *launch)
     __attribute__((visibility("hidden")));
 
-/* The driver has answered. Frees `kept`. */
-void nb_capture_launch_after(const struct nb_call *call, struct nb_capture_launch *kept, CUresult result)
+/* Call after the driver has returned. Frees `kept`. */
+void nb_capture_end_launch(const struct nb_call *call, struct nb_capture_launch *kept, CUresult result)
     __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_capture_launch_component __attribute__((visibility("hidden")));

@@ -1,4 +1,4 @@
-/* Memsets of every form as one shape, and what a capture makes of them. */
+/* All forms of memsets in one structure, and how a capture keeps them. */
 #ifndef NEUTRINO_CUDA_CAPTURE_SET_H
 #define NEUTRINO_CUDA_CAPTURE_SET_H
 
@@ -10,16 +10,17 @@
 
 struct nb_set {
     uint64_t address;
-    uint64_t pitch; /* any for one row */
+    uint64_t pitch; /* unused for one row */
     uint64_t width, height;
     uint32_t value;
     uint32_t element_bytes;
     CUstream stream;
-    uint32_t graph; /* the graph whose node it is, else 0 */
+    uint32_t graph; /* the graph that contains the memset as a node, else 0 */
 };
 
-/* One that nb_capture_announce said is to be recorded, and that happened, or a graph's node. Returns the
- * operation's index, or NB_NOTHING where it is refused or does nothing. */
-uint32_t nb_capture_set(const struct nb_call *call, struct nb_set set) __attribute__((visibility("hidden")));
+/* Append a memset that nb_capture_begin_operation accepted and the driver made, or a graph's memset node.
+ * Returns the operation's index, or NB_NOTHING if the memset is refused or empty. */
+uint32_t nb_capture_memset(const struct nb_call *call, struct nb_set set)
+    __attribute__((visibility("hidden")));
 
 #endif

@@ -17,15 +17,15 @@
 #include "real.h"
 #include "surface.h"
 
-/* What the compiler was asked for when an image was loaded; by the image's number. */
+/* Compiler options of an image's load, by the image's number. */
 struct load {
-    bool unreplayable; /* symbols of the program were linked in */
+    bool has_symbols; /* the program's symbols were linked in */
     uint32_t count;
     struct nb_capture_option options[];
 };
 
-/* A module that this recording holds, by the image's number. */
-struct written {
+/* A module element of this capture, by the image's number. */
+struct module_element {
     uint32_t index;
 };
 
@@ -36,9 +36,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 #define CHECK_NUMBER(name, number) _Static_assert(CU_JIT_##name == (number), "CU_JIT_" #name " of cuda.h");
 NB_JIT_OPTIONS(CHECK_NUMBER)
 
-/* The option's value is cast to a pointer (cuModuleLoadDataEx); all of these are of 32 bits. */
-void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
-                             void *const *values)
+/* An option's value is cast to a pointer (cuModuleLoadDataEx). The values kept here have 32 bits. */
+void nb_capture_keep_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
+                                  void *const *values)
 {
     const struct nb_binary *binary = nb_binmap_get(handle);
     if (binary == NULL || count == 0 || options == NULL || values == NULL)
@@ -46,13 +46,13 @@ void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_op
     const int saved = errno;
     struct load *load = calloc(1, sizeof *load + count * sizeof *load->options);
     for (unsigned int i = 0; load != NULL && i < count; i++) {
-        load->unreplayable |= options[i] == CU_JIT_GLOBAL_SYMBOL_ADDRESSES;
+        load->has_symbols |= options[i] == CU_JIT_GLOBAL_SYMBOL_ADDRESSES;
         if (nb_jit_option_changes_code((uint32_t)options[i]))
             load->options[load->count++] = (struct nb_capture_option){
                 .option = (uint32_t)options[i], .value = (uint32_t)(uintptr_t)values[i]};
     }
     if (load == NULL || !nb_handle_map_set(&loads, binary->number, load))
-        nb_capture_lost_for_good();
+        nb_capture_refuse_later();
     errno = saved;
 }
 
@@ -88,51 +88,51 @@ static uint32_t refuse(const struct nb_call *call, const char *whose, const char
     return NB_NOTHING;
 }
 
-static uint32_t write_first(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
-                            CUmodule handle)
+static uint32_t write_new(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
+                          CUmodule handle)
 {
     const struct load *load = nb_handle_map_get(&loads, binary->number);
-    if (load != NULL && load->unreplayable)
+    if (load != NULL && load->has_symbols)
         return refuse(call, whose,
                       "was linked with addresses of the program (CU_JIT_GLOBAL_SYMBOL_ADDRESSES)");
-    struct written *written = calloc(1, sizeof *written);
-    if (written == NULL)
-        return refuse(call, whose, "found no memory");
-    written->index = write_module(binary, load);
-    nb_capture_globals_of(call, written->index, binary, handle);
-    if (!nb_handle_map_set(&modules, binary->number, written))
-        nb_capture_lost(); /* it would be written again, as another module */
-    return written->index;
+    struct module_element *module_element = calloc(1, sizeof *module_element);
+    if (module_element == NULL)
+        return refuse(call, whose, "could not be kept: not enough memory");
+    module_element->index = write_module(binary, load);
+    nb_capture_add_globals(call, module_element->index, binary, handle);
+    if (!nb_handle_map_set(&modules, binary->number, module_element))
+        nb_capture_refuse_incomplete(); /* a later use would write it again, as another module */
+    return module_element->index;
 }
 
-uint32_t nb_capture_module_at(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
-                              CUmodule handle)
+uint32_t nb_capture_write_module_at(const struct nb_call *call, const struct nb_binary *binary,
+                                    const char *whose, CUmodule handle)
 {
     if (binary->kept == NULL)
         return refuse(call, whose, "was not kept: the image store was full, or its size is unknown");
-    /* The one lock that is held across driver calls: a second thread must not launch a kernel of this module
-     * before the module's variables are read. */
+    /* This lock is held across driver calls: a second thread must not launch a kernel of this module
+     * before the module's globals are read. */
     pthread_mutex_lock(&lock);
-    const struct written *known = nb_handle_map_get(&modules, binary->number);
-    const uint32_t index = known != NULL ? known->index : write_first(call, binary, whose, handle);
+    const struct module_element *existing = nb_handle_map_get(&modules, binary->number);
+    const uint32_t index = existing != NULL ? existing->index : write_new(call, binary, whose, handle);
     pthread_mutex_unlock(&lock);
     return index;
 }
 
-uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
-                           CUfunction function)
+uint32_t nb_capture_write_module(const struct nb_call *call, const struct nb_binary *binary,
+                                 const char *kernel, CUfunction function)
 {
     char whose[512];
     CUmodule handle = NULL;
     snprintf(whose, sizeof whose, "kernel %.300s", kernel);
     if (binary == NULL)
-        return refuse(call, whose, "was loaded past the shim");
-    const struct written *known = nb_handle_map_get(&modules, binary->number);
-    if (known != NULL)
-        return known->index;
+        return refuse(call, whose, "was loaded without the shim");
+    const struct module_element *existing = nb_handle_map_get(&modules, binary->number);
+    if (existing != NULL)
+        return existing->index;
     if (NB_REAL(cuFuncGetModule)(&handle, function) != CUDA_SUCCESS)
-        return refuse(call, whose, "is of no module that the driver names");
-    return nb_capture_module_at(call, binary, whose, handle);
+        return refuse(call, whose, "has no module in the driver");
+    return nb_capture_write_module_at(call, binary, whose, handle);
 }
 
 static void reset(void)

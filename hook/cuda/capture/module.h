@@ -10,20 +10,20 @@
 #include "core/process/call.h"
 #include "core/process/component.h"
 
-/* The index of the module element of a kernel's image (with the image and its variables),
- * written at its first use. `function` is the kernel's in the current context. NB_NOTHING, and a refusal
- * written, if the image is not known or not kept. */
-uint32_t nb_capture_module(const struct nb_call *call, const struct nb_binary *binary, const char *kernel,
-                           CUfunction function) __attribute__((visibility("hidden")));
+/* Return the index of the module element of a kernel's image. At its first use, write the element with its
+ * image and globals. `function` is the kernel in the current context. If the image is unknown or was not
+ * kept, write a refusal and return NB_NOTHING. */
+uint32_t nb_capture_write_module(const struct nb_call *call, const struct nb_binary *binary,
+                                 const char *kernel, CUfunction function)
+    __attribute__((visibility("hidden")));
 
-/* The same for a module that is known by its handle in the current context. `whose` code it
- * is, for people. */
-uint32_t nb_capture_module_at(const struct nb_call *call, const struct nb_binary *binary, const char *whose,
-                              CUmodule handle) __attribute__((visibility("hidden")));
+/* The same for a module handle of the current context. `whose` names the code's owner in a refusal. */
+uint32_t nb_capture_write_module_at(const struct nb_call *call, const struct nb_binary *binary,
+                                    const char *whose, CUmodule handle) __attribute__((visibility("hidden")));
 
-/* What the load of `handle` asked of the compiler. Where nb_region_wanted(). */
-void nb_capture_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
-                             void *const *values) __attribute__((visibility("hidden")));
+/* Keep the compiler options with which `handle` was loaded. If nb_capture_enabled(). */
+void nb_capture_keep_load_options(uint64_t handle, unsigned int count, const CUjit_option *options,
+                                  void *const *values) __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_capture_module_component __attribute__((visibility("hidden")));
 

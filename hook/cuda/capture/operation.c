@@ -5,18 +5,18 @@
 #include "cuda/capture/refuse.h"
 #include "cuda/kernel/stream.h"
 
-/* Beside the operation itself. */
+/* Pieces after the operation itself. */
 #define PIECES_MAX 2u
 
-static _Atomic uint64_t last_join; /* operations up to it << 32 | its stream */
+static _Atomic uint64_t last_synchronize; /* number of operations up to it << 32 | its stream */
 
-uint32_t nb_capture_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
-                              unsigned count)
+uint32_t nb_capture_append_operation(struct nb_capture_operation *operation, const struct nb_piece *data,
+                                     unsigned count)
 {
     uint64_t bytes = 0;
     struct nb_piece pieces[1 + PIECES_MAX] = {{operation, sizeof *operation}};
     if (operation->graph == 0 && operation->stream == NB_NOTHING && operation->kind != NB_OPERATION_JOIN) {
-        nb_capture_lost();
+        nb_capture_refuse_incomplete();
         return NB_NOTHING;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -34,26 +34,26 @@ uint32_t nb_capture_operation(struct nb_capture_operation *operation, const stru
     return nb_recording_append(NB_CAPTURE_OPERATION, pieces, count + 1);
 }
 
-/* One that has nothing before it, or only another that says as much, says nothing. */
-static bool is_join_needed(uint32_t stream)
+/* Skip redundant joins: a join without operations before it, or directly after a join that includes it. */
+static bool is_synchronize_needed(uint32_t stream)
 {
     const uint32_t operations = nb_recording_count(NB_CAPTURE_OPERATION);
-    const uint64_t last = atomic_load(&last_join);
+    const uint64_t last = atomic_load(&last_synchronize);
     const uint32_t last_stream = (uint32_t)last;
     return operations != 0 &&
            (last >> 32 != operations || (last_stream != NB_NOTHING && last_stream != stream));
 }
 
-void nb_capture_join(uint32_t stream)
+void nb_capture_synchronize(uint32_t stream)
 {
     struct nb_capture_operation operation = {.kind = NB_OPERATION_JOIN, .stream = stream};
-    if (!is_join_needed(stream))
+    if (!is_synchronize_needed(stream))
         return;
-    const uint32_t index = nb_capture_operation(&operation, NULL, 0);
-    atomic_store(&last_join, (uint64_t)(index + 1) << 32 | stream);
+    const uint32_t index = nb_capture_append_operation(&operation, NULL, 0);
+    atomic_store(&last_synchronize, (uint64_t)(index + 1) << 32 | stream);
 }
 
-bool nb_capture_announce(const struct nb_call *call, CUstream stream)
+bool nb_capture_begin_operation(const struct nb_call *call, CUstream stream)
 {
     if (call->thread == NULL || nb_stream_is_captured(call, stream))
         return false;
@@ -63,7 +63,7 @@ bool nb_capture_announce(const struct nb_call *call, CUstream stream)
 
 static void reset(void)
 {
-    atomic_store(&last_join, 0);
+    atomic_store(&last_synchronize, 0);
 }
 
 const struct nb_component nb_capture_operation_component = {.reset = reset};

@@ -9,7 +9,7 @@
 #include "real.h"
 #include "surface.h"
 
-/* What the driver has not registered is memory of the process. */
+/* Addresses that the driver does not know are the process's own memory. */
 static bool is_host(uint64_t address)
 {
     unsigned int type = CU_MEMORYTYPE_HOST;
@@ -17,7 +17,7 @@ static bool is_host(uint64_t address)
            type == CU_MEMORYTYPE_HOST;
 }
 
-/* From the first byte to the last. False: rows or slices overlap, or there are not as many addresses. */
+/* Compute the bytes from the first to the last. False if rows or slices overlap, or the size overflows. */
 static bool measure(const struct nb_extent *extent, uint64_t *bytes)
 {
     uint64_t plane, slices;
@@ -29,35 +29,35 @@ static bool measure(const struct nb_extent *extent, uint64_t *bytes)
            !__builtin_add_overflow(slices, plane, bytes);
 }
 
-/* As a reader sees it: by allocations together, or by one variable. */
-static bool is_held(uint64_t address, uint64_t bytes)
+/* Readers accept bytes in adjacent allocations together, or in one global. */
+static bool is_contained(uint64_t address, uint64_t bytes)
 {
-    return nb_arena_covers(address, bytes) || nb_capture_global_holds(address, bytes);
+    return nb_arena_covers(address, bytes) || nb_capture_is_in_global(address, bytes);
 }
 
-bool nb_capture_holds(uint64_t address, uint64_t bytes)
+bool nb_capture_contains(uint64_t address, uint64_t bytes)
 {
-    return bytes == 0 || is_held(address, bytes);
+    return bytes == 0 || is_contained(address, bytes);
 }
 
-/* Where the recording has an allocation or a variable at the first byte. */
+/* The capture has an allocation or a global at the first byte. */
 static enum nb_place place_of_device(const struct nb_extent *extent, const char **what)
 {
     uint64_t bytes;
     if (!measure(extent, &bytes)) {
-        *what = "rows or slices that overlap";
+        *what = "overlapping rows or slices";
         return NB_PLACE_FOREIGN;
     }
     *what = "memory outside every allocation";
-    return is_held(extent->address, bytes) ? NB_PLACE_CAPTURED : NB_PLACE_FOREIGN;
+    return is_contained(extent->address, bytes) ? NB_PLACE_CAPTURED : NB_PLACE_FOREIGN;
 }
 
-enum nb_place nb_capture_place(const struct nb_extent *extent, const char **what)
+enum nb_place nb_capture_find_place(const struct nb_extent *extent, const char **what)
 {
     const uint64_t address = extent->address;
     uint32_t global;
     uint64_t delta;
-    if (nb_arena_holds(address) || nb_capture_global_find(address, &global, &delta))
+    if (nb_arena_contains(address) || nb_capture_find_global(address, &global, &delta))
         return place_of_device(extent, what);
     if (nb_foreign_is_managed(address)) {
         *what = "managed memory";

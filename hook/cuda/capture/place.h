@@ -1,4 +1,4 @@
-/* What memory an operation of a region reads or writes. */
+/* The kind of memory that an operation reads or writes. */
 #ifndef NEUTRINO_CUDA_CAPTURE_PLACE_H
 #define NEUTRINO_CUDA_CAPTURE_PLACE_H
 
@@ -8,24 +8,24 @@
 enum nb_place {
     NB_PLACE_CAPTURED, /* device memory that a capture holds */
     NB_PLACE_HOST,     /* pinned or not */
-    NB_PLACE_FOREIGN   /* neither */
+    NB_PLACE_FOREIGN   /* neither of these */
 };
 
-/* Rows of `width` bytes, none of these zero. */
+/* Rows of `width` bytes. Width, height and depth are not 0. */
 struct nb_extent {
     uint64_t address;
-    uint64_t pitch; /* bytes from row to row; any for one row */
-    uint64_t slice; /* from slice to slice; any for one slice */
+    uint64_t pitch; /* bytes from row to row; unused for one row */
+    uint64_t slice; /* bytes from slice to slice; unused for one slice */
     uint64_t width, height, depth;
 };
 
-/* All of it, as a reader of captures will ask (docs/formats.md, operations). Of the host's memory the start
- * decides. `what` is set to a name for people where the place is foreign. Inside a hook, where
- * nb_region_is_open(). */
-enum nb_place nb_capture_place(const struct nb_extent *extent, const char **what)
+/* Classify all of the extent as readers of captures do (docs/formats.md, operations). For host memory only
+ * the start counts. If the place is foreign, set `what` to a name for users. Inside a hook, while a region
+ * is open. */
+enum nb_place nb_capture_find_place(const struct nb_extent *extent, const char **what)
     __attribute__((visibility("hidden")));
 
-/* Does the capture hold all of these bytes, in allocations of the program or in one global of a module? */
-bool nb_capture_holds(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
+/* Does the capture contain all of these bytes, in allocations of the program or in one global of a module? */
+bool nb_capture_contains(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
 
 #endif

@@ -12,31 +12,31 @@
 #include "core/wire/capture_format.h"
 #include "cuda/kernel/stream.h"
 
-/* More than anyone reads: from there on nothing is said. Reads leave room for others: what is packed may be
- * without them. */
+/* Further refusals are dropped: no user reads that many. Reads leave room for other refusals, because the
+ * packer may drop reads. */
 #define REFUSALS_MAX 256
 #define READS_MAX    128
 
-/* What was said, as hashes: a set that no thread has to wait for. */
-static _Atomic uint64_t said[REFUSALS_MAX];
+/* Hashes of the refusals written so far: a set without locks. */
+static _Atomic uint64_t refusals[REFUSALS_MAX];
 
-static atomic_bool lost_for_good;
+static atomic_bool has_lost_later_data;
 
 static uint64_t hash(uint32_t slot, const char *reason)
 {
     uint64_t value = 0xcbf29ce484222325u ^ slot; /* FNV-1a */
     for (; *reason != 0; reason++)
         value = (value ^ (unsigned char)*reason) * 0x100000001b3u;
-    return value | 1; /* 0 is a free place */
+    return value | 1; /* 0 marks a free place */
 }
 
-static bool is_said_first(uint64_t what, unsigned places)
+static bool add_refusal(uint64_t key, unsigned places)
 {
     for (unsigned i = 0; i < places; i++) {
         uint64_t found = 0;
-        if (atomic_compare_exchange_strong(&said[i], &found, what))
+        if (atomic_compare_exchange_strong(&refusals[i], &found, key))
             return true;
-        if (found == what)
+        if (found == key)
             return false;
     }
     return false;
@@ -56,40 +56,40 @@ static void append(const struct nb_call *call, const char *reason, uint32_t flag
 
 void nb_capture_refuse(const struct nb_call *call, const char *reason)
 {
-    if (is_said_first(hash(call->slot, reason), REFUSALS_MAX))
+    if (add_refusal(hash(call->slot, reason), REFUSALS_MAX))
         append(call, reason, 0);
 }
 
 void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
 {
-    if (is_said_first(hash(call->slot, reason), READS_MAX))
+    if (add_refusal(hash(call->slot, reason), READS_MAX))
         append(call, reason, NB_REFUSAL_READ);
 }
 
-void nb_capture_lost(void)
+void nb_capture_refuse_incomplete(void)
 {
-    static const char reason[] = "there was no memory to record all that the driver was given";
-    if (is_said_first(hash(UINT32_MAX, reason), REFUSALS_MAX))
+    static const char reason[] = "not enough memory to record all calls";
+    if (add_refusal(hash(UINT32_MAX, reason), REFUSALS_MAX))
         nb_region_refuse(reason);
 }
 
-void nb_capture_lost_for_good(void)
+void nb_capture_refuse_later(void)
 {
-    atomic_store(&lost_for_good, true);
+    atomic_store(&has_lost_later_data, true);
     if (nb_region_is_open())
-        nb_capture_lost();
+        nb_capture_refuse_incomplete();
 }
 
-void nb_capture_refuse_losses(void)
+void nb_capture_refuse_earlier_losses(void)
 {
-    if (atomic_load(&lost_for_good))
-        nb_capture_lost();
+    if (atomic_load(&has_lost_later_data))
+        nb_capture_refuse_incomplete();
 }
 
 static void reset(void)
 {
     for (unsigned i = 0; i < REFUSALS_MAX; i++)
-        atomic_store(&said[i], 0);
+        atomic_store(&refusals[i], 0);
 }
 
 const struct nb_component nb_capture_refuse_component = {.reset = reset};

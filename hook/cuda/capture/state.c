@@ -55,7 +55,7 @@ static void append_device(CUdevice device)
     nb_recording_append(NB_CAPTURE_DEVICE, pieces, 2);
 }
 
-/* Limits that this driver or device does not have are left out. */
+/* Skip limits that this driver or device lacks. */
 static void append_limits(void)
 {
     static const CUlimit limits[] = {CU_LIMIT_STACK_SIZE,
@@ -75,7 +75,7 @@ static void append_limits(void)
     }
 }
 
-static CUresult begins(void)
+static CUresult write_begin(void)
 {
     CUdevice device;
     CUresult result = NB_REAL(cuCtxGetDevice)(&device);
@@ -83,38 +83,39 @@ static CUresult begins(void)
         result = NB_REAL(cuCtxSynchronize)();
     if (result != CUDA_SUCCESS)
         return result;
-    const bool served = nb_memory_serves(&device);
+    const bool is_served = nb_memory_is_served(&device);
     nb_memory_reap_idle();
     append_device(device);
     append_limits();
-    nb_capture_textures();
-    nb_capture_refuse_losses();
-    if (!served)
+    nb_capture_refuse_textures();
+    nb_capture_refuse_earlier_losses();
+    if (!is_served)
         nb_region_refuse(
             nb_memory_has_failed()
                 ? "device memory could not be served from the arena, so addresses differ in a replay"
-                : "the region is of another device than the memory that is recorded");
-    return nb_capture_memory(NB_CAPTURE_BEFORE);
+                : "the region uses another device than the recorded memory");
+    return nb_capture_write_memory(NB_CAPTURE_BEFORE);
 }
 
-static CUresult ends(void)
+static CUresult write_end(void)
 {
     CUresult result = NB_REAL(cuCtxSynchronize)();
     if (result == CUDA_SUCCESS)
-        result = nb_capture_memory(NB_CAPTURE_AFTER);
-    nb_capture_allocations(); /* also after a fault: the capture then shows where memory was */
-    const CUresult variables = nb_capture_globals_end();
+        result = nb_capture_write_memory(NB_CAPTURE_AFTER);
+    nb_capture_write_allocations(); /* also after a fault: the capture then shows where memory was */
+    const CUresult variables = nb_capture_write_globals();
     return result == CUDA_SUCCESS ? variables : result;
 }
 
-/* Allocating and waiting would end another thread's stream capture, if it is one that minds; not in this
- * mode. Waiting for the context is refused in every mode (H200: 900), which is then the region's error. */
-static int while_relaxed(CUresult (*part)(void))
+/* Allocating and waiting would invalidate another thread's stream capture in the global mode, but not in
+ * the relaxed mode. Waiting for the context fails in every mode (H200: error 900); that becomes the
+ * region's error. */
+static int call_relaxed(CUresult (*write)(void))
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    const bool relaxed = NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
-    const CUresult result = part();
-    if (relaxed)
+    const bool is_relaxed = NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+    const CUresult result = write();
+    if (is_relaxed)
         NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode);
     return (int)result;
 }
@@ -122,13 +123,13 @@ static int while_relaxed(CUresult (*part)(void))
 static int begin_region(void)
 {
     nb_components_reset();
-    return while_relaxed(begins);
+    return call_relaxed(write_begin);
 }
 
 static int end_region(void)
 {
-    return while_relaxed(ends);
+    return call_relaxed(write_end);
 }
 
 const struct nb_region_operations nb_capture_region_operations = {
-    .begin = begin_region, .end = end_region, .holds = nb_capture_holds};
+    .begin = begin_region, .end = end_region, .holds = nb_capture_contains};

@@ -1,4 +1,4 @@
-/* The device and its memory when a region begins, and when it ends. */
+/* The state of the device and its memory when a region begins and when it ends. */
 #ifndef NEUTRINO_CUDA_CAPTURE_STATE_H
 #define NEUTRINO_CUDA_CAPTURE_STATE_H
 

@@ -15,35 +15,36 @@
 #include "special.h"
 #include "surface.h"
 
-/* An item of `used`. */
+/* An item of `used_streams`. */
 struct used_stream {
-    uint64_t key; /* 0: destroyed */
+    uint64_t key; /* 0 if destroyed */
     uint32_t index;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct nb_vector used = NB_VECTOR_INITIALIZER(struct used_stream); /* few: a search is short */
-static CUcontext region_context;                                          /* of the region's first stream */
+static struct nb_vector used_streams =
+    NB_VECTOR_INITIALIZER(struct used_stream); /* few, so a linear search is fast */
+static CUcontext region_context;               /* of the region's first stream */
 
-/* A thread's default stream is another stream in each thread. */
+/* The per-thread default stream is a different stream in each thread. */
 uint64_t nb_capture_stream_key(const struct nb_call *call, CUstream stream)
 {
-    const CUstream meant = nb_stream_of(call, stream);
+    const CUstream meant = nb_stream_resolve(call, stream);
     return meant == CU_STREAM_PER_THREAD ? (uint64_t)call->thread->ring->thread << 32 | nb_handle(meant)
                                          : nb_handle(meant);
 }
 
 static uint32_t find(uint64_t key)
 {
-    for (size_t i = 0; i < used.count; i++) {
-        const struct used_stream *stream = nb_vector_item(&used, i);
+    for (size_t i = 0; i < used_streams.count; i++) {
+        const struct used_stream *stream = nb_vector_item(&used_streams, i);
         if (stream->key == key)
             return stream->index;
     }
     return NB_NOTHING;
 }
 
-uint32_t nb_capture_stream_used(const struct nb_call *call, CUstream stream)
+uint32_t nb_capture_find_stream(const struct nb_call *call, CUstream stream)
 {
     const uint64_t key = nb_capture_stream_key(call, stream);
     pthread_mutex_lock(&lock);
@@ -56,19 +57,20 @@ static uint32_t add(struct nb_capture_stream element, uint64_t key)
 {
     const struct nb_piece piece = {&element, sizeof element};
     struct used_stream stream = {key, NB_NOTHING};
-    element.handle |= (uint64_t)used.count << 56; /* tells it from a destroyed one of the same handle */
-    if (!nb_vector_append(&used, &stream))
+    element.handle |= (uint64_t)used_streams.count
+                      << 56; /* distinguishes it from a destroyed stream with the same handle */
+    if (!nb_vector_append(&used_streams, &stream))
         return NB_NOTHING;
     stream.index = nb_recording_append(NB_CAPTURE_STREAM, &piece, 1);
-    *(struct used_stream *)nb_vector_item(&used, used.count - 1) = stream;
+    *(struct used_stream *)nb_vector_item(&used_streams, used_streams.count - 1) = stream;
     return stream.index;
 }
 
-/* What a replay's stream is made with, and what it cannot be made with. */
+/* Collect the properties that a replay's stream needs, and refuse properties that it cannot have. */
 static struct nb_capture_stream describe(const struct nb_call *call, CUstream stream, uint64_t key)
 {
     struct nb_capture_stream element = {.handle = key, .kind = NB_CAPTURE_STREAM_CREATED};
-    const char *refused = nb_vendor_stream_refused(stream);
+    const char *problem = nb_vendor_stream_problem(stream);
     CUstreamAttrValue value = {0};
     unsigned int flags = 0;
     int priority = 0;
@@ -82,8 +84,8 @@ static struct nb_capture_stream describe(const struct nb_call *call, CUstream st
             CUDA_SUCCESS &&
         value.accessPolicyWindow.num_bytes != 0)
         nb_capture_refuse(call, "uses a stream with an access policy window, which is not recorded");
-    if (refused != NULL)
-        nb_capture_refuse(call, refused);
+    if (problem != NULL)
+        nb_capture_refuse(call, problem);
     return element;
 }
 
@@ -98,14 +100,14 @@ static void check_context(const struct nb_call *call, CUstream stream)
     const bool is_ours = region_context == context;
     pthread_mutex_unlock(&lock);
     if (!is_ours)
-        nb_capture_refuse(call, "gives work to a stream of another context; a replay has one");
+        nb_capture_refuse(call, "uses a stream of another context; a replay has one context");
 }
 
-uint32_t nb_capture_stream(const struct nb_call *call, CUstream stream)
+uint32_t nb_capture_write_stream(const struct nb_call *call, CUstream stream)
 {
     const uint64_t key = nb_capture_stream_key(call, stream);
     const int saved = errno;
-    stream = nb_stream_of(call, stream);
+    stream = nb_stream_resolve(call, stream);
     check_context(call, stream);
     pthread_mutex_lock(&lock);
     uint32_t index = find(key);
@@ -113,7 +115,7 @@ uint32_t nb_capture_stream(const struct nb_call *call, CUstream stream)
     if (index == NB_NOTHING) {
         const struct nb_capture_stream element = describe(call, stream, key);
         pthread_mutex_lock(&lock);
-        index = find(key); /* another thread may have been first */
+        index = find(key); /* another thread may have added it meanwhile */
         if (index == NB_NOTHING)
             index = add(element, key);
         pthread_mutex_unlock(&lock);
@@ -122,12 +124,12 @@ uint32_t nb_capture_stream(const struct nb_call *call, CUstream stream)
     return index;
 }
 
-/* The driver may give its handle to another stream. */
+/* The driver may reuse the handle for another stream. */
 static void forget(uint64_t key)
 {
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < used.count; i++) {
-        struct used_stream *stream = nb_vector_item(&used, i);
+    for (size_t i = 0; i < used_streams.count; i++) {
+        struct used_stream *stream = nb_vector_item(&used_streams, i);
         if (stream->key == key)
             stream->key = 0;
     }
@@ -137,30 +139,31 @@ static void forget(uint64_t key)
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
-    used.count = 0;
+    used_streams.count = 0;
     region_context = NULL;
     pthread_mutex_unlock(&lock);
 }
 
 const struct nb_component nb_capture_stream_component = {.locks = {&lock}, .reset = reset};
 
-static void stream_waited(const struct nb_call *call, CUstream stream)
+static void append_wait(const struct nb_call *call, CUstream stream)
 {
     if (nb_recording_count(NB_CAPTURE_OPERATION) == 0)
         return;
-    /* The legacy stream stands for all that it waits for, whether or not it has work of its own. */
-    const uint32_t index = nb_stream_of(call, stream) == CU_STREAM_LEGACY
-                               ? nb_capture_stream(call, stream)
-                               : nb_capture_stream_used(call, stream);
+    /* A wait for the legacy stream waits for other streams too, even if the legacy stream has no work of
+     * its own. */
+    const uint32_t index = nb_stream_resolve(call, stream) == CU_STREAM_LEGACY
+                               ? nb_capture_write_stream(call, stream)
+                               : nb_capture_find_stream(call, stream);
     if (index != NB_NOTHING)
-        nb_capture_join(index);
+        nb_capture_synchronize(index);
 }
 
 CUresult nb_through_context_wait(const struct nb_call *call, nb_cuCtxSynchronize_t real)
 {
     const CUresult result = real();
-    if (nb_capture_happened(call, result))
-        nb_capture_join(NB_NOTHING);
+    if (nb_capture_is_in_region(call, result))
+        nb_capture_synchronize(NB_NOTHING);
     return result;
 }
 
@@ -168,25 +171,25 @@ CUresult nb_through_context_wait(const struct nb_call *call, nb_cuCtxSynchronize
 CUresult nb_through_context_wait_of(const struct nb_call *call, nb_cuCtxSynchronize_v2_t real, CUcontext ctx)
 {
     const CUresult result = real(ctx);
-    if (nb_capture_happened(call, result))
-        nb_capture_join(NB_NOTHING);
+    if (nb_capture_is_in_region(call, result))
+        nb_capture_synchronize(NB_NOTHING);
     return result;
 }
 #endif
 
-/* cuStreamSynchronize, and cuStreamQuery where all work is done. */
+/* For cuStreamSynchronize, and for cuStreamQuery on an idle stream. */
 CUresult nb_through_stream_wait(const struct nb_call *call, nb_cuStreamQuery_t real, CUstream hStream)
 {
     const CUresult result = real(hStream);
-    if (nb_capture_happened(call, result))
-        stream_waited(call, hStream);
+    if (nb_capture_is_in_region(call, result))
+        append_wait(call, hStream);
     return result;
 }
 
 CUresult nb_through_stream_destroy(const struct nb_call *call, nb_cuStreamDestroy_t real, CUstream hStream)
 {
     const CUresult result = real(hStream);
-    if (nb_capture_happened(call, result))
+    if (nb_capture_is_in_region(call, result))
         forget(nb_capture_stream_key(call, hStream));
     return result;
 }

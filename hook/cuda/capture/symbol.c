@@ -1,5 +1,6 @@
-/* Variables that the program has looked up: it may work on one before any kernel of its module is used in the
- * region (cudaMemcpyToSymbol), or give its address to another module's kernel. */
+/* A program may use a global before the region launches a kernel of its module (cudaMemcpyToSymbol), or
+ * pass the global's address to a kernel of another module. So globals are remembered when the program
+ * looks them up. */
 #include "cuda/capture/symbol.h"
 
 #include <errno.h>
@@ -17,12 +18,12 @@
 #include "special.h"
 #include "surface.h"
 
-/* An item of nb_ranges. Its module may be gone. */
+/* An item of nb_ranges. Its module may be unloaded. */
 struct symbol {
     uint64_t address, bytes;
     CUmodule module;
-    CUlibrary library; /* else NULL */
-    uint32_t slot;     /* of the call that looked it up */
+    CUlibrary library; /* NULL for a module's global */
+    uint32_t slot;     /* export that looked it up */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,13 +44,13 @@ static void remember(struct symbol symbol, uint64_t address, uint64_t bytes)
     pthread_mutex_lock(&lock);
     while ((former = nb_ranges_find(&symbols, address)) != NULL)
         nb_ranges_remove(&symbols, former);
-    const bool known = bytes == 0 || nb_ranges_add(&symbols, &symbol);
+    const bool is_remembered = bytes == 0 || nb_ranges_add(&symbols, &symbol);
     pthread_mutex_unlock(&lock);
-    if (!known)
-        nb_capture_lost_for_good();
+    if (!is_remembered)
+        nb_capture_refuse_later();
 }
 
-void nb_capture_symbol(const struct nb_call *call, CUmodule module, const char *name)
+void nb_capture_add_symbol(const struct nb_call *call, CUmodule module, const char *name)
 {
     const struct symbol symbol = {.module = module, .slot = call->slot};
     CUdeviceptr address = 0;
@@ -63,10 +64,10 @@ void nb_capture_symbol(const struct nb_call *call, CUmodule module, const char *
 void nb_after_get_global(const struct nb_call *call, CUresult result, CUdeviceptr *dptr, size_t *bytes,
                          CUmodule hmod, const char *name)
 {
-    (void)dptr, (void)bytes; /* the program need not have asked for both */
-    if (result != CUDA_SUCCESS || !nb_region_wanted() || !nb_hook_enter(call))
+    (void)dptr, (void)bytes; /* the program may pass NULL for either */
+    if (result != CUDA_SUCCESS || !nb_capture_enabled() || !nb_hook_enter(call))
         return;
-    nb_capture_symbol(call, hmod, name);
+    nb_capture_add_symbol(call, hmod, name);
     nb_hook_leave(call);
 }
 
@@ -77,7 +78,7 @@ void nb_after_get_library_global(const struct nb_call *call, CUresult result, CU
     CUdeviceptr address = 0;
     size_t size = 0;
     (void)dptr, (void)bytes;
-    if (result != CUDA_SUCCESS || !nb_region_wanted() || !nb_hook_enter(call))
+    if (result != CUDA_SUCCESS || !nb_capture_enabled() || !nb_hook_enter(call))
         return;
     const int saved = errno;
     if (NB_REAL(cuLibraryGetGlobal)(&address, &size, library, name) == CUDA_SUCCESS)
@@ -86,9 +87,9 @@ void nb_after_get_library_global(const struct nb_call *call, CUresult result, CU
     nb_hook_leave(call);
 }
 
-/* Its module becomes part of the recording. What the call that brought us here did to the variable is in what
- * is read now; a replay does it again, which changes nothing. */
-static void use(const struct symbol *symbol)
+/* Make the global's module part of the capture. The content read now includes the effect of the current
+ * call; the replay repeats the call, which changes nothing. */
+static void capture_module_of(const struct symbol *symbol)
 {
     const struct nb_call call = {.thread = &nb_thread, .slot = symbol->slot};
     CUmodule module = symbol->module;
@@ -97,12 +98,12 @@ static void use(const struct symbol *symbol)
     if (binary == NULL ||
         (symbol->library != NULL && NB_REAL(cuLibraryGetModule)(&module, symbol->library) != CUDA_SUCCESS))
         return;
-    nb_capture_module_at(&call, binary, "a variable", module);
+    nb_capture_write_module_at(&call, binary, "a variable", module);
 }
 
-bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
+bool nb_capture_find_global(uint64_t address, uint32_t *global, uint64_t *delta)
 {
-    if (nb_capture_global_kept(address, global, delta))
+    if (nb_capture_find_added_global(address, global, delta))
         return true;
     pthread_mutex_lock(&lock);
     const struct symbol *found = nb_ranges_find(&symbols, address);
@@ -111,14 +112,14 @@ bool nb_capture_global_find(uint64_t address, uint32_t *global, uint64_t *delta)
     if (found == NULL)
         return false;
     const int saved = errno;
-    use(&symbol);
+    capture_module_of(&symbol);
     errno = saved;
-    return nb_capture_global_kept(address, global, delta);
+    return nb_capture_find_added_global(address, global, delta);
 }
 
-bool nb_capture_global_holds(uint64_t address, uint64_t bytes)
+bool nb_capture_is_in_global(uint64_t address, uint64_t bytes)
 {
     uint32_t global;
     uint64_t delta;
-    return nb_capture_global_find(address, &global, &delta) && nb_capture_global_room(address) >= bytes;
+    return nb_capture_find_global(address, &global, &delta) && nb_capture_bytes_of_global(address) >= bytes;
 }

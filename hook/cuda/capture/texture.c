@@ -1,4 +1,5 @@
-/* Texture and surface objects: a kernel is given them as numbers, so no launch shows that it uses one. */
+/* A kernel receives texture and surface objects as plain numbers, so a launch does not show that it uses
+ * one. */
 #include "cuda/capture/texture.h"
 
 #include <cuda.h>
@@ -11,35 +12,36 @@
 #include "special.h"
 
 static const char reason[] =
-    "texture or surface objects exist; a kernel may read arrays through them, which a capture does not hold";
+    "texture or surface objects exist; a kernel may read arrays through them, which a capture cannot contain";
 
-/* Those that live, and the references of modules that were looked up, which are not followed further. An
- * object that went with its context is still counted: a recording is then refused, not wrong. */
-static _Atomic uint64_t count;
+/* Number of existing objects, plus references of modules that were looked up, which are not tracked
+ * further. Objects destroyed with their context are still counted: the region is then refused needlessly,
+ * but never wrong. */
+static _Atomic uint64_t object_count;
 
-static void made(const struct nb_call *call, CUresult result)
+static void count_object(const struct nb_call *call, CUresult result)
 {
-    if (result != CUDA_SUCCESS || !nb_region_wanted())
+    if (result != CUDA_SUCCESS || !nb_capture_enabled())
         return;
-    atomic_fetch_add(&count, 1);
+    atomic_fetch_add(&object_count, 1);
     if (!nb_region_is_open() || !nb_hook_enter(call))
         return;
     nb_capture_refuse(call, reason);
     nb_hook_leave(call);
 }
 
-static void destroyed(CUresult result)
+static void uncount_object(CUresult result)
 {
-    uint64_t living = atomic_load(&count);
-    if (result != CUDA_SUCCESS || !nb_region_wanted())
+    uint64_t objects = atomic_load(&object_count);
+    if (result != CUDA_SUCCESS || !nb_capture_enabled())
         return;
-    while (living != 0 && !atomic_compare_exchange_weak(&count, &living, living - 1))
+    while (objects != 0 && !atomic_compare_exchange_weak(&object_count, &objects, objects - 1))
         ;
 }
 
-void nb_capture_textures(void)
+void nb_capture_refuse_textures(void)
 {
-    if (atomic_load(&count) != 0)
+    if (atomic_load(&object_count) != 0)
         nb_region_refuse(reason);
 }
 
@@ -48,38 +50,38 @@ void nb_after_texture_create(const struct nb_call *call, CUresult result, CUtexO
                              const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
 {
     (void)pTexObject, (void)pResDesc, (void)pTexDesc, (void)pResViewDesc;
-    made(call, result);
+    count_object(call, result);
 }
 
 void nb_after_surface_create(const struct nb_call *call, CUresult result, CUsurfObject *pSurfObject,
                              const CUDA_RESOURCE_DESC *pResDesc)
 {
     (void)pSurfObject, (void)pResDesc;
-    made(call, result);
+    count_object(call, result);
 }
 
 void nb_after_texture_destroy(const struct nb_call *call, CUresult result, CUtexObject texObject)
 {
     (void)call, (void)texObject;
-    destroyed(result);
+    uncount_object(result);
 }
 
 void nb_after_surface_destroy(const struct nb_call *call, CUresult result, CUsurfObject surfObject)
 {
     (void)call, (void)surfObject;
-    destroyed(result);
+    uncount_object(result);
 }
 
 void nb_after_texture_reference(const struct nb_call *call, CUresult result, CUtexref *pTexRef, CUmodule hmod,
                                 const char *name)
 {
     (void)pTexRef, (void)hmod, (void)name;
-    made(call, result);
+    count_object(call, result);
 }
 
 void nb_after_surface_reference(const struct nb_call *call, CUresult result, CUsurfref *pSurfRef,
                                 CUmodule hmod, const char *name)
 {
     (void)pSurfRef, (void)hmod, (void)name;
-    made(call, result);
+    count_object(call, result);
 }

@@ -8,8 +8,8 @@
 #include "real.h"
 #include "surface.h"
 
-/* What a node may have been given; the newer ones by number, since CUDA 12.5's header lacks them. */
-static const uint32_t attributes_asked[] = {
+/* Attributes that a node may have. Newer ones are given by number, because cuda.h 12.5 lacks them. */
+static const uint32_t queried_attributes[] = {
     CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
     CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
@@ -22,30 +22,30 @@ static const uint32_t attributes_asked[] = {
     14 /* PREFERRED_SHARED_MEMORY_CARVEOUT */,
     16 /* NVLINK_UTIL_CENTRIC_SCHEDULING */,
 };
-#define ATTRIBUTES_ASKED (sizeof attributes_asked / sizeof *attributes_asked)
+#define QUERIED_ATTRIBUTES (sizeof queried_attributes / sizeof *queried_attributes)
 
 static struct nb_graph_description *describe(const struct nb_call *call, CUgraph graph, int depth);
 
-static const char *reason_of(CUgraphNodeType type)
+static const char *find_reason(CUgraphNodeType type)
 {
     switch (type) {
     case CU_GRAPH_NODE_TYPE_HOST:
-        return "launches a graph that calls a function of the program; a replay runs nothing of the program";
+        return "launches a graph that calls a host function; a replay runs no code of the program";
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return "launches a graph that records an event or waits for one, which is not recorded";
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-        return "launches a graph that orders work with another API or process, which a replay does not have";
+        return "launches a graph with external semaphores; a replay runs without the other API or process";
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return "launches a graph that allocates or frees memory, which is not recorded";
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        return "launches a graph that waits for values in memory, or writes them, which is not recorded";
+        return "launches a graph with stream memory operations, which are not recorded";
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return "launches a graph that decides on the device what it runs, which is not recorded";
+        return "launches a graph with a conditional node, which is not recorded";
     default:
-        return "launches a graph with a node of a kind that this neutrino-bench does not know";
+        return "launches a graph with an unknown kind of node";
     }
 }
 
@@ -55,24 +55,24 @@ static void refuse(struct nb_graph_item *item, const char *reason)
     item->reason = reason;
 }
 
-/* What no one has set is all zeros, but for the map, which is from each domain to itself (driver 580). */
+/* Unset attributes are all zeros, except the map, which maps each domain to itself (driver 580). */
 static bool is_set(const CUlaunchAttribute *attribute)
 {
-    static const CUlaunchAttributeValue nothing;
+    static const CUlaunchAttributeValue unset;
     if (attribute->id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)
         return attribute->value.memSyncDomainMap.default_ != 0 ||
                attribute->value.memSyncDomainMap.remote != 1;
-    return memcmp(&attribute->value, &nothing, sizeof nothing) != 0;
+    return memcmp(&attribute->value, &unset, sizeof unset) != 0;
 }
 
-/* False without memory. */
-static bool ask_attributes(struct nb_graph_launch_item *launch, CUgraphNode node)
+/* False if memory runs out. */
+static bool query_attributes(struct nb_graph_launch_item *launch, CUgraphNode node)
 {
-    launch->attributes = calloc(ATTRIBUTES_ASKED, sizeof *launch->attributes);
+    launch->attributes = calloc(QUERIED_ATTRIBUTES, sizeof *launch->attributes);
     if (launch->attributes == NULL)
         return false;
-    for (size_t i = 0; NB_HAS(cuGraphKernelNodeGetAttribute) && i < ATTRIBUTES_ASKED; i++) {
-        CUlaunchAttribute attribute = {.id = (CUlaunchAttributeID)attributes_asked[i]};
+    for (size_t i = 0; NB_HAS(cuGraphKernelNodeGetAttribute) && i < QUERIED_ATTRIBUTES; i++) {
+        CUlaunchAttribute attribute = {.id = (CUlaunchAttributeID)queried_attributes[i]};
         if (NB_REAL(cuGraphKernelNodeGetAttribute)(node, attribute.id, &attribute.value) == CUDA_SUCCESS &&
             is_set(&attribute))
             launch->attributes[launch->attribute_count++] = attribute;
@@ -84,11 +84,11 @@ static void describe_kernel(const struct nb_call *call, struct nb_graph_item *it
 {
     CUDA_KERNEL_NODE_PARAMS parameters;
     if (nb_graph_kernel_parameters(item->node, &parameters) != CUDA_SUCCESS) {
-        refuse(item, "launches a graph with a kernel of which the driver does not say what it is");
+        refuse(item, "launches a graph with a kernel whose parameters the driver does not return");
         return;
     }
-    if (!ask_attributes(&item->as.launch, item->node)) {
-        refuse(item, "launches a graph with a kernel for whose attributes there was no memory");
+    if (!query_attributes(&item->as.launch, item->node)) {
+        refuse(item, "launches a graph with a kernel; not enough memory to keep its attributes");
         return;
     }
     item->kind = NB_GRAPH_LAUNCH;
@@ -109,7 +109,7 @@ void nb_graph_set_kernel(const struct nb_call *call, struct nb_graph_item *item,
     launch->shared_bytes = parameters->sharedMemBytes;
     free(launch->parameters.start);
     launch->parameters =
-        nb_capture_parameters(call, launch->function, parameters->kernelParams, parameters->extra);
+        nb_capture_copy_parameters(call, launch->function, parameters->kernelParams, parameters->extra);
 }
 
 void nb_graph_set_child(const struct nb_call *call, struct nb_graph_item *item, CUgraph child)
@@ -119,7 +119,7 @@ void nb_graph_set_child(const struct nb_call *call, struct nb_graph_item *item, 
     nb_graph_description_free(item->as.child);
     item->as.child = nb_graph_describe(call, child);
     if (item->as.child == NULL)
-        refuse(item, "launches a graph that contains one whose nodes the driver does not list");
+        refuse(item, "launches a graph with a child graph whose nodes the driver does not list");
 }
 
 static void describe_item(const struct nb_call *call, struct nb_graph_item *item, int depth)
@@ -127,7 +127,7 @@ static void describe_item(const struct nb_call *call, struct nb_graph_item *item
     CUgraphNodeType type;
     CUgraph child = NULL;
     CUresult result = NB_REAL(cuGraphNodeGetType)(item->node, &type);
-    refuse(item, "launches a graph with a node of which the driver does not say what it is");
+    refuse(item, "launches a graph with a node whose parameters the driver does not return");
     if (result != CUDA_SUCCESS)
         return;
     switch (type) {
@@ -153,11 +153,11 @@ static void describe_item(const struct nb_call *call, struct nb_graph_item *item
             item->kind = NB_GRAPH_CHILD;
         return;
     default:
-        refuse(item, reason_of(type));
+        refuse(item, find_reason(type));
     }
 }
 
-/* Edges name nodes by their handles: where an item's is, sorted by them. */
+/* Edges name nodes by handle. Maps a node's handle to its item; sorted by handle. */
 struct position {
     CUgraphNode node;
     uint32_t item;

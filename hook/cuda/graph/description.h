@@ -1,5 +1,5 @@
-/* A graph with the parameters of its nodes, copied: an executable graph is launched long after what it was
- * made of is gone. */
+/* A copy of a graph with its nodes' parameters. An executable graph is launched long after its source is
+ * destroyed. */
 #ifndef NEUTRINO_CUDA_GRAPH_DESCRIPTION_H
 #define NEUTRINO_CUDA_GRAPH_DESCRIPTION_H
 
@@ -12,7 +12,7 @@
 #include "cuda/capture/kernel.h"
 
 enum nb_graph_item_kind {
-    NB_GRAPH_REFUSED, /* `reason` says why */
+    NB_GRAPH_REFUSED, /* see `reason` */
     NB_GRAPH_LAUNCH,
     NB_GRAPH_SET,
     NB_GRAPH_COPY,
@@ -22,7 +22,7 @@ enum nb_graph_item_kind {
 
 struct nb_graph_launch_item {
     CUfunction function; /* or a CUkernel */
-    CUcontext context;   /* NULL: the function's */
+    CUcontext context;   /* NULL: the function's context */
     uint32_t grid[3], block[3];
     uint32_t shared_bytes;
     struct nb_capture_parameters parameters;
@@ -32,7 +32,7 @@ struct nb_graph_launch_item {
 
 /* A node. */
 struct nb_graph_item {
-    CUgraphNode node; /* in the graph that was described; it may be gone */
+    CUgraphNode node; /* in the described graph; it may be destroyed */
     enum nb_graph_item_kind kind;
     bool is_disabled;
     const char *reason;
@@ -55,21 +55,21 @@ struct nb_graph_description {
     struct nb_graph_link *links;
 };
 
-/* NULL if the driver does not say, or without memory. Inside a hook. */
+/* Returns NULL if the driver does not list the nodes, or if memory runs out. Inside a hook. */
 struct nb_graph_description *nb_graph_describe(const struct nb_call *call, CUgraph graph)
     __attribute__((visibility("hidden")));
 void nb_graph_description_free(struct nb_graph_description *description)
     __attribute__((visibility("hidden")));
 
-/* The item of a node, in the graph or in one that it contains; NULL if it has none. */
+/* Find the item of a node, in this graph or in a graph that it contains; NULL if not found. */
 struct nb_graph_item *nb_graph_find(struct nb_graph_description *description, CUgraphNode node)
     __attribute__((visibility("hidden")));
 
-/* Other parameters for a kernel's node; its attributes stay. */
+/* Replace a kernel node's parameters; its attributes stay. */
 void nb_graph_set_kernel(const struct nb_call *call, struct nb_graph_item *item,
                          const CUDA_KERNEL_NODE_PARAMS *parameters) __attribute__((visibility("hidden")));
 
-/* Another graph in a node that contains one. */
+/* Replace the graph that a node contains. */
 void nb_graph_set_child(const struct nb_call *call, struct nb_graph_item *item, CUgraph child)
     __attribute__((visibility("hidden")));
 

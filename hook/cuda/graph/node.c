@@ -31,11 +31,11 @@ CUresult nb_graph_kernel_parameters(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
     CUDA_KERNEL_NODE_PARAMS_v1 older;
     const CUresult result = NB_REAL(cuGraphKernelNodeGetParams)(node, &older);
     if (result == CUDA_SUCCESS)
-        memcpy(parameters, &older, sizeof older); /* v2 begins with v1's fields */
+        memcpy(parameters, &older, sizeof older); /* v2 begins with the fields of v1 */
     return result;
 }
 
-static CUresult ask_edges(CUgraph graph, struct nb_graph_edges *edges)
+static CUresult query_edges(CUgraph graph, struct nb_graph_edges *edges)
 {
     if (NB_HAS(cuGraphGetEdges_v2))
         return NB_REAL(cuGraphGetEdges_v2)(graph, edges->from, edges->to, edges->data, &edges->count);
@@ -45,7 +45,7 @@ static CUresult ask_edges(CUgraph graph, struct nb_graph_edges *edges)
 bool nb_graph_edges(CUgraph graph, struct nb_graph_edges *edges)
 {
     *edges = (struct nb_graph_edges){NULL, NULL, NULL, 0};
-    if (ask_edges(graph, edges) != CUDA_SUCCESS)
+    if (query_edges(graph, edges) != CUDA_SUCCESS)
         return false;
     if (edges->count == 0)
         return true;
@@ -53,7 +53,7 @@ bool nb_graph_edges(CUgraph graph, struct nb_graph_edges *edges)
     edges->to = calloc(edges->count, sizeof *edges->to);
     edges->data = calloc(edges->count, sizeof *edges->data);
     return edges->from != NULL && edges->to != NULL && edges->data != NULL &&
-           ask_edges(graph, edges) == CUDA_SUCCESS;
+           query_edges(graph, edges) == CUDA_SUCCESS;
 }
 
 void nb_graph_edges_free(struct nb_graph_edges *edges)

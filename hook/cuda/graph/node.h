@@ -1,4 +1,4 @@
-/* What the driver says of a graph: its nodes, their parameters, their edges. Inside a hook. */
+/* Queries a graph's nodes, their parameters and their edges. Inside a hook. */
 #ifndef NEUTRINO_CUDA_GRAPH_NODE_H
 #define NEUTRINO_CUDA_GRAPH_NODE_H
 
@@ -7,24 +7,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Child graphs nest; a graph made of itself does not exist, so this only bounds the stack. */
+/* Child graphs nest. No graph contains itself, so this limit only bounds the stack. */
 #define NB_GRAPH_DEPTH_MAX 16
 
-/* In malloced memory; NULL with `*count` 0 for a graph without nodes, NULL with another count if the driver
- * does not say or there is no memory. */
+/* Returns malloced memory. NULL with `*count` 0 for a graph without nodes; NULL with another count if the
+ * driver does not list the nodes or memory runs out. */
 CUgraphNode *nb_graph_nodes(CUgraph graph, size_t *count) __attribute__((visibility("hidden")));
 
-/* CUDA 12's parameters where the driver has them: the older ones lack `kern`. */
+/* Reads CUDA 12's parameters if the driver has them: the older ones lack `kern`. */
 CUresult nb_graph_kernel_parameters(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
     __attribute__((visibility("hidden")));
 
 struct nb_graph_edges {
     CUgraphNode *from, *to;
-    CUgraphEdgeData *data; /* zeros where the driver is older than edges with data */
+    CUgraphEdgeData *data; /* zeros if the driver has no edge data */
     size_t count;
 };
 
-/* False if the driver does not say, or without memory. To be freed by nb_graph_edges_free either way. */
+/* False if the driver does not list the edges or memory runs out. Call nb_graph_edges_free in either case. */
 bool nb_graph_edges(CUgraph graph, struct nb_graph_edges *edges) __attribute__((visibility("hidden")));
 void nb_graph_edges_free(struct nb_graph_edges *edges) __attribute__((visibility("hidden")));
 

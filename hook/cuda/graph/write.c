@@ -15,11 +15,11 @@
 #include "real.h"
 #include "surface.h"
 
-/* Edges to and from a contained graph are as many as it has first and last nodes; more than this is no graph
- * that anyone launches. */
+/* Sanity limit. A contained graph multiplies the edges to and from it by the number of its first and last
+ * nodes. */
 #define EDGES_MAX (1u << 22)
 
-/* What an edge to an item leads to, and what one from it comes from. */
+/* Operations to which edges to an item lead, and from which edges from it start. */
 struct ends {
     struct nb_vector first, last; /* indexes of operations */
 };
@@ -28,12 +28,12 @@ struct writer {
     const struct nb_call *call;
     uint32_t number;
     uint32_t edges;
-    bool failed; /* no memory, or too many edges */
+    bool failed; /* memory ran out, or too many edges */
 };
 
 static const struct ends no_ends = {NB_VECTOR_INITIALIZER(uint32_t), NB_VECTOR_INITIALIZER(uint32_t)};
 
-static void add(struct writer *writer, struct nb_vector *list, uint32_t index)
+static void append(struct writer *writer, struct nb_vector *list, uint32_t index)
 {
     writer->failed |= !nb_vector_append(list, &index);
 }
@@ -53,7 +53,7 @@ static uint32_t write_empty(const struct writer *writer)
 {
     struct nb_capture_operation operation = {
         .kind = NB_OPERATION_EMPTY, .stream = NB_NOTHING, .graph = writer->number};
-    return nb_capture_operation(&operation, NULL, 0);
+    return nb_capture_append_operation(&operation, NULL, 0);
 }
 
 static bool is_cooperative(const struct nb_graph_launch_item *launch)
@@ -65,7 +65,7 @@ static bool is_cooperative(const struct nb_graph_launch_item *launch)
     return false;
 }
 
-static bool is_elsewhere(const struct nb_graph_launch_item *launch)
+static bool is_of_other_context(const struct nb_graph_launch_item *launch)
 {
     CUcontext current = NULL;
     return launch->context != NULL && NB_REAL(cuCtxGetCurrent)(&current) == CUDA_SUCCESS &&
@@ -75,19 +75,19 @@ static bool is_elsewhere(const struct nb_graph_launch_item *launch)
 static uint32_t write_launch(const struct writer *writer, const struct nb_graph_item *item)
 {
     const struct nb_graph_launch_item *launch = &item->as.launch;
-    if (is_elsewhere(launch))
+    if (is_of_other_context(launch))
         nb_capture_refuse(writer->call,
-                          "launches a graph with a kernel of another context; a replay has one");
-    const uint32_t kernel = nb_capture_kernel(writer->call, launch->function);
+                          "launches a graph with a kernel of another context; a replay has one context");
+    const uint32_t kernel = nb_capture_write_kernel(writer->call, launch->function);
     if (kernel != NB_NOTHING && launch->parameters.start == NULL)
-        nb_capture_refuse(writer->call, "launches a graph with a kernel whose parameters are not known");
+        nb_capture_refuse(writer->call, "launches a graph with a kernel whose parameters are unknown");
     struct nb_attribute *attributes = calloc(launch->attribute_count + 1u, sizeof *attributes);
     uint32_t index = NB_NOTHING;
     if (attributes == NULL)
-        nb_capture_lost();
+        nb_capture_refuse_incomplete();
     if (kernel != NB_NOTHING && launch->parameters.start != NULL && attributes != NULL) {
         const uint32_t count =
-            nb_capture_attributes(writer->call, launch->attributes, launch->attribute_count, attributes);
+            nb_capture_copy_attributes(writer->call, launch->attributes, launch->attribute_count, attributes);
         struct nb_capture_operation operation = {
             .kind = NB_OPERATION_LAUNCH,
             .flags = (item->is_disabled ? NB_OPERATION_DISABLED : 0u) |
@@ -99,7 +99,7 @@ static uint32_t write_launch(const struct writer *writer, const struct nb_graph_
         memcpy(operation.as.launch.block, launch->block, sizeof launch->block);
         const struct nb_piece data[] = {{launch->parameters.start, launch->parameters.bytes},
                                         {attributes, count * sizeof *attributes}};
-        index = nb_capture_operation(&operation, data, 2);
+        index = nb_capture_append_operation(&operation, data, 2);
         if (index != NB_NOTHING)
             nb_capture_check_parameters(writer->call, index, launch->parameters.start,
                                         launch->parameters.bytes);
@@ -110,13 +110,13 @@ static uint32_t write_launch(const struct writer *writer, const struct nb_graph_
 
 static uint32_t write_set(const struct writer *writer, const CUDA_MEMSET_NODE_PARAMS *set)
 {
-    return nb_capture_set(writer->call, (struct nb_set){.address = set->dst,
-                                                        .pitch = set->pitch,
-                                                        .width = set->width,
-                                                        .height = set->height,
-                                                        .value = set->value,
-                                                        .element_bytes = set->elementSize,
-                                                        .graph = writer->number});
+    return nb_capture_memset(writer->call, (struct nb_set){.address = set->dst,
+                                                           .pitch = set->pitch,
+                                                           .width = set->width,
+                                                           .height = set->height,
+                                                           .value = set->value,
+                                                           .element_bytes = set->elementSize,
+                                                           .graph = writer->number});
 }
 
 static uint32_t write_copy(const struct writer *writer, const CUDA_MEMCPY3D *parameters)
@@ -130,8 +130,7 @@ static uint32_t write_item(const struct writer *writer, const struct nb_graph_it
 {
     uint32_t index = NB_NOTHING;
     if (item->is_disabled && item->kind != NB_GRAPH_LAUNCH)
-        return write_empty(
-            writer); /* which is what it is; it reads and writes nothing that could be refused */
+        return write_empty(writer); /* a disabled node does no work, so nothing is refused */
     if (item->kind == NB_GRAPH_REFUSED)
         nb_capture_refuse(writer->call, item->reason);
     else if (item->kind == NB_GRAPH_LAUNCH)
@@ -162,53 +161,54 @@ static void write_edges(struct writer *writer, const struct nb_vector *from, con
 static void write_description(struct writer *writer, const struct nb_graph_description *description,
                               struct ends *around);
 
-static void write_one(struct writer *writer, const struct nb_graph_item *item, struct ends *ends)
+static void write_item_or_child(struct writer *writer, const struct nb_graph_item *item, struct ends *ends)
 {
     if (item->kind == NB_GRAPH_CHILD) {
         write_description(writer, item->as.child, ends);
         return;
     }
     const uint32_t index = write_item(writer, item);
-    add(writer, &ends->first, index);
-    add(writer, &ends->last, index);
+    append(writer, &ends->first, index);
+    append(writer, &ends->last, index);
 }
 
-static void add_all(struct writer *writer, struct nb_vector *to, const struct nb_vector *from)
+static void append_all(struct writer *writer, struct nb_vector *to, const struct nb_vector *from)
 {
     for (size_t i = 0; i < from->count; i++)
-        add(writer, to, index_at(from, i));
+        append(writer, to, index_at(from, i));
 }
 
-/* Fills `around` with the first and last operations of the whole. */
+/* Fill `around` with the first and last operations of the whole graph. */
 static void write_items(struct writer *writer, const struct nb_graph_description *description,
                         struct ends *items, struct ends *around)
 {
-    unsigned char *linked = calloc(description->item_count, 2); /* 1: an edge leads to it; 2: one from it */
-    writer->failed |= linked == NULL;
+    unsigned char *links_of =
+        calloc(description->item_count, 2); /* 1: an edge leads to it; 2: an edge starts at it */
+    writer->failed |= links_of == NULL;
     for (uint32_t i = 0; !writer->failed && i < description->item_count; i++)
-        write_one(writer, &description->items[i], &items[i]);
+        write_item_or_child(writer, &description->items[i], &items[i]);
     for (uint32_t i = 0; !writer->failed && i < description->link_count; i++) {
         const struct nb_graph_link *link = &description->links[i];
         write_edges(writer, &items[link->from].last, &items[link->to].first, &link->data);
-        linked[link->to] |= 1;
-        linked[link->from] |= 2;
+        links_of[link->to] |= 1;
+        links_of[link->from] |= 2;
     }
     for (uint32_t i = 0; !writer->failed && i < description->item_count; i++) {
-        if ((linked[i] & 1) == 0)
-            add_all(writer, &around->first, &items[i].first);
-        if ((linked[i] & 2) == 0)
-            add_all(writer, &around->last, &items[i].last);
+        if ((links_of[i] & 1) == 0)
+            append_all(writer, &around->first, &items[i].first);
+        if ((links_of[i] & 2) == 0)
+            append_all(writer, &around->last, &items[i].last);
     }
-    free(linked);
+    free(links_of);
 }
 
 static void write_description(struct writer *writer, const struct nb_graph_description *description,
                               struct ends *around)
 {
-    if (description->item_count == 0) { /* it has no node, but something may come before it and after it */
+    if (description->item_count == 0) { /* an empty graph still orders the work before and after it */
         const uint32_t index = write_empty(writer);
-        add(writer, &around->first, index);
-        add(writer, &around->last, index);
+        append(writer, &around->first, index);
+        append(writer, &around->last, index);
         return;
     }
     struct ends *items = calloc(description->item_count, sizeof *items);
@@ -231,7 +231,6 @@ bool nb_graph_write(const struct nb_call *call, const struct nb_graph_descriptio
     write_description(&writer, description, &around);
     free_ends(&around);
     if (writer.failed)
-        nb_capture_refuse(call,
-                          "launches a graph with more edges, once its graphs are laid flat, than are kept");
+        nb_capture_refuse(call, "launches a graph with too many edges after its child graphs are flattened");
     return !writer.failed;
 }

@@ -1,4 +1,4 @@
-/* A graph's nodes and edges, written to the recording with the graphs that it contains laid flat. */
+/* Writes a graph's nodes and edges to the capture, with contained graphs flattened. */
 #ifndef NEUTRINO_CUDA_GRAPH_WRITE_H
 #define NEUTRINO_CUDA_GRAPH_WRITE_H
 
@@ -8,8 +8,8 @@
 #include "core/process/call.h"
 #include "cuda/graph/description.h"
 
-/* As graph `number` of the recording. A node that no replay can repeat is refused, and written as one without
- * work. False, and a refusal written, without memory. */
+/* Write the graph as number `number` of the capture. A node that cannot be replayed is refused and written
+ * as a node without work. False, with a refusal, if memory runs out. */
 bool nb_graph_write(const struct nb_call *call, const struct nb_graph_description *description,
                     uint32_t number) __attribute__((visibility("hidden")));
 

@@ -14,7 +14,7 @@
 #include "real.h"
 #include "surface.h"
 
-struct sought {
+struct search {
     CUfunction handle;
     const char *name;
 };
@@ -22,34 +22,34 @@ struct sought {
 static int is_function_of(const void *value, const void *argument)
 {
     const struct nb_function *candidate = value;
-    const struct sought *sought = argument;
+    const struct search *search = argument;
     CUfunction function = NULL;
-    return candidate->kind == NB_FUNCTION_KERNEL && strcmp(candidate->name, sought->name) == 0 &&
+    return candidate->kind == NB_FUNCTION_KERNEL && strcmp(candidate->name, search->name) == 0 &&
            NB_REAL(cuKernelGetFunction)(&function, (CUkernel)candidate->handle) == CUDA_SUCCESS &&
-           function == sought->handle;
+           function == search->handle;
 }
 
-/* The image of a function: through its module, or, for one that the driver made of a library's kernel by
- * itself (graph nodes of driver 580 name such), through the kernel of that name. */
-static const struct nb_binary *binary_of_function(CUfunction handle, const char *name)
+/* Return the image of a function, through its module. The driver makes functions of library kernels by
+ * itself (graph nodes of driver 580 refer to them); find those through the kernel of the same name. */
+static const struct nb_binary *find_binary(CUfunction handle, const char *name)
 {
     CUmodule module = NULL;
-    const struct sought sought = {handle, name};
+    const struct search search = {handle, name};
     if (NB_REAL(cuFuncGetModule)(&module, handle) == CUDA_SUCCESS && nb_binmap_get(nb_handle(module)) != NULL)
         return nb_binmap_get(nb_handle(module));
-    const struct nb_function *kernel = nb_handle_map_find(&nb_functions, is_function_of, &sought);
+    const struct nb_function *kernel = nb_handle_map_find(&nb_functions, is_function_of, &search);
     return kernel != NULL ? kernel->binary : NULL;
 }
 
-/* A handle that came to the program past every hook: an export table, a graph's node, a driver newer than the
- * shim's header. The driver may still say what it is; cuFuncGetName refuses a CUkernel and cuKernelGetName a
- * CUfunction (driver 580). */
-static struct nb_function *adopt(CUfunction handle)
+/* Add a handle that the program received past every hook: from an export table, a graph node, or a
+ * function newer than the shim's header. The driver may still know its name. cuFuncGetName refuses a
+ * CUkernel, and cuKernelGetName refuses a CUfunction (driver 580). */
+static struct nb_function *add_unknown_handle(CUfunction handle)
 {
     const char *name = NULL;
     CUlibrary library = NULL;
     if (NB_REAL(cuFuncGetName)(&name, handle) == CUDA_SUCCESS && name != NULL)
-        return nb_funcmap_set(nb_handle(handle), NB_FUNCTION, binary_of_function(handle, name), name);
+        return nb_funcmap_set(nb_handle(handle), NB_FUNCTION, find_binary(handle, name), name);
     if (NB_REAL(cuKernelGetName)(&name, (CUkernel)handle) != CUDA_SUCCESS || name == NULL)
         name = "";
     else
@@ -64,8 +64,8 @@ static CUresult parameter_info(const struct nb_function *function, size_t index,
     return NB_REAL(cuFuncGetParamInfo)((CUfunction)function->handle, index, offset, size);
 }
 
-static void ask_layout(const struct nb_function *function, struct nb_kernel_facts *facts,
-                       struct nb_parameter *layout)
+static void query_layout(const struct nb_function *function, struct nb_kernel_facts *facts,
+                         struct nb_parameter *layout)
 {
     CUresult result = CUDA_SUCCESS;
     uint32_t count = 0;
@@ -76,7 +76,8 @@ static void ask_layout(const struct nb_function *function, struct nb_kernel_fact
             break;
         layout[count++] = (struct nb_parameter){(uint32_t)offset, (uint32_t)size};
     }
-    /* The end of the list is INVALID_VALUE; anything else means that the driver could not say. */
+    /* INVALID_VALUE marks the end of the list; any other error means that the driver does not know the
+     * layout. */
     if (count > 0 || result == CUDA_ERROR_INVALID_VALUE) {
         facts->parameter_count = count;
         facts->layout_source = NB_LAYOUT_DRIVER;
@@ -99,7 +100,7 @@ static void read_layout(const struct nb_function *function, struct nb_kernel_fac
     }
 }
 
-static void ask_attributes(const struct nb_function *function, struct nb_kernel_facts *facts)
+static void query_attributes(const struct nb_function *function, struct nb_kernel_facts *facts)
 {
     CUfunction handle = (CUfunction)function->handle;
     if (function->kind == NB_FUNCTION_KERNEL &&
@@ -108,36 +109,36 @@ static void ask_attributes(const struct nb_function *function, struct nb_kernel_
     const struct {
         CUfunction_attribute attribute;
         uint32_t *fact;
-    } wanted[] = {{CU_FUNC_ATTRIBUTE_NUM_REGS, &facts->registers},
-                  {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &facts->static_shared_bytes},
-                  {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &facts->local_bytes},
-                  {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &facts->constant_bytes},
-                  {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &facts->max_threads},
-                  {CU_FUNC_ATTRIBUTE_BINARY_VERSION, &facts->binary_version}};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    } queried[] = {{CU_FUNC_ATTRIBUTE_NUM_REGS, &facts->registers},
+                   {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &facts->static_shared_bytes},
+                   {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &facts->local_bytes},
+                   {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &facts->constant_bytes},
+                   {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &facts->max_threads},
+                   {CU_FUNC_ATTRIBUTE_BINARY_VERSION, &facts->binary_version}};
+    for (size_t i = 0; i < sizeof queried / sizeof *queried; i++) {
         int value = 0;
-        if (NB_REAL(cuFuncGetAttribute)(&value, wanted[i].attribute, handle) == CUDA_SUCCESS && value > 0)
-            *wanted[i].fact = (uint32_t)value;
+        if (NB_REAL(cuFuncGetAttribute)(&value, queried[i].attribute, handle) == CUDA_SUCCESS && value > 0)
+            *queried[i].fact = (uint32_t)value;
     }
 }
 
 const struct nb_description *nb_describe(struct nb_thread *thread, CUfunction handle)
 {
-    const struct nb_description *known = nb_described(handle);
+    const struct nb_description *known = nb_find_description(handle);
     if (known != NULL)
         return known;
     const int saved = errno;
     struct nb_function *function = nb_funcmap_get(nb_handle(handle));
     if (function == NULL)
-        function = adopt(handle);
+        function = add_unknown_handle(handle);
     struct nb_parameter *layout = calloc(NB_LAYOUT_MAX, sizeof *layout);
     struct nb_kernel_facts facts = {.layout = layout};
     const struct nb_description *description = NULL;
     if (function != NULL && layout != NULL) {
-        ask_layout(function, &facts, layout);
+        query_layout(function, &facts, layout);
         if (facts.layout_source == NB_LAYOUT_UNKNOWN)
             read_layout(function, &facts, layout);
-        ask_attributes(function, &facts);
+        query_attributes(function, &facts);
         description = nb_funcmap_describe(thread, function, &facts);
     }
     free(layout);

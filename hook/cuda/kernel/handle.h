@@ -1,4 +1,4 @@
-/* CUDA's handles as the maps of hook/core keep them. */
+/* CUDA's handles as keys of the maps in hook/core. */
 #ifndef NEUTRINO_CUDA_HANDLE_H
 #define NEUTRINO_CUDA_HANDLE_H
 

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* `extra` is a list of pairs of two kinds. What is neither ends it: CU_LAUNCH_PARAM_END is 0, HIP's is 3. */
+/* `extra` is a list of pairs of two kinds. Any other value ends it: CU_LAUNCH_PARAM_END is 0 in CUDA and 3
+ * in HIP. */
 #define EXTRA_PAIRS_MAX 4
 
 static bool is_pair(const void *kind)
@@ -12,7 +13,7 @@ static bool is_pair(const void *kind)
     return kind == CU_LAUNCH_PARAM_BUFFER_POINTER || kind == CU_LAUNCH_PARAM_BUFFER_SIZE;
 }
 
-struct nb_parameters nb_packed_parameters(void **extra)
+struct nb_parameters nb_read_packed_parameters(void **extra)
 {
     struct nb_parameters parameters = {NULL, NULL, 0, 0};
     for (int pair = 0; pair < EXTRA_PAIRS_MAX && is_pair(extra[2 * pair]); pair++) {

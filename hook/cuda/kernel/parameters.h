@@ -1,4 +1,4 @@
-/* A launch's parameters as one buffer, laid out as the kernel sees it. */
+/* A launch's parameters as one buffer, in the kernel's layout. */
 #ifndef NEUTRINO_CUDA_PARAMETERS_H
 #define NEUTRINO_CUDA_PARAMETERS_H
 
@@ -10,29 +10,29 @@
 struct nb_parameters {
     const void *packed;  /* from `extra`; else NULL */
     void **each;         /* kernelParams; may be NULL */
-    uint32_t bytes;      /* of the kernel's buffer; 0 if unknown */
-    uint32_t kept_bytes; /* of it that are recorded */
+    uint32_t bytes;      /* size of the kernel's buffer; 0 if unknown */
+    uint32_t kept_bytes; /* bytes of it that go into a record */
 };
 
-/* Parameters that came packed, through `extra`. */
-struct nb_parameters nb_packed_parameters(void **extra) __attribute__((visibility("hidden")));
+/* Read the list `extra`. */
+struct nb_parameters nb_read_packed_parameters(void **extra) __attribute__((visibility("hidden")));
 
-/* Where the parameters are and how many bytes of them go into a record. */
-static inline struct nb_parameters nb_parameters_of(const struct nb_description *description,
-                                                    void **kernelParams, void **extra)
+/* Locate the parameters and compute how many of their bytes go into a record. */
+static inline struct nb_parameters nb_locate_parameters(const struct nb_description *description,
+                                                        void **kernelParams, void **extra)
 {
     struct nb_parameters parameters = {NULL, kernelParams, 0, 0};
     if (__builtin_expect(kernelParams != NULL, 1))
         parameters.bytes = description->parameter_bytes;
     else if (extra != NULL)
-        parameters = nb_packed_parameters(extra);
+        parameters = nb_read_packed_parameters(extra);
     parameters.kept_bytes = parameters.bytes < NB_PARAMETERS_MAX ? parameters.bytes : NB_PARAMETERS_MAX;
     return parameters;
 }
 
-/* Write `kept_bytes` bytes to `into`, and zeros up to the next multiple of 8. Eight and four bytes, what most
- * parameters are, are copied without a call. */
-static inline void nb_parameters_copy(const struct nb_parameters *parameters,
+/* Write `kept_bytes` bytes to `into`, and zeros up to the next multiple of 8. Most parameters have 8 or 4
+ * bytes; these are copied without a call. */
+static inline void nb_copy_parameters(const struct nb_parameters *parameters,
                                       const struct nb_description *description, unsigned char *into)
 {
     if ((parameters->kept_bytes & 7) != 0)
@@ -41,7 +41,7 @@ static inline void nb_parameters_copy(const struct nb_parameters *parameters,
         memcpy(into, parameters->packed, parameters->kept_bytes);
         return;
     }
-    if (description->holes) /* else every byte is written below */
+    if (description->holes) /* without holes every byte is written below */
         memset(into, 0, parameters->kept_bytes);
     for (uint32_t i = 0; parameters->each != NULL && i < description->parameter_count; i++) {
         const struct nb_parameter at = description->layout[i];

@@ -5,7 +5,7 @@
 #include "special.h"
 #include "surface.h"
 
-atomic_bool nb_stream_captures_happen;
+atomic_bool nb_stream_capture_was_used;
 
 static bool is_per_thread(const struct nb_call *call)
 {
@@ -14,24 +14,24 @@ static bool is_per_thread(const struct nb_call *call)
                               strcmp(suffix, "_spt") == 0 /* HIP's */);
 }
 
-CUstream nb_stream_of(const struct nb_call *call, CUstream stream)
+CUstream nb_stream_resolve(const struct nb_call *call, CUstream stream)
 {
     if (stream != NULL)
         return stream;
     return is_per_thread(call) ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
 }
 
-bool nb_stream_ask_captured(const struct nb_call *call, CUstream stream)
+bool nb_stream_query_captured(const struct nb_call *call, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return NB_REAL(cuStreamIsCapturing)(nb_stream_of(call, stream), &status) == CUDA_SUCCESS &&
+    return NB_REAL(cuStreamIsCapturing)(nb_stream_resolve(call, stream), &status) == CUDA_SUCCESS &&
            status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
 void nb_after_begin_capture(const struct nb_call *call, CUresult result, CUstream hStream)
 {
     (void)call, (void)result, (void)hStream;
-    atomic_store_explicit(&nb_stream_captures_happen, 1, memory_order_relaxed);
+    atomic_store_explicit(&nb_stream_capture_was_used, 1, memory_order_relaxed);
 }
 
 void nb_after_begin_capture_mode(const struct nb_call *call, CUresult result, CUstream hStream,

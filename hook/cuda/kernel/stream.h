@@ -1,4 +1,4 @@
-/* Which stream a call means, and whether what it is given runs or becomes part of a graph. */
+/* Finds out which stream a call means, and whether stream capture takes the call's work. */
 #ifndef NEUTRINO_CUDA_STREAM_H
 #define NEUTRINO_CUDA_STREAM_H
 
@@ -9,21 +9,22 @@
 
 #include "core/process/call.h"
 
-/* Set by the first stream capture of the process: only from then on are streams asked whether they are
- * capturing. Never cleared: an invalidated capture would leave a count wrong. */
-extern atomic_bool nb_stream_captures_happen __attribute__((visibility("hidden")));
+/* Set by the first stream capture of the process. Only then does the shim ask streams whether they are
+ * capturing. Never cleared, because an invalidated stream capture would leave a count wrong. */
+extern atomic_bool nb_stream_capture_was_used __attribute__((visibility("hidden")));
 
-/* 0 is the legacy or the per-thread default stream, as the call's name ends in _ptsz or _ptds or does not. */
-CUstream nb_stream_of(const struct nb_call *call, CUstream stream) __attribute__((visibility("hidden")));
+/* Replace 0 by the legacy or the per-thread default stream: the call's name ends in _ptsz or _ptds for the
+ * latter. */
+CUstream nb_stream_resolve(const struct nb_call *call, CUstream stream) __attribute__((visibility("hidden")));
 
-bool nb_stream_ask_captured(const struct nb_call *call, CUstream stream)
+bool nb_stream_query_captured(const struct nb_call *call, CUstream stream)
     __attribute__((visibility("hidden")));
 
-/* Does a stream capture take what this call gives the stream? Inside a hook. */
+/* Does a stream capture take this call's work? Inside a hook. */
 static inline bool nb_stream_is_captured(const struct nb_call *call, CUstream stream)
 {
-    return __builtin_expect(atomic_load_explicit(&nb_stream_captures_happen, memory_order_relaxed), 0) &&
-           nb_stream_ask_captured(call, stream);
+    return __builtin_expect(atomic_load_explicit(&nb_stream_capture_was_used, memory_order_relaxed), 0) &&
+           nb_stream_query_captured(call, stream);
 }
 
 #endif

@@ -11,9 +11,9 @@
 
 enum { UNKNOWN, READY, FAILED };
 
-static pthread_mutex_t setting_up = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t set_up_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int state = UNKNOWN;
-static CUdevice arena_device; /* once READY */
+static CUdevice arena_device; /* valid when READY */
 
 static bool is_granular(CUdevice device)
 {
@@ -30,14 +30,15 @@ static bool reserve(uint64_t bytes)
     CUdeviceptr address = 0;
     if (NB_REAL(cuMemAddressReserve)(&address, bytes, 0, NB_CAPTURE_ARENA, 0) != CUDA_SUCCESS)
         return false;
-    if (address == NB_CAPTURE_ARENA && nb_arena_set(address, bytes))
+    if (address == NB_CAPTURE_ARENA && nb_arena_configure(address, bytes))
         return true;
     NB_REAL(cuMemAddressFree)(address, bytes);
     return false;
 }
 
-/* Addresses are many times the memory: programs that manage virtual memory reserve more than the device has,
- * several times (PyTorch's expandable segments: 1.125 times it for each stream and kind of block). */
+/* Reserve many times more addresses than the device has memory. Programs that manage virtual memory
+ * reserve several times the device's memory (PyTorch's expandable segments: 1.125 times for each stream
+ * and kind of block). */
 static bool set_up(CUdevice device)
 {
     size_t memory = 0;
@@ -50,23 +51,22 @@ static bool set_up(CUdevice device)
     return false;
 }
 
-bool nb_memory_serves(CUdevice *device)
+bool nb_memory_is_served(CUdevice *device)
 {
     CUdevice current;
     if (NB_REAL(cuCtxGetDevice)(&current) != CUDA_SUCCESS)
         return false;
     if (atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN) {
-        pthread_mutex_lock(&setting_up);
+        pthread_mutex_lock(&set_up_lock);
         if (atomic_load_explicit(&state, memory_order_relaxed) == UNKNOWN) {
             const bool done = set_up(current);
             arena_device = current;
             if (!done)
-                nb_log("device memory cannot be served from a fixed address, what is recorded cannot be "
-                       "replayed: ",
-                       "the driver does not reserve 0x300000000000", "");
+                nb_log("device memory has no fixed address, so recorded regions cannot be replayed: ",
+                       "the driver does not reserve addresses at 0x300000000000", "");
             atomic_store_explicit(&state, done ? READY : FAILED, memory_order_release);
         }
-        pthread_mutex_unlock(&setting_up);
+        pthread_mutex_unlock(&set_up_lock);
     }
     *device = current;
     return atomic_load_explicit(&state, memory_order_acquire) == READY && current == arena_device;
@@ -77,31 +77,31 @@ bool nb_memory_has_failed(void)
     return atomic_load_explicit(&state, memory_order_acquire) == FAILED;
 }
 
-static uint64_t whole(uint64_t bytes)
+static uint64_t round_up(uint64_t bytes)
 {
     return (bytes + NB_ARENA_GRANULE - 1) / NB_ARENA_GRANULE * NB_ARENA_GRANULE;
 }
 
 static void unmap(uint64_t address, uint64_t bytes)
 {
-    if (NB_REAL(cuMemUnmap)(address, whole(bytes)) == CUDA_SUCCESS)
+    if (NB_REAL(cuMemUnmap)(address, round_up(bytes)) == CUDA_SUCCESS)
         nb_arena_release(address, bytes);
-    /* else something is mapped there still: nobody may be given these addresses */
+    /* on failure memory is still mapped here, so keep the addresses taken */
 }
 
-/* The handle is let go of at once: a mapping keeps its memory. */
+/* Release the handle at once: the mapping keeps its memory. */
 static CUresult map(uint64_t address, uint64_t bytes)
 {
     const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = arena_device};
     const CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = here};
     const CUmemAccessDesc access = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle memory;
-    CUresult result = NB_REAL(cuMemCreate)(&memory, whole(bytes), &properties, 0);
+    CUresult result = NB_REAL(cuMemCreate)(&memory, round_up(bytes), &properties, 0);
     if (result == CUDA_SUCCESS) {
-        result = NB_REAL(cuMemMap)(address, whole(bytes), 0, memory, 0);
+        result = NB_REAL(cuMemMap)(address, round_up(bytes), 0, memory, 0);
         NB_REAL(cuMemRelease)(memory);
         if (result == CUDA_SUCCESS) {
-            result = NB_REAL(cuMemSetAccess)(address, whole(bytes), &access, 1);
+            result = NB_REAL(cuMemSetAccess)(address, round_up(bytes), &access, 1);
             if (result == CUDA_SUCCESS)
                 return CUDA_SUCCESS;
             unmap(address, bytes);
@@ -112,19 +112,19 @@ static CUresult map(uint64_t address, uint64_t bytes)
     return result;
 }
 
-static CUresult serve_large(struct nb_arena_block *block)
+static CUresult map_large(struct nb_arena_block *block)
 {
     block->address = nb_arena_reserve(block->bytes, 0, 0);
     return block->address == 0 ? CUDA_ERROR_OUT_OF_MEMORY : map(block->address, block->bytes);
 }
 
-static CUresult serve_small(struct nb_arena_block *block)
+static CUresult map_small(struct nb_arena_block *block)
 {
     block->address = nb_arena_take(block->bytes);
     if (block->address != 0)
         return CUDA_SUCCESS;
     struct nb_arena_block granule = {.bytes = NB_ARENA_GRANULE};
-    const CUresult result = serve_large(&granule);
+    const CUresult result = map_large(&granule);
     if (result != CUDA_SUCCESS)
         return result;
     block->address = nb_arena_share(granule.address, block->bytes);
@@ -133,9 +133,9 @@ static CUresult serve_small(struct nb_arena_block *block)
     return block->address == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-CUresult nb_memory_back(struct nb_arena_block *block)
+CUresult nb_memory_map_block(struct nb_arena_block *block)
 {
-    return block->bytes < NB_ARENA_SMALL ? serve_small(block) : serve_large(block);
+    return block->bytes < NB_ARENA_SMALL ? map_small(block) : map_large(block);
 }
 
 void nb_memory_give_back(const struct nb_arena_block *block)
@@ -149,4 +149,4 @@ void nb_memory_give_back(const struct nb_arena_block *block)
         unmap(granule, NB_ARENA_GRANULE);
 }
 
-const struct nb_component nb_memory_arena_component = {.locks = {&setting_up}};
+const struct nb_component nb_memory_arena_component = {.locks = {&set_up_lock}};

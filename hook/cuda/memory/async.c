@@ -1,6 +1,5 @@
-/* Stream-ordered memory: what a stream allocates is from the arena as well, where its pool is the device's
- * own or one like it. A pool's limits, its figures and what it shares with other processes stay the driver's:
- * such pools are not served. */
+/* Stream-ordered allocations come from the arena if their pool is the device's default pool or a plain
+ * one. Pools with limits, or shared with other processes, stay with the driver. */
 #include "cuda/memory/async.h"
 
 #include <cuda.h>
@@ -34,8 +33,8 @@ void nb_after_pool_create(const struct nb_call *call, CUresult result, CUmemoryP
     static char is_plain;
     CUdevice device;
     (void)call;
-    if (!nb_region_wanted() || result != CUDA_SUCCESS || pool == NULL || poolProps == NULL ||
-        !nb_memory_serves(&device))
+    if (!nb_capture_enabled() || result != CUDA_SUCCESS || pool == NULL || poolProps == NULL ||
+        !nb_memory_is_served(&device))
         return;
     const bool plain = poolProps->allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
                        poolProps->handleTypes == CU_MEM_HANDLE_TYPE_NONE &&
@@ -47,14 +46,14 @@ void nb_after_pool_create(const struct nb_call *call, CUresult result, CUmemoryP
 void nb_after_pool_destroy(const struct nb_call *call, CUresult result, CUmemoryPool pool)
 {
     (void)call;
-    if (nb_region_wanted() && result == CUDA_SUCCESS)
+    if (nb_capture_enabled() && result == CUDA_SUCCESS)
         nb_handle_map_set(&plain_pools, nb_handle(pool), NULL);
 }
 
 void nb_after_pool_trim(const struct nb_call *call, CUresult result, CUmemoryPool pool, size_t minBytesToKeep)
 {
     (void)call, (void)pool, (void)minBytesToKeep;
-    if (nb_region_wanted() && result == CUDA_SUCCESS)
+    if (nb_capture_enabled() && result == CUDA_SUCCESS)
         nb_memory_reap(false);
 }
 
@@ -65,15 +64,15 @@ static bool is_plain(CUmemoryPool pool, CUdevice device)
            (NB_REAL(cuDeviceGetDefaultMemPool)(&standard, device) == CUDA_SUCCESS && pool == standard);
 }
 
-/* Can the arena serve the stream? Not what a stream capture takes: that is memory of a graph. Where the
- * driver would not even say, it says why itself. */
+/* Can the arena serve the stream? Not while stream capture takes its work: that memory belongs to a graph.
+ * If the driver refuses the query, let its own call report the error. */
 static bool is_served(CUstream stream, CUdevice *device)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     int devices = 0;
     CUcontext current = NULL, of_stream = NULL;
     if (NB_REAL(cuStreamIsCapturing)(stream, &status) != CUDA_SUCCESS ||
-        status != CU_STREAM_CAPTURE_STATUS_NONE || !nb_memory_serves(device))
+        status != CU_STREAM_CAPTURE_STATUS_NONE || !nb_memory_is_served(device))
         return false;
     if (NB_REAL(cuDeviceGetCount)(&devices) == CUDA_SUCCESS && devices == 1)
         return true;
@@ -81,8 +80,8 @@ static bool is_served(CUstream stream, CUdevice *device)
            NB_REAL(cuCtxGetCurrent)(&current) == CUDA_SUCCESS && of_stream == current;
 }
 
-/* A stream's handle may be given to another stream when it is destroyed, its number never. */
-static uint64_t number_of(CUstream stream)
+/* The driver may reuse a destroyed stream's handle, but never its number. */
+static uint64_t query_number(CUstream stream)
 {
     unsigned long long number = 0;
     if (stream == CU_STREAM_LEGACY)
@@ -90,15 +89,15 @@ static uint64_t number_of(CUstream stream)
     return NB_HAS(cuStreamGetId) && NB_REAL(cuStreamGetId)(stream, &number) == CUDA_SUCCESS ? number : 0;
 }
 
-static CUresult serve(const struct nb_call *call, CUmemoryPool pool, CUstream stream, size_t bytes,
-                      CUdeviceptr *address)
+static CUresult serve_block(const struct nb_call *call, CUmemoryPool pool, CUstream stream, size_t bytes,
+                            CUdeviceptr *address)
 {
     struct nb_arena_block block = {.bytes = bytes, .slot = call->slot, .owner = nb_handle(pool), .pooled = 1};
-    CUresult result = NB_REAL(cuMemAlloc_v2)(NULL, bytes); /* see memory.c */
+    CUresult result = NB_REAL(cuMemAlloc_v2)(NULL, bytes); /* see ask() in memory.c */
     if (result != CUDA_ERROR_INVALID_VALUE && result != CUDA_SUCCESS)
         return result;
     result = CUDA_SUCCESS;
-    if (!nb_memory_reuse(&block, number_of(stream))) {
+    if (!nb_memory_reuse(&block, query_number(stream))) {
         if (nb_memory_pending_bytes() > NB_MEMORY_PENDING_MAX)
             nb_memory_reap(false);
         result = nb_memory_serve(&block);
@@ -108,7 +107,7 @@ static CUresult serve(const struct nb_call *call, CUmemoryPool pool, CUstream st
     return result;
 }
 
-static void served_by_the_driver(CUresult result, const CUdeviceptr *dptr, size_t bytes, CUstream stream)
+static void note_driver_memory(CUresult result, const CUdeviceptr *dptr, size_t bytes, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (result != CUDA_SUCCESS || dptr == NULL)
@@ -116,51 +115,51 @@ static void served_by_the_driver(CUresult result, const CUdeviceptr *dptr, size_
     NB_REAL(cuStreamIsCapturing)(stream, &status);
     nb_foreign_add(*dptr, bytes,
                    status == CU_STREAM_CAPTURE_STATUS_NONE
-                       ? "memory of a pool with limits or handles of its own"
+                       ? "memory of a pool with a size limit or exportable handles"
                        : "memory that a graph allocates");
 }
 
 CUresult nb_through_alloc_async(const struct nb_call *call, nb_cuMemAllocAsync_t real, CUdeviceptr *dptr,
                                 size_t bytesize, CUstream hStream)
 {
-    const CUstream stream = nb_stream_of(call, hStream);
+    const CUstream stream = nb_stream_resolve(call, hStream);
     CUdevice device;
     CUmemoryPool pool = NULL;
     if (dptr != NULL && bytesize != 0 && is_served(stream, &device) &&
         NB_REAL(cuDeviceGetMemPool)(&pool, device) == CUDA_SUCCESS && is_plain(pool, device))
-        return serve(call, pool, stream, bytesize, dptr);
+        return serve_block(call, pool, stream, bytesize, dptr);
     const CUresult result = real(dptr, bytesize, hStream);
-    served_by_the_driver(result, dptr, bytesize, stream);
+    note_driver_memory(result, dptr, bytesize, stream);
     return result;
 }
 
 CUresult nb_through_alloc_from_pool(const struct nb_call *call, nb_cuMemAllocFromPoolAsync_t real,
                                     CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
-    const CUstream stream = nb_stream_of(call, hStream);
+    const CUstream stream = nb_stream_resolve(call, hStream);
     CUdevice device;
     if (dptr != NULL && bytesize != 0 && is_served(stream, &device) && is_plain(pool, device))
-        return serve(call, pool, stream, bytesize, dptr);
+        return serve_block(call, pool, stream, bytesize, dptr);
     const CUresult result = real(dptr, bytesize, pool, hStream);
-    served_by_the_driver(result, dptr, bytesize, stream);
+    note_driver_memory(result, dptr, bytesize, stream);
     return result;
 }
 
 CUresult nb_through_free_async(const struct nb_call *call, nb_cuMemFreeAsync_t real, CUdeviceptr dptr,
                                CUstream hStream)
 {
-    const CUstream stream = nb_stream_of(call, hStream);
+    const CUstream stream = nb_stream_resolve(call, hStream);
     struct nb_arena_block block;
     CUdevice device;
     CUevent event;
-    if (!nb_arena_holds(dptr) || !is_served(stream, &device)) {
+    if (!nb_arena_contains(dptr) || !is_served(stream, &device)) {
         const CUresult result = real(dptr, hStream);
         if (result == CUDA_SUCCESS)
             nb_foreign_remove(dptr);
         return result;
     }
     if (!nb_arena_remove(dptr, NB_ARENA_MEMORY, &block))
-        return real(NB_MEMORY_NOBODY, hStream);
+        return real(NB_MEMORY_INVALID_POINTER, hStream);
     nb_memory_events()->block_ended(&block);
     CUresult result = NB_REAL(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING);
     if (result != CUDA_SUCCESS) {
@@ -169,7 +168,7 @@ CUresult nb_through_free_async(const struct nb_call *call, nb_cuMemFreeAsync_t r
     }
     result = NB_REAL(cuEventRecord)(event, stream);
     if (result == CUDA_SUCCESS) {
-        nb_memory_defer(&block, event, number_of(stream));
+        nb_memory_defer(&block, event, query_number(stream));
         return CUDA_SUCCESS;
     }
     NB_REAL(cuEventDestroy_v2)(event);

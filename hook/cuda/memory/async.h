@@ -1,4 +1,4 @@
-/* Stream-ordered memory of a recorded program. */
+/* Stream-ordered memory of a captured program. */
 #ifndef NEUTRINO_CUDA_MEMORY_ASYNC_H
 #define NEUTRINO_CUDA_MEMORY_ASYNC_H
 

@@ -20,7 +20,8 @@ struct foreign {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nb_ranges all = NB_RANGES_INITIALIZER(struct foreign);
 
-/* The driver has just handed out these addresses: what was thought to be there went without our notice. */
+/* The driver has just returned these addresses, so ranges that overlap them were freed without the shim's
+ * notice. */
 void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
 {
     const struct foreign made = {address, bytes, what};

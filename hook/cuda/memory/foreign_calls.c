@@ -1,4 +1,4 @@
-/* Calls that give a program memory which no capture holds (foreign.h). */
+/* Hooks of calls that return memory which no capture contains (foreign.h). */
 #include <cuda.h>
 
 #include "core/driver/slots.h"
@@ -13,14 +13,14 @@ void nb_after_alloc_managed(const struct nb_call *call, CUresult result, CUdevic
                             unsigned int flags)
 {
     (void)call, (void)flags;
-    if (nb_region_wanted() && result == CUDA_SUCCESS && dptr != NULL)
+    if (nb_capture_enabled() && result == CUDA_SUCCESS && dptr != NULL)
         nb_foreign_add(*dptr, bytesize, "managed memory");
 }
 
 void nb_after_alloc_host(const struct nb_call *call, CUresult result, void **pp, size_t bytesize)
 {
     (void)call;
-    if (nb_region_wanted() && result == CUDA_SUCCESS && pp != NULL)
+    if (nb_capture_enabled() && result == CUDA_SUCCESS && pp != NULL)
         nb_foreign_add(nb_handle(*pp), bytesize, "host memory");
 }
 
@@ -34,12 +34,12 @@ void nb_after_host_alloc(const struct nb_call *call, CUresult result, void **pp,
 void nb_after_free_host(const struct nb_call *call, CUresult result, void *p)
 {
     (void)call;
-    if (nb_region_wanted() && result == CUDA_SUCCESS)
+    if (nb_capture_enabled() && result == CUDA_SUCCESS)
         nb_foreign_remove(nb_handle(p));
 }
 
-/* The device may see registered memory at another address than the host. */
-static CUdeviceptr seen_by_device(void *p)
+/* Return the device address of registered memory if it differs from the host address, else 0. */
+static CUdeviceptr query_device_address(void *p)
 {
     CUdeviceptr address = 0;
     return NB_REAL(cuMemHostGetDevicePointer_v2)(&address, p, 0) == CUDA_SUCCESS && address != nb_handle(p)
@@ -54,17 +54,17 @@ CUresult nb_through_host_register(const struct nb_call *call, nb_cuMemHostRegist
     const CUresult result = real(p, bytesize, Flags);
     if (result != CUDA_SUCCESS)
         return result;
-    const CUdeviceptr address = seen_by_device(p);
-    nb_foreign_add(nb_handle(p), bytesize, "host memory that was registered");
+    const CUdeviceptr address = query_device_address(p);
+    nb_foreign_add(nb_handle(p), bytesize, "registered host memory");
     if (address != 0)
-        nb_foreign_add(address, bytesize, "host memory that was registered");
+        nb_foreign_add(address, bytesize, "registered host memory");
     return result;
 }
 
 CUresult nb_through_host_unregister(const struct nb_call *call, nb_cuMemHostUnregister_t real, void *p)
 {
     (void)call;
-    const CUdeviceptr address = p != NULL ? seen_by_device(p) : 0;
+    const CUdeviceptr address = p != NULL ? query_device_address(p) : 0;
     const CUresult result = real(p);
     if (result != CUDA_SUCCESS)
         return result;
@@ -74,11 +74,11 @@ CUresult nb_through_host_unregister(const struct nb_call *call, nb_cuMemHostUnre
     return result;
 }
 
-static void opened(CUresult result, const CUdeviceptr *address, const char *what)
+static void add_opened_memory(CUresult result, const CUdeviceptr *address, const char *what)
 {
     CUdeviceptr begin = 0;
     size_t bytes = 0;
-    if (nb_region_wanted() && result == CUDA_SUCCESS && address != NULL &&
+    if (nb_capture_enabled() && result == CUDA_SUCCESS && address != NULL &&
         NB_REAL(cuMemGetAddressRange_v2)(&begin, &bytes, *address) == CUDA_SUCCESS)
         nb_foreign_add(*address, bytes - (*address - begin), what);
 }
@@ -87,13 +87,13 @@ void nb_after_ipc_open(const struct nb_call *call, CUresult result, CUdeviceptr 
                        unsigned int Flags)
 {
     (void)call, (void)handle, (void)Flags;
-    opened(result, pdptr, "memory of another process");
+    add_opened_memory(result, pdptr, "memory of another process");
 }
 
 void nb_after_ipc_close(const struct nb_call *call, CUresult result, CUdeviceptr dptr)
 {
     (void)call;
-    if (nb_region_wanted() && result == CUDA_SUCCESS)
+    if (nb_capture_enabled() && result == CUDA_SUCCESS)
         nb_foreign_remove(dptr);
 }
 
@@ -101,13 +101,13 @@ void nb_after_pool_import(const struct nb_call *call, CUresult result, CUdevicep
                           CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
 {
     (void)call, (void)pool, (void)shareData;
-    opened(result, ptr_out, "memory of another process");
+    add_opened_memory(result, ptr_out, "memory of another process");
 }
 
 void nb_after_external_buffer(const struct nb_call *call, CUresult result, CUdeviceptr *devPtr,
                               CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
     (void)call, (void)extMem;
-    if (nb_region_wanted() && result == CUDA_SUCCESS && devPtr != NULL && bufferDesc != NULL)
+    if (nb_capture_enabled() && result == CUDA_SUCCESS && devPtr != NULL && bufferDesc != NULL)
         nb_foreign_add(*devPtr, bufferDesc->size, "memory of another API");
 }

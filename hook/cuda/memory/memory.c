@@ -16,21 +16,21 @@
 #include "special.h"
 #include "surface.h"
 
-/* The driver checks first whether the call is allowed at all (context, stream capture, an earlier fault),
- * then its parameters: without a place for its answer it allocates nothing, and says what it would have said.
- * Seen on an H200 (tests/sim/observed/capture.txt, "MemAlloc_v2 N 64"). */
-static CUresult ask(nb_cuMemAlloc_v2_t real, size_t bytes)
+/* Call the driver without a place for its result: it first checks whether the call is allowed (context,
+ * stream capture, an earlier fault), then its parameters. So it allocates nothing and reports its own
+ * error. Checked on an H200 (tests/sim/observed/capture.txt, "MemAlloc_v2 N 64"). */
+static CUresult probe(nb_cuMemAlloc_v2_t real, size_t bytes)
 {
     const CUresult result = real(NULL, bytes);
     return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
 }
 
-static CUresult serve(const struct nb_call *call, size_t bytes, CUdeviceptr *address)
+static CUresult serve_block(const struct nb_call *call, size_t bytes, CUdeviceptr *address)
 {
     CUcontext context = NULL;
     NB_REAL(cuCtxGetCurrent)(&context);
     struct nb_arena_block block = {.bytes = bytes, .slot = call->slot, .owner = nb_handle(context)};
-    CUresult result = ask(NB_REAL(cuMemAlloc_v2), bytes);
+    CUresult result = probe(NB_REAL(cuMemAlloc_v2), bytes);
     if (result == CUDA_SUCCESS)
         result = nb_memory_serve(&block);
     if (result == CUDA_SUCCESS)
@@ -42,38 +42,39 @@ CUresult nb_through_alloc(const struct nb_call *call, nb_cuMemAlloc_v2_t real, C
                           size_t bytesize)
 {
     CUdevice device;
-    if (dptr != NULL && bytesize != 0 && nb_memory_serves(&device))
-        return serve(call, bytesize, dptr);
+    if (dptr != NULL && bytesize != 0 && nb_memory_is_served(&device))
+        return serve_block(call, bytesize, dptr);
     const CUresult result = real(dptr, bytesize);
     if (result == CUDA_SUCCESS && dptr != NULL)
         nb_foreign_add(*dptr, bytesize, NB_FOREIGN_UNSERVED);
     return result;
 }
 
-/* Only the driver knows what the pitch is: it is asked for one row, which it gets back below. */
+/* Only the driver knows the pitch: let it allocate one row, and free that row below. */
 CUresult nb_through_alloc_pitch(const struct nb_call *call, nb_cuMemAllocPitch_v2_t real, CUdeviceptr *dptr,
                                 size_t *pPitch, size_t WidthInBytes, size_t Height,
                                 unsigned int ElementSizeBytes)
 {
     CUdevice device;
-    const bool served = dptr != NULL && pPitch != NULL && Height != 0 && nb_memory_serves(&device);
-    CUresult result = real(dptr, pPitch, WidthInBytes, served ? 1 : Height, ElementSizeBytes);
+    const bool is_served = dptr != NULL && pPitch != NULL && Height != 0 && nb_memory_is_served(&device);
+    CUresult result = real(dptr, pPitch, WidthInBytes, is_served ? 1 : Height, ElementSizeBytes);
     if (result != CUDA_SUCCESS || dptr == NULL || pPitch == NULL)
         return result;
-    if (!served) {
+    if (!is_served) {
         nb_foreign_add(*dptr, *pPitch * Height, NB_FOREIGN_UNSERVED);
         return result;
     }
     NB_REAL(cuMemFree_v2)(*dptr);
-    return Height > SIZE_MAX / *pPitch ? CUDA_ERROR_OUT_OF_MEMORY : serve(call, *pPitch * Height, dptr);
+    return Height > SIZE_MAX / *pPitch ? CUDA_ERROR_OUT_OF_MEMORY : serve_block(call, *pPitch * Height, dptr);
 }
 
-/* A free waits for all that is queued, as the driver's own does. While a stream captures nobody may wait for
- * the context: from the first capture on memory is kept until it is needed, or a region begins. */
-static CUresult retire(const struct nb_arena_block *block)
+/* A free waits for all queued work, as the driver's own does. Waiting for the context would invalidate a
+ * stream capture. So once the process has used stream capture, freed memory is kept until it is needed or
+ * a region begins. */
+static CUresult free_block(const struct nb_arena_block *block)
 {
     nb_memory_events()->block_ended(block);
-    if (atomic_load_explicit(&nb_stream_captures_happen, memory_order_relaxed)) {
+    if (atomic_load_explicit(&nb_stream_capture_was_used, memory_order_relaxed)) {
         nb_memory_defer(block, NULL, 0);
         return CUDA_SUCCESS;
     }
@@ -92,36 +93,36 @@ CUresult nb_through_free(const struct nb_call *call, nb_cuMemFree_v2_t real, CUd
 {
     struct nb_arena_block block;
     (void)call;
-    const bool served = nb_arena_holds(dptr);
-    const CUresult result = real(served ? NB_MEMORY_NOBODY : dptr);
-    if (!served) {
+    const bool is_served = nb_arena_contains(dptr);
+    const CUresult result = real(is_served ? NB_MEMORY_INVALID_POINTER : dptr);
+    if (!is_served) {
         if (result == CUDA_SUCCESS)
             nb_foreign_remove(dptr);
         return result;
     }
     if (result != CUDA_ERROR_INVALID_VALUE || !nb_arena_remove(dptr, NB_ARENA_MEMORY, &block))
         return result;
-    return retire(&block);
+    return free_block(&block);
 }
 
-struct of_context {
+struct context_search {
     uint64_t context, address;
 };
 
-static void look_for_one(const struct nb_arena_block *block, void *context)
+static void find_one(const struct nb_arena_block *block, void *context)
 {
-    struct of_context *wanted = context;
+    struct context_search *wanted = context;
     if (block->kind == NB_ARENA_MEMORY && !block->pooled && block->owner == wanted->context)
         wanted->address = block->address;
 }
 
-void nb_memory_context_gone(uint64_t context)
+void nb_memory_forget_context(uint64_t context)
 {
-    struct of_context wanted = {.context = context};
+    struct context_search wanted = {.context = context};
     struct nb_arena_block block;
     do {
         wanted.address = 0;
-        nb_arena_each(look_for_one, &wanted);
+        nb_arena_each(find_one, &wanted);
         if (wanted.address != 0 && nb_arena_remove(wanted.address, NB_ARENA_MEMORY, &block)) {
             nb_memory_events()->block_ended(&block);
             nb_memory_give_back(&block);

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* All that was allocated in a context is gone with it. */
-void nb_memory_context_gone(uint64_t context) __attribute__((visibility("hidden")));
+/* Forget all allocations of a destroyed context. */
+void nb_memory_forget_context(uint64_t context) __attribute__((visibility("hidden")));
 
 #endif

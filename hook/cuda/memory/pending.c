@@ -19,7 +19,7 @@ struct pending {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pending *first, **last = &first; /* oldest first */
+static struct pending *first_entry, **last_link = &first_entry; /* oldest first */
 static _Atomic uint64_t pending_bytes;
 
 uint64_t nb_memory_pending_bytes(void)
@@ -27,36 +27,36 @@ uint64_t nb_memory_pending_bytes(void)
     return atomic_load_explicit(&pending_bytes, memory_order_relaxed);
 }
 
-/* Under the lock. */
+/* Call with the lock. */
 static void append(struct pending *list)
 {
-    *last = list;
-    while (*last != NULL)
-        last = &(*last)->next;
+    *last_link = list;
+    while (*last_link != NULL)
+        last_link = &(*last_link)->next;
 }
 
 void nb_memory_defer(const struct nb_arena_block *block, CUevent event, uint64_t stream)
 {
-    struct pending *made = malloc(sizeof *made);
-    if (made == NULL)
-        return; /* never given to anybody again */
-    *made = (struct pending){.block = *block, .event = event, .stream = stream};
+    struct pending *entry = malloc(sizeof *entry);
+    if (entry == NULL)
+        return; /* leak the block: its addresses are never reused */
+    *entry = (struct pending){.block = *block, .event = event, .stream = stream};
     atomic_fetch_add_explicit(&pending_bytes, block->bytes, memory_order_relaxed);
     pthread_mutex_lock(&lock);
-    append(made);
+    append(entry);
     pthread_mutex_unlock(&lock);
 }
 
-/* It waits no longer. */
-static void forget(struct pending *one)
+/* Remove an entry whose block is reused or released. */
+static void forget_entry(struct pending *entry)
 {
-    if (one->event != NULL)
-        NB_REAL(cuEventDestroy_v2)(one->event);
-    atomic_fetch_sub_explicit(&pending_bytes, one->block.bytes, memory_order_relaxed);
-    free(one);
+    if (entry->event != NULL)
+        NB_REAL(cuEventDestroy_v2)(entry->event);
+    atomic_fetch_sub_explicit(&pending_bytes, entry->block.bytes, memory_order_relaxed);
+    free(entry);
 }
 
-static uint64_t space_of(uint64_t bytes)
+static uint64_t round_to_space(uint64_t bytes)
 {
     const uint64_t unit = bytes < NB_ARENA_SMALL ? NB_ARENA_PIECE : NB_ARENA_GRANULE;
     return (bytes + unit - 1) / unit * unit;
@@ -66,16 +66,16 @@ bool nb_memory_reuse(struct nb_arena_block *block, uint64_t stream)
 {
     const bool small = block->bytes < NB_ARENA_SMALL;
     pthread_mutex_lock(&lock);
-    struct pending **link = &first;
+    struct pending **link = &first_entry;
     while (*link != NULL && (stream == 0 || (*link)->stream != stream || (*link)->event == NULL ||
                              ((*link)->block.bytes < NB_ARENA_SMALL) != small ||
-                             space_of((*link)->block.bytes) != space_of(block->bytes)))
+                             round_to_space((*link)->block.bytes) != round_to_space(block->bytes)))
         link = &(*link)->next;
     struct pending *found = *link;
     if (found != NULL) {
         *link = found->next;
-        if (last == &found->next)
-            last = link;
+        if (last_link == &found->next)
+            last_link = link;
     }
     pthread_mutex_unlock(&lock);
     if (found == NULL)
@@ -85,69 +85,69 @@ bool nb_memory_reuse(struct nb_arena_block *block, uint64_t stream)
     const bool added = nb_arena_add(block);
     if (!added)
         nb_memory_defer(&found->block, NULL, 0);
-    forget(found);
+    forget_entry(found);
     return added;
 }
 
-static struct pending *take_all(void)
+static struct pending *take_entries(void)
 {
     pthread_mutex_lock(&lock);
-    struct pending *all = first;
-    first = NULL;
-    last = &first;
+    struct pending *all = first_entry;
+    first_entry = NULL;
+    last_link = &first_entry;
     pthread_mutex_unlock(&lock);
     return all;
 }
 
-/* What was freed since stays behind what was freed before. */
+/* Blocks freed meanwhile stay behind blocks freed earlier. */
 static void put_back(struct pending *list)
 {
     pthread_mutex_lock(&lock);
-    struct pending *newer = first;
-    last = &first;
+    struct pending *newer = first_entry;
+    last_link = &first_entry;
     append(list);
     append(newer);
     pthread_mutex_unlock(&lock);
 }
 
-static void give_back(struct pending *one)
+static void release_entry(struct pending *entry)
 {
-    nb_memory_give_back(&one->block);
-    forget(one);
+    nb_memory_give_back(&entry->block);
+    forget_entry(entry);
 }
 
-static bool is_done(const struct pending *one, bool wait)
+static bool is_done(const struct pending *entry, bool wait)
 {
-    if (one->event == NULL)
+    if (entry->event == NULL)
         return wait && NB_REAL(cuCtxSynchronize)() == CUDA_SUCCESS;
-    return (wait ? NB_REAL(cuEventSynchronize)(one->event) : NB_REAL(cuEventQuery)(one->event)) ==
+    return (wait ? NB_REAL(cuEventSynchronize)(entry->event) : NB_REAL(cuEventQuery)(entry->event)) ==
            CUDA_SUCCESS;
 }
 
-/* In a region memory goes from one stream to another only if there is no other: a replay has no host that
- * finds an event done, so it must have waited for all. */
+/* In a region, move memory between streams only if none is left: a replay's host finds no event complete,
+ * so the recorded host must have waited for all work. */
 void nb_memory_reap(bool wait)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     if (nb_region_is_open() && !wait)
         return;
-    struct pending *list = take_all();
+    struct pending *list = take_entries();
     if (list == NULL)
         return;
     const bool relaxed = NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
     struct pending *kept = NULL, **end = &kept;
     while (list != NULL) {
-        struct pending *one = list;
-        list = one->next;
-        if (is_done(one, wait)) {
-            give_back(one);
+        struct pending *entry = list;
+        list = entry->next;
+        if (is_done(entry, wait)) {
+            release_entry(entry);
             continue;
         }
-        *end = one;
-        one->next = NULL;
-        end = &one->next;
-        if (!wait) { /* what was freed later is likely to take longer */
-            one->next = list;
+        *end = entry;
+        entry->next = NULL;
+        end = &entry->next;
+        if (!wait) { /* blocks freed later probably take longer */
+            entry->next = list;
             break;
         }
     }
@@ -160,9 +160,9 @@ void nb_memory_reap(bool wait)
 
 void nb_memory_reap_idle(void)
 {
-    for (struct pending *list = take_all(), *next; list != NULL; list = next) {
+    for (struct pending *list = take_entries(), *next; list != NULL; list = next) {
         next = list->next;
-        give_back(list);
+        release_entry(list);
     }
 }
 

@@ -11,17 +11,17 @@
 #include "special.h"
 #include "surface.h"
 
-/* What stands at an address of the arena. */
+/* The program's allocation or reservation at an address of the arena. */
 struct found {
     bool is_memory, is_reserved;
     struct nb_arena_block block;
-    uint64_t begin, bytes; /* as the program asked for them */
+    uint64_t begin, bytes; /* as the program requested them */
 };
 
-static struct found find(CUdeviceptr address)
+static struct found find_memory(CUdeviceptr address)
 {
     struct found found = {0};
-    found.is_reserved = nb_memory_reservation(address, 1, &found.begin, &found.bytes);
+    found.is_reserved = nb_memory_find_reservation(address, 1, &found.begin, &found.bytes);
     found.is_memory = !found.is_reserved && nb_arena_find(address, &found.block);
     if (found.is_memory) {
         found.begin = found.block.address;
@@ -30,20 +30,20 @@ static struct found find(CUdeviceptr address)
     return found;
 }
 
-/* Mapped memory that nobody was given is not there. */
-static CUdeviceptr to_ask(const struct found *found, CUdeviceptr address)
+/* Return the address to ask the driver about: invalid for arena memory that the program does not own. */
+static CUdeviceptr choose_address(const struct found *found, CUdeviceptr address)
 {
-    return found->is_memory || found->is_reserved ? address : NB_MEMORY_NOBODY;
+    return found->is_memory || found->is_reserved ? address : NB_MEMORY_INVALID_POINTER;
 }
 
 CUresult nb_through_address_range(const struct nb_call *call, nb_cuMemGetAddressRange_v2_t real,
                                   CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     (void)call;
-    if (!nb_arena_holds(dptr))
+    if (!nb_arena_contains(dptr))
         return real(pbase, psize, dptr);
-    const struct found found = find(dptr);
-    const CUresult result = real(pbase, psize, to_ask(&found, dptr));
+    const struct found found = find_memory(dptr);
+    const CUresult result = real(pbase, psize, choose_address(&found, dptr));
     if (result == CUDA_SUCCESS && found.is_memory) {
         if (pbase != NULL)
             *pbase = found.begin;
@@ -53,7 +53,7 @@ CUresult nb_through_address_range(const struct nb_call *call, nb_cuMemGetAddress
     return result;
 }
 
-static void correct(const struct found *found, CUpointer_attribute attribute, void *data)
+static void correct_attribute(const struct found *found, CUpointer_attribute attribute, void *data)
 {
     uint64_t value;
     switch ((int)attribute) {
@@ -89,33 +89,33 @@ static void correct(const struct found *found, CUpointer_attribute attribute, vo
     memcpy(data, &value, sizeof value);
 }
 
-CUdeviceptr nb_memory_asked(CUdeviceptr address)
+CUdeviceptr nb_memory_address_to_ask(CUdeviceptr address)
 {
-    if (!nb_arena_holds(address))
+    if (!nb_arena_contains(address))
         return address;
-    const struct found found = find(address);
-    return to_ask(&found, address);
+    const struct found found = find_memory(address);
+    return choose_address(&found, address);
 }
 
 void nb_memory_correct(CUdeviceptr address, CUpointer_attribute attribute, void *data)
 {
-    if (!nb_arena_holds(address))
+    if (!nb_arena_contains(address))
         return;
-    const struct found found = find(address);
+    const struct found found = find_memory(address);
     if (found.is_memory || found.is_reserved)
-        correct(&found, attribute, data);
+        correct_attribute(&found, attribute, data);
 }
 
 CUresult nb_through_pointer_attribute(const struct nb_call *call, nb_cuPointerGetAttribute_t real, void *data,
                                       CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     (void)call;
-    if (!nb_arena_holds(ptr))
+    if (!nb_arena_contains(ptr))
         return real(data, attribute, ptr);
-    const struct found found = find(ptr);
-    const CUresult result = real(data, attribute, to_ask(&found, ptr));
+    const struct found found = find_memory(ptr);
+    const CUresult result = real(data, attribute, choose_address(&found, ptr));
     if (result == CUDA_SUCCESS && data != NULL)
-        correct(&found, attribute, data);
+        correct_attribute(&found, attribute, data);
     return result;
 }
 
@@ -124,12 +124,12 @@ CUresult nb_through_pointer_attributes(const struct nb_call *call, nb_cuPointerG
                                        void **data, CUdeviceptr ptr)
 {
     (void)call;
-    if (!nb_arena_holds(ptr))
+    if (!nb_arena_contains(ptr))
         return real(numAttributes, attributes, data, ptr);
-    const struct found found = find(ptr);
-    const CUresult result = real(numAttributes, attributes, data, to_ask(&found, ptr));
+    const struct found found = find_memory(ptr);
+    const CUresult result = real(numAttributes, attributes, data, choose_address(&found, ptr));
     if (result == CUDA_SUCCESS && (found.is_memory || found.is_reserved))
         for (unsigned int i = 0; i < numAttributes; i++)
-            correct(&found, attributes[i], data[i]);
+            correct_attribute(&found, attributes[i], data[i]);
     return result;
 }

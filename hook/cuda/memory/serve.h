@@ -1,4 +1,4 @@
-/* Device memory for a block of a recorded program. */
+/* Device memory for blocks of a captured program. */
 #ifndef NEUTRINO_CUDA_MEMORY_SERVE_H
 #define NEUTRINO_CUDA_MEMORY_SERVE_H
 
@@ -6,8 +6,8 @@
 
 #include "core/arena/arena.h"
 
-/* Memory of the arena's device for a block, whose address is set; waits for pending memory if none is left.
- * `owner`: context or pool. */
+/* Set the block's address and map its memory on the arena's device. If no memory is left, wait for pending
+ * blocks. `owner` is a context or a pool. */
 CUresult nb_memory_serve(struct nb_arena_block *block) __attribute__((visibility("hidden")));
 
 #endif

@@ -22,20 +22,20 @@ struct reservation {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nb_ranges reservations = NB_RANGES_INITIALIZER(struct reservation);
 
-bool nb_memory_reservation(uint64_t address, uint64_t bytes, uint64_t *begin, uint64_t *reserved_bytes)
+bool nb_memory_find_reservation(uint64_t address, uint64_t bytes, uint64_t *begin, uint64_t *reserved_bytes)
 {
     pthread_mutex_lock(&lock);
     const struct reservation *found = nb_ranges_find(&reservations, address);
-    const bool inside = found != NULL && bytes <= found->bytes - (address - found->address);
-    if (inside) {
+    const bool is_inside = found != NULL && bytes <= found->bytes - (address - found->address);
+    if (is_inside) {
         *begin = found->address;
         *reserved_bytes = found->bytes;
     }
     pthread_mutex_unlock(&lock);
-    return inside;
+    return is_inside;
 }
 
-static bool remember(uint64_t address, uint64_t bytes)
+static bool add_reservation(uint64_t address, uint64_t bytes)
 {
     const struct reservation made = {address, bytes};
     pthread_mutex_lock(&lock);
@@ -44,8 +44,8 @@ static bool remember(uint64_t address, uint64_t bytes)
     return added;
 }
 
-/* A hint is only that: where it is taken the driver chooses another address, and so do we. One outside the
- * arena is the driver's matter. What the driver would refuse, it refuses itself. */
+/* A hint is not binding: if its addresses are taken, choose others, as the driver does. A hint outside the
+ * arena goes to the driver, and so does every invalid call. */
 CUresult nb_through_address_reserve(const struct nb_call *call, nb_cuMemAddressReserve_t real,
                                     CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
                                     unsigned long long flags)
@@ -53,14 +53,14 @@ CUresult nb_through_address_reserve(const struct nb_call *call, nb_cuMemAddressR
     CUdevice device;
     (void)call;
     if (ptr == NULL || size == 0 || size % NB_ARENA_GRANULE != 0 || (alignment & (alignment - 1)) != 0 ||
-        flags != 0 || !nb_memory_serves(&device) || (addr != 0 && !nb_arena_holds(addr)))
+        flags != 0 || !nb_memory_is_served(&device) || (addr != 0 && !nb_arena_contains(addr)))
         return real(ptr, size, alignment, addr, flags);
     uint64_t address = addr != 0 ? nb_arena_reserve(size, alignment, addr) : 0;
     if (address == 0)
         address = nb_arena_reserve(size, alignment, 0);
     if (address == 0)
         return real(ptr, size, alignment, 0, flags);
-    if (!remember(address, size)) {
+    if (!add_reservation(address, size)) {
         nb_arena_release(address, size);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -73,7 +73,7 @@ struct search {
     bool found;
 };
 
-static void look(const struct nb_arena_block *block, void *context)
+static void visit_mapping(const struct nb_arena_block *block, void *context)
 {
     struct search *search = context;
     search->found |= block->address - search->begin < search->bytes;
@@ -82,7 +82,7 @@ static void look(const struct nb_arena_block *block, void *context)
 static bool is_mapped(uint64_t begin, uint64_t bytes)
 {
     struct search search = {begin, bytes, false};
-    nb_arena_each(look, &search);
+    nb_arena_each(visit_mapping, &search);
     for (uint64_t at = 0; !search.found && at < bytes; at += NB_ARENA_GRANULE)
         search.found = nb_foreign_find(begin + at) != NULL;
     return search.found;
@@ -92,24 +92,24 @@ CUresult nb_through_address_free(const struct nb_call *call, nb_cuMemAddressFree
                                  size_t size)
 {
     (void)call;
-    if (!nb_arena_holds(ptr))
+    if (!nb_arena_contains(ptr))
         return real(ptr, size);
     if (is_mapped(ptr, size))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     struct reservation *found = nb_ranges_find(&reservations, ptr);
-    const bool whole = found != NULL && found->address == ptr && found->bytes == size;
-    if (whole)
+    const bool is_exact = found != NULL && found->address == ptr && found->bytes == size;
+    if (is_exact)
         nb_ranges_remove(&reservations, found);
     pthread_mutex_unlock(&lock);
-    if (!whole)
+    if (!is_exact)
         return CUDA_ERROR_INVALID_VALUE;
     nb_arena_release(ptr, size);
     return CUDA_SUCCESS;
 }
 
-/* What the driver calls this memory, wherever it is mapped; 0 if it does not say. */
-static uint64_t physical_number(CUdeviceptr address)
+/* Return the driver's number of this physical memory, the same for all mappings; 0 if unknown. */
+static uint64_t query_physical_number(CUdeviceptr address)
 {
     unsigned long long number = 0;
     return NB_REAL(cuPointerGetAttribute)(&number, CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID, address) ==
@@ -123,24 +123,24 @@ struct twin {
     bool found;
 };
 
-static void compare(const struct nb_arena_block *block, void *context)
+static void visit_twin(const struct nb_arena_block *block, void *context)
 {
     struct twin *twin = context;
     twin->found |= block->kind == NB_ARENA_MAPPING && block->owner == twin->number;
 }
 
-/* Why a replay cannot have this mapping as memory of its own; NULL if it can. */
-static const char *what_else(CUmemGenericAllocationHandle handle, uint64_t number)
+/* Return why a replay cannot own this mapping's memory, or NULL if it can. */
+static const char *find_problem(CUmemGenericAllocationHandle handle, uint64_t number)
 {
     CUmemAllocationProp properties;
     CUdevice device;
     struct twin twin = {number, false};
-    if (!nb_memory_serves(&device) ||
+    if (!nb_memory_is_served(&device) ||
         NB_REAL(cuMemGetAllocationPropertiesFromHandle)(&properties, handle) != CUDA_SUCCESS ||
         properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties.location.id != device)
         return "mapped memory of the host or of another device";
     if (number != 0)
-        nb_arena_each(compare, &twin);
+        nb_arena_each(visit_twin, &twin);
     return twin.found ? "memory that is mapped twice" : NULL;
 }
 
@@ -148,18 +148,18 @@ CUresult nb_through_map(const struct nb_call *call, nb_cuMemMap_t real, CUdevice
                         size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
     uint64_t begin, reserved;
-    const bool served = nb_arena_holds(ptr);
-    if (served && !nb_memory_reservation(ptr, size, &begin, &reserved))
+    const bool is_in_arena = nb_arena_contains(ptr);
+    if (is_in_arena && !nb_memory_find_reservation(ptr, size, &begin, &reserved))
         return CUDA_ERROR_INVALID_VALUE;
     const CUresult result = real(ptr, size, offset, handle, flags);
     if (result != CUDA_SUCCESS)
         return result;
-    const uint64_t number = physical_number(ptr);
-    const char *what = served ? what_else(handle, number) : "memory that is mapped outside the arena";
+    const uint64_t number = query_physical_number(ptr);
+    const char *what = is_in_arena ? find_problem(handle, number) : "memory that is mapped outside the arena";
     struct nb_arena_block block = {
         .address = ptr, .bytes = size, .slot = call->slot, .owner = number, .kind = NB_ARENA_MAPPING};
     if (what == NULL && !nb_arena_add(&block))
-        what = "memory that could not be noted";
+        what = "a mapping that did not fit in memory";
     if (what != NULL)
         nb_foreign_add(ptr, size, what);
     return result;
@@ -170,8 +170,8 @@ CUresult nb_through_unmap(const struct nb_call *call, nb_cuMemUnmap_t real, CUde
     struct nb_arena_block block;
     uint64_t begin, reserved;
     (void)call;
-    const bool served = nb_arena_holds(ptr);
-    if (served && !nb_memory_reservation(ptr, size, &begin, &reserved))
+    const bool is_in_arena = nb_arena_contains(ptr);
+    if (is_in_arena && !nb_memory_find_reservation(ptr, size, &begin, &reserved))
         return CUDA_ERROR_INVALID_VALUE;
     const CUresult result = real(ptr, size);
     if (result != CUDA_SUCCESS)

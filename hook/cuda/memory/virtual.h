@@ -7,8 +7,8 @@
 
 #include "core/process/component.h"
 
-/* The program's own reservation that holds [address, address + bytes). */
-bool nb_memory_reservation(uint64_t address, uint64_t bytes, uint64_t *begin, uint64_t *reserved_bytes)
+/* Find the program's own reservation that contains [address, address + bytes). */
+bool nb_memory_find_reservation(uint64_t address, uint64_t bytes, uint64_t *begin, uint64_t *reserved_bytes)
     __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_memory_virtual_component __attribute__((visibility("hidden")));

@@ -1,4 +1,4 @@
-/* The third door: addresses that the driver hands out by name. */
+/* The third lookup path: addresses that the driver returns by name. */
 #include <cuda.h>
 
 #include "core/base/filter.h"
@@ -29,14 +29,14 @@ static void write_unmapped(const struct nb_call *call, const char *symbol, int v
     nb_ring_commit(call->thread, size);
 }
 
-/* The driver decides which function a name, version and flag mean; only then is its address exchanged for
- * the wrapper of that very export. All 1100 answers of driver 580 were exported addresses, no two exports
- * sharing one. An address that is no export is passed on as it is and shown in the summary. */
-static CUresult answer(const struct nb_call *call, CUresult result, const char *symbol, void **pfn,
-                       int version, cuuint64_t flags)
+/* The driver decides which function a name, version and flag mean. Only then replace its address by the
+ * wrapper of the same export. All 1100 answers of driver 580 were exported addresses, and no two exports
+ * shared one. Other addresses are returned unchanged and shown in the summary. */
+static CUresult replace_address(const struct nb_call *call, CUresult result, const char *symbol, void **pfn,
+                                int version, cuuint64_t flags)
 {
     if (result == CUDA_SUCCESS && symbol != NULL && pfn != NULL && *pfn != NULL &&
-        !nb_filter_names(call->caller)) {
+        !nb_filter_matches(call->caller)) {
         const int slot = nb_slot_of_address(*pfn);
         if (slot >= 0)
             *pfn = nb_exports[slot];
@@ -52,12 +52,13 @@ static CUresult answer(const struct nb_call *call, CUresult result, const char *
 CUresult nb_replace_get_proc_address(const struct nb_call *call, nb_cuGetProcAddress_t real,
                                      const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
-    return answer(call, real(symbol, pfn, cudaVersion, flags), symbol, pfn, cudaVersion, flags);
+    return replace_address(call, real(symbol, pfn, cudaVersion, flags), symbol, pfn, cudaVersion, flags);
 }
 
 CUresult nb_replace_get_proc_address_v2(const struct nb_call *call, nb_cuGetProcAddress_v2_t real,
                                         const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
                                         CUdriverProcAddressQueryResult *symbolStatus)
 {
-    return answer(call, real(symbol, pfn, cudaVersion, flags, symbolStatus), symbol, pfn, cudaVersion, flags);
+    return replace_address(call, real(symbol, pfn, cudaVersion, flags, symbolStatus), symbol, pfn,
+                           cudaVersion, flags);
 }

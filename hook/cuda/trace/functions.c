@@ -1,4 +1,4 @@
-/* Kernels that a program looks up, into the funcmap. */
+/* Adds kernels that a program looks up to the funcmap. */
 #include <cuda.h>
 
 #include "core/driver/slots.h"
@@ -10,7 +10,7 @@
 #include "special.h"
 #include "surface.h"
 
-static void looked_up(CUfunction function, CUmodule module, enum nb_function_kind kind, const char *name)
+static void add_function(CUfunction function, CUmodule module, enum nb_function_kind kind, const char *name)
 {
     nb_funcmap_set(nb_handle(function), kind, nb_binmap_get(nb_handle(module)), name);
 }
@@ -19,14 +19,14 @@ void nb_after_get_function(const struct nb_call *call, CUresult result, CUfuncti
                            const char *name)
 {
     if (result == CUDA_SUCCESS && hfunc != NULL && name != NULL && call->thread != NULL)
-        looked_up(*hfunc, hmod, NB_FUNCTION, name);
+        add_function(*hfunc, hmod, NB_FUNCTION, name);
 }
 
 void nb_after_get_kernel(const struct nb_call *call, CUresult result, CUkernel *pKernel, CUlibrary library,
                          const char *name)
 {
     if (result == CUDA_SUCCESS && pKernel != NULL && name != NULL && call->thread != NULL)
-        looked_up((CUfunction)*pKernel, (CUmodule)library, NB_FUNCTION_KERNEL, name);
+        add_function((CUfunction)*pKernel, (CUmodule)library, NB_FUNCTION_KERNEL, name);
 }
 
 void nb_after_kernel_function(const struct nb_call *call, CUresult result, CUfunction *pFunc, CUkernel kernel)
@@ -44,7 +44,7 @@ void nb_after_enumerate_functions(const struct nb_call *call, CUresult result, C
         const char *name = NULL;
         if (functions[i] != NULL && NB_REAL(cuFuncGetName)(&name, functions[i]) == CUDA_SUCCESS &&
             name != NULL)
-            looked_up(functions[i], mod, NB_FUNCTION, name);
+            add_function(functions[i], mod, NB_FUNCTION, name);
     }
     nb_hook_leave(call);
 }
@@ -57,7 +57,7 @@ void nb_after_enumerate_kernels(const struct nb_call *call, CUresult result, CUk
     for (unsigned int i = 0; i < numKernels; i++) {
         const char *name = NULL;
         if (kernels[i] != NULL && NB_REAL(cuKernelGetName)(&name, kernels[i]) == CUDA_SUCCESS && name != NULL)
-            looked_up((CUfunction)kernels[i], (CUmodule)lib, NB_FUNCTION_KERNEL, name);
+            add_function((CUfunction)kernels[i], (CUmodule)lib, NB_FUNCTION_KERNEL, name);
     }
     nb_hook_leave(call);
 }

@@ -1,4 +1,5 @@
-/* Executable graphs: their kernels are listed when they are made, their launches refer to the list. */
+/* Traces executable graphs: their kernels are listed when they are instantiated, and launches refer to the
+ * list. */
 #include <cuda.h>
 
 #include <errno.h>
@@ -23,7 +24,7 @@ struct listing {
     struct nb_thread *thread;
     uint64_t number;
     uint32_t nodes, opaque, kernels;
-    struct nb_vector kernel_nodes; /* handles; as many as `kernels` where the graph is listed whole */
+    struct nb_vector kernel_nodes; /* handles of the listed kernel nodes */
 };
 
 static void write_node(const struct listing *listing, uint32_t position, const CUDA_KERNEL_NODE_PARAMS *node)
@@ -32,7 +33,8 @@ static void write_node(const struct listing *listing, uint32_t position, const C
     const struct nb_description *description = nb_describe(listing->thread, function);
     if (description == NULL)
         return;
-    const struct nb_parameters parameters = nb_parameters_of(description, node->kernelParams, node->extra);
+    const struct nb_parameters parameters =
+        nb_locate_parameters(description, node->kernelParams, node->extra);
     const size_t size = (sizeof(struct nb_graph_node) + parameters.kept_bytes + 7) & ~(size_t)7;
     struct nb_graph_node *record = nb_ring_reserve(listing->thread, size);
     if (record == NULL)
@@ -51,7 +53,7 @@ static void write_node(const struct listing *listing, uint32_t position, const C
     record->flags = node->kernelParams == NULL && node->extra != NULL ? NB_LAUNCH_EXTRA : 0;
     record->parameter_bytes = parameters.bytes;
     record->kept_bytes = parameters.kept_bytes;
-    nb_parameters_copy(&parameters, description, (unsigned char *)(record + 1));
+    nb_copy_parameters(&parameters, description, (unsigned char *)(record + 1));
     nb_ring_commit(listing->thread, size);
 }
 
@@ -97,7 +99,7 @@ static void list_node(struct listing *listing, CUgraphNode node, int depth)
         else
             listing->opaque++;
     } else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
-        listing->opaque++; /* its body runs kernels, and how often is decided on the device */
+        listing->opaque++; /* its body runs kernels; the device decides how often */
     }
 }
 
@@ -129,8 +131,8 @@ static void publish(struct listing *listing, CUgraphExec exec)
     nb_vector_free(&listing->kernel_nodes);
 }
 
-static void instantiated(const struct nb_call *call, CUresult result, const CUgraphExec *exec, CUgraph graph,
-                         uint64_t flags)
+static void trace_instantiation(const struct nb_call *call, CUresult result, const CUgraphExec *exec,
+                                CUgraph graph, uint64_t flags)
 {
     if (result != CUDA_SUCCESS || exec == NULL || !nb_hook_enter(call))
         return;
@@ -140,8 +142,8 @@ static void instantiated(const struct nb_call *call, CUresult result, const CUgr
                               .kernel_nodes = NB_VECTOR_INITIALIZER(uint64_t)};
     list_graph(&listing, graph, 0);
     publish(&listing, *exec);
-    if (nb_region_wanted())
-        nb_capture_graph_made(call, *exec, graph, flags);
+    if (nb_capture_enabled())
+        nb_capture_instantiate_graph(call, *exec, graph, flags);
     errno = saved;
     nb_hook_leave(call);
 }
@@ -151,23 +153,23 @@ void nb_after_graph_instantiate_log(const struct nb_call *call, CUresult result,
                                     size_t bufferSize)
 {
     (void)phErrorNode, (void)logBuffer, (void)bufferSize;
-    instantiated(call, result, phGraphExec, hGraph, 0);
+    trace_instantiation(call, result, phGraphExec, hGraph, 0);
 }
 
 void nb_after_graph_instantiate_flags(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
                                       CUgraph hGraph, unsigned long long flags)
 {
-    instantiated(call, result, phGraphExec, hGraph, flags);
+    trace_instantiation(call, result, phGraphExec, hGraph, flags);
 }
 
 void nb_after_graph_instantiate_params(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
                                        CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 {
     if (result == CUDA_SUCCESS && instantiateParams != NULL)
-        instantiated(call, result, phGraphExec, hGraph, instantiateParams->flags);
+        trace_instantiation(call, result, phGraphExec, hGraph, instantiateParams->flags);
 }
 
-static void updated(const struct nb_call *call, CUresult result, CUgraphExec exec, CUgraph graph)
+static void trace_update(const struct nb_call *call, CUresult result, CUgraphExec exec, CUgraph graph)
 {
     const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(exec));
     if (result != CUDA_SUCCESS || entry == NULL || !nb_hook_enter(call))
@@ -177,8 +179,8 @@ static void updated(const struct nb_call *call, CUresult result, CUgraphExec exe
         .thread = call->thread, .number = entry->number, .kernel_nodes = NB_VECTOR_INITIALIZER(uint64_t)};
     list_graph(&listing, graph, 0);
     publish(&listing, exec);
-    if (nb_region_wanted())
-        nb_capture_graph_updated(call, exec, graph);
+    if (nb_capture_enabled())
+        nb_capture_update_graph(call, exec, graph);
     errno = saved;
     nb_hook_leave(call);
 }
@@ -188,19 +190,19 @@ void nb_after_graph_exec_update_v1(const struct nb_call *call, CUresult result, 
                                    CUgraphExecUpdateResult *updateResult_out)
 {
     (void)hErrorNode_out, (void)updateResult_out;
-    updated(call, result, hGraphExec, hGraph);
+    trace_update(call, result, hGraphExec, hGraph);
 }
 
 void nb_after_graph_exec_update(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
                                 CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 {
     (void)resultInfo;
-    updated(call, result, hGraphExec, hGraph);
+    trace_update(call, result, hGraphExec, hGraph);
 }
 
-/* One node of an executable graph was changed: its record is written again, under the same position. */
-static void node_changed(const struct nb_call *call, CUresult result, CUgraphExec exec, CUgraphNode node,
-                         const CUDA_KERNEL_NODE_PARAMS *parameters)
+/* A node of an executable graph was changed: write its record again, with the same position. */
+static void trace_kernel_change(const struct nb_call *call, CUresult result, CUgraphExec exec,
+                                CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
     const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(exec));
     if (result != CUDA_SUCCESS || entry == NULL || parameters == NULL || !nb_hook_enter(call))
@@ -216,8 +218,8 @@ static void node_changed(const struct nb_call *call, CUresult result, CUgraphExe
             write_node(&listing, position, parameters);
             write_graph(&listing, nb_handle(exec));
         }
-    if (nb_region_wanted())
-        nb_capture_graph_kernel(call, exec, node, parameters);
+    if (nb_capture_enabled())
+        nb_capture_change_graph_kernel(call, exec, node, parameters);
     errno = saved;
     nb_hook_leave(call);
 }
@@ -230,40 +232,41 @@ void nb_after_graph_exec_kernel_node_set_params_v1(const struct nb_call *call, C
     if (result != CUDA_SUCCESS || nodeParams == NULL)
         return;
     memcpy(&newer, nodeParams, sizeof *nodeParams);
-    node_changed(call, result, hGraphExec, hNode, &newer);
+    trace_kernel_change(call, result, hGraphExec, hNode, &newer);
 }
 
 void nb_after_graph_exec_kernel_node_set_params(const struct nb_call *call, CUresult result,
                                                 CUgraphExec hGraphExec, CUgraphNode hNode,
                                                 const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
-    node_changed(call, result, hGraphExec, hNode, nodeParams);
+    trace_kernel_change(call, result, hGraphExec, hNode, nodeParams);
 }
 
-static void copy_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
-                         const CUDA_MEMCPY3D *parameters)
+static void capture_copy_change(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
+                                const CUDA_MEMCPY3D *parameters)
 {
-    if (!nb_region_wanted() || parameters == NULL || !nb_hook_enter(call))
+    if (!nb_capture_enabled() || parameters == NULL || !nb_hook_enter(call))
         return;
-    nb_capture_graph_copy(exec, node, parameters);
+    nb_capture_change_graph_copy(exec, node, parameters);
     nb_hook_leave(call);
 }
 
-static void set_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
-                        const CUDA_MEMSET_NODE_PARAMS *parameters)
+static void capture_memset_change(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
+                                  const CUDA_MEMSET_NODE_PARAMS *parameters)
 {
-    if (!nb_region_wanted() || parameters == NULL || !nb_hook_enter(call))
+    if (!nb_capture_enabled() || parameters == NULL || !nb_hook_enter(call))
         return;
-    nb_capture_graph_set(exec, node, parameters);
+    nb_capture_change_graph_memset(exec, node, parameters);
     nb_hook_leave(call);
 }
 
-static void child_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
+static void capture_child_change(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
+                                 CUgraph child)
 {
-    if (!nb_region_wanted() || !nb_hook_enter(call))
+    if (!nb_capture_enabled() || !nb_hook_enter(call))
         return;
     const int saved = errno;
-    nb_capture_graph_child(call, exec, node, child);
+    nb_capture_change_graph_child(call, exec, node, child);
     errno = saved;
     nb_hook_leave(call);
 }
@@ -274,7 +277,7 @@ void nb_after_graph_exec_memcpy_node_set_params(const struct nb_call *call, CUre
 {
     (void)ctx;
     if (result == CUDA_SUCCESS)
-        copy_changed(call, hGraphExec, hNode, copyParams);
+        capture_copy_change(call, hGraphExec, hNode, copyParams);
 }
 
 void nb_after_graph_exec_memset_node_set_params(const struct nb_call *call, CUresult result,
@@ -283,17 +286,17 @@ void nb_after_graph_exec_memset_node_set_params(const struct nb_call *call, CUre
 {
     (void)ctx;
     if (result == CUDA_SUCCESS)
-        set_changed(call, hGraphExec, hNode, memsetParams);
+        capture_memset_change(call, hGraphExec, hNode, memsetParams);
 }
 
 void nb_after_graph_exec_child_node_set_params(const struct nb_call *call, CUresult result,
                                                CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
 {
     if (result == CUDA_SUCCESS)
-        child_changed(call, hGraphExec, hNode, childGraph);
+        capture_child_change(call, hGraphExec, hNode, childGraph);
 }
 
-/* The parameters of the newest kind begin with those of the older ones. */
+/* The newest parameter structures begin with the older ones. */
 void nb_after_graph_exec_node_set_params(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
                                          CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
@@ -303,23 +306,23 @@ void nb_after_graph_exec_node_set_params(const struct nb_call *call, CUresult re
         return;
     if (nodeParams->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         memcpy(&kernel, &nodeParams->kernel, sizeof kernel);
-        node_changed(call, result, hGraphExec, hNode, &kernel);
+        trace_kernel_change(call, result, hGraphExec, hNode, &kernel);
     } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEMSET) {
         memcpy(&set, &nodeParams->memset, sizeof set);
-        set_changed(call, hGraphExec, hNode, &set);
+        capture_memset_change(call, hGraphExec, hNode, &set);
     } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
-        copy_changed(call, hGraphExec, hNode, &nodeParams->memcpy.copyParams);
+        capture_copy_change(call, hGraphExec, hNode, &nodeParams->memcpy.copyParams);
     } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH) {
-        child_changed(call, hGraphExec, hNode, nodeParams->graph.graph);
+        capture_child_change(call, hGraphExec, hNode, nodeParams->graph.graph);
     }
 }
 
 void nb_after_graph_node_set_enabled(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
                                      CUgraphNode hNode, unsigned int isEnabled)
 {
-    if (result != CUDA_SUCCESS || !nb_region_wanted() || !nb_hook_enter(call))
+    if (result != CUDA_SUCCESS || !nb_capture_enabled() || !nb_hook_enter(call))
         return;
-    nb_capture_graph_enabled(hGraphExec, hNode, isEnabled != 0);
+    nb_capture_enable_graph_node(hGraphExec, hNode, isEnabled != 0);
     nb_hook_leave(call);
 }
 
@@ -328,17 +331,17 @@ void nb_after_graph_exec_destroy(const struct nb_call *call, CUresult result, CU
     if (result != CUDA_SUCCESS || call->thread == NULL)
         return;
     nb_graphmap_set(nb_handle(hGraphExec), NULL);
-    if (nb_region_wanted())
-        nb_capture_graph_destroyed(hGraphExec);
+    if (nb_capture_enabled())
+        nb_capture_destroy_graph(hGraphExec);
 }
 
 CUresult nb_replace_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t real, CUgraphExec hGraphExec,
                                  CUstream hStream)
 {
-    const bool wanted = nb_region_wanted() && call->thread != NULL;
+    const bool wanted = nb_capture_enabled() && call->thread != NULL;
     struct nb_capture_graph_launch launch = {.is_counted = false};
     if (wanted)
-        launch = nb_capture_graph_before(call, hGraphExec, hStream);
+        launch = nb_capture_begin_graph_launch(call, hGraphExec, hStream);
     const CUresult result = real(hGraphExec, hStream);
     if (call->thread == NULL)
         return result;
@@ -357,7 +360,7 @@ CUresult nb_replace_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t 
         nb_ring_commit(call->thread, sizeof *record);
     }
     if (wanted)
-        nb_capture_graph_after(call, launch, hStream, result);
+        nb_capture_end_graph_launch(call, launch, hStream, result);
     nb_call_leave(call, end);
     return result;
 }

@@ -1,4 +1,4 @@
-/* Every way to launch a kernel, each recorded with its parameters. */
+/* Hooks of every launch function. Each launch is traced with its parameters. */
 #include <cuda.h>
 
 #include "core/process/call.h"
@@ -7,7 +7,7 @@
 #include "special.h"
 #include "surface.h"
 
-static const struct nb_launch_under_way nothing;
+static const struct nb_launch_under_way no_launch;
 
 CUresult nb_replace_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CUfunction f,
                            unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
@@ -31,7 +31,7 @@ CUresult nb_replace_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t 
                               const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
     if (config == NULL)
-        return nb_launch_end(call, nothing, real(config, f, kernelParams, extra));
+        return nb_launch_end(call, no_launch, real(config, f, kernelParams, extra));
     const struct nb_launch_form launch = {.function = f,
                                           .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
                                           .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
@@ -64,7 +64,7 @@ CUresult nb_replace_launch_cooperative(const struct nb_call *call, nb_cuLaunchCo
                               sharedMemBytes, hStream, kernelParams));
 }
 
-static struct nb_launch_form form_of_one(const CUDA_LAUNCH_PARAMS *one)
+static struct nb_launch_form make_form(const CUDA_LAUNCH_PARAMS *one)
 {
     return (struct nb_launch_form){.function = one->function,
                                    .grid = {one->gridDimX, one->gridDimY, one->gridDimZ},
@@ -73,8 +73,7 @@ static struct nb_launch_form form_of_one(const CUDA_LAUNCH_PARAMS *one)
                                    .stream = one->hStream,
                                    .flags = NB_LAUNCH_COOPERATIVE,
                                    .kernelParams = one->kernelParams,
-                                   .unreplayable =
-                                       "launches kernels on several devices that wait for each other"};
+                                   .problem = "launches kernels on several devices that wait for each other"};
 }
 
 CUresult nb_replace_launch_multi(const struct nb_call *call, nb_cuLaunchCooperativeKernelMultiDevice_t real,
@@ -82,52 +81,50 @@ CUresult nb_replace_launch_multi(const struct nb_call *call, nb_cuLaunchCooperat
                                  unsigned int flags)
 {
     const unsigned int count = call->thread != NULL && launchParamsList != NULL ? numDevices : 0;
-    struct nb_launch_under_way under_way = nothing;
+    struct nb_launch_under_way under_way = no_launch;
     if (count > 0) {
-        const struct nb_launch_form first = form_of_one(launchParamsList);
+        const struct nb_launch_form first = make_form(launchParamsList);
         under_way = nb_launch_several_begin(call, &first);
     }
     const CUresult result = real(launchParamsList, numDevices, flags);
-    const unsigned int taken =
-        result == CUDA_SUCCESS || count == 0 ? count : 1; /* a refused list may be no list */
-    for (unsigned int i = 0; i < taken; i++) {
-        const struct nb_launch_form launch = form_of_one(&launchParamsList[i]);
+    const unsigned int traced =
+        result == CUDA_SUCCESS || count == 0 ? count : 1; /* a refused list may be invalid */
+    for (unsigned int i = 0; i < traced; i++) {
+        const struct nb_launch_form launch = make_form(&launchParamsList[i]);
         nb_launch_several_add(call, &launch, result);
     }
     return nb_launch_end(call, under_way, result);
 }
 
 /* The launch calls of CUDA 3 (cuFuncSetBlockShape, cuParamSet*): block shape, shared memory and parameters
- * are state of the function, which the driver does not give back. They are recorded as 0, not guessed. */
-static struct nb_launch_under_way legacy_begin(const struct nb_call *call, CUfunction f, int width,
+ * are state of the function, which the driver does not return. They are recorded as 0. */
+static struct nb_launch_under_way begin_legacy(const struct nb_call *call, CUfunction f, int width,
                                                int height, CUstream stream)
 {
     const struct nb_launch_form launch = {
         .function = f,
         .grid = {(unsigned int)width, (unsigned int)height, 1},
         .stream = stream,
-        .unreplayable =
-            "launches with parameters that are state of the function (cuParamSet), which the driver "
-            "does not give back"};
+        .problem = "launches with parameters set by cuParamSet, which the driver does not return"};
     return nb_launch_begin(call, &launch);
 }
 
 CUresult nb_replace_launch_legacy(const struct nb_call *call, nb_cuLaunch_t real, CUfunction f)
 {
-    const struct nb_launch_under_way under_way = legacy_begin(call, f, 1, 1, NULL);
+    const struct nb_launch_under_way under_way = begin_legacy(call, f, 1, 1, NULL);
     return nb_launch_end(call, under_way, real(f));
 }
 
 CUresult nb_replace_launch_grid(const struct nb_call *call, nb_cuLaunchGrid_t real, CUfunction f,
                                 int grid_width, int grid_height)
 {
-    const struct nb_launch_under_way under_way = legacy_begin(call, f, grid_width, grid_height, NULL);
+    const struct nb_launch_under_way under_way = begin_legacy(call, f, grid_width, grid_height, NULL);
     return nb_launch_end(call, under_way, real(f, grid_width, grid_height));
 }
 
 CUresult nb_replace_launch_grid_async(const struct nb_call *call, nb_cuLaunchGridAsync_t real, CUfunction f,
                                       int grid_width, int grid_height, CUstream hStream)
 {
-    const struct nb_launch_under_way under_way = legacy_begin(call, f, grid_width, grid_height, hStream);
+    const struct nb_launch_under_way under_way = begin_legacy(call, f, grid_width, grid_height, hStream);
     return nb_launch_end(call, under_way, real(f, grid_width, grid_height, hStream));
 }

@@ -1,4 +1,4 @@
-/* A launch in the shape that all forms share. */
+/* One structure for all forms of a launch. */
 #ifndef NEUTRINO_CUDA_LAUNCH_FORM_H
 #define NEUTRINO_CUDA_LAUNCH_FORM_H
 
@@ -15,7 +15,7 @@ struct nb_launch_form {
     unsigned int attribute_count;
     uint32_t flags; /* enum nb_launch_flag */
     void **kernelParams, **extra;
-    const char *unreplayable; /* why no capture can hold it; else NULL */
+    const char *problem; /* why no capture can contain it, else NULL */
 };
 
 #endif

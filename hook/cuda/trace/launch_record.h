@@ -1,6 +1,6 @@
-/* A launch on its way through the driver, and its record: what every form of a launch shares.
+/* The trace record of a launch, shared by all forms of launches.
  *
- * All of it is inlined into the form's hook: a launch is the call that is made most. */
+ * All of it is inlined into each form's hook, because launches are the most frequent calls. */
 #ifndef NEUTRINO_CUDA_LAUNCH_RECORD_H
 #define NEUTRINO_CUDA_LAUNCH_RECORD_H
 
@@ -43,21 +43,21 @@ NB_ALWAYS_INLINE void nb_launch_attributes(const struct nb_launch_form *launch, 
     }
 }
 
-/* Write the record into the ring before the driver is called, while the parameters are as the caller gave
- * them; nb_launch_end publishes it. NULL if this launch is not recorded. */
+/* Write the record into the ring before the driver call, while the parameters are unchanged; nb_launch_end
+ * publishes it. NULL if this launch is not traced. */
 NB_ALWAYS_INLINE struct nb_launch *nb_launch_record(const struct nb_call *call,
                                                     const struct nb_launch_form *launch, uint64_t begin)
 {
-    static const struct nb_description nothing; /* kernel 0: its own record was lost */
-    const struct nb_description *description = nb_described(launch->function);
+    static const struct nb_description unknown_kernel; /* kernel 0: the kernel's own record was lost */
+    const struct nb_description *description = nb_find_description(launch->function);
     if (__builtin_expect(description == NULL, 0)) {
         description = nb_describe(call->thread, launch->function);
-        begin = nb_clock(); /* what the driver was asked for us is no part of the launch */
+        begin = nb_clock(); /* the shim's own queries are not part of the launch */
         if (description == NULL)
-            description = &nothing;
+            description = &unknown_kernel;
     }
     const struct nb_parameters parameters =
-        nb_parameters_of(description, launch->kernelParams, launch->extra);
+        nb_locate_parameters(description, launch->kernelParams, launch->extra);
     const uint32_t attributes =
         launch->attribute_count < NB_ATTRIBUTES_MAX ? launch->attribute_count : NB_ATTRIBUTES_MAX;
     const size_t attribute_bytes = attributes * sizeof(struct nb_attribute);
@@ -79,7 +79,7 @@ NB_ALWAYS_INLINE struct nb_launch *nb_launch_record(const struct nb_call *call,
     record->parameter_bytes = parameters.bytes;
     record->kept_bytes = parameters.kept_bytes;
     nb_launch_attributes(launch, (struct nb_attribute *)(record + 1), attributes);
-    nb_parameters_copy(&parameters, description, (unsigned char *)(record + 1) + attribute_bytes);
+    nb_copy_parameters(&parameters, description, (unsigned char *)(record + 1) + attribute_bytes);
     return record;
 }
 
@@ -89,7 +89,7 @@ struct nb_launch_under_way {
     struct nb_capture_launch *kept; /* for the capture */
 };
 
-/* What is to be recorded of a launch, in the ring and in a capture, before the driver has it. */
+/* Call before the driver: prepare the trace record and the captured launch. */
 NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_begin(const struct nb_call *call,
                                                             const struct nb_launch_form *launch)
 {
@@ -97,10 +97,11 @@ NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_begin(const struct nb_call
     if (call->thread == NULL)
         return under_way;
     uint64_t begin = call->begin;
-    if (nb_region_wanted()) {
-        const struct nb_launch_form copy = *launch; /* else all launches were in memory, not in registers */
-        under_way.kept = nb_capture_launch_before(call, &copy);
-        begin = nb_clock(); /* that was no part of the launch */
+    if (nb_capture_enabled()) {
+        const struct nb_launch_form copy =
+            *launch; /* without the copy, every launch would be in memory instead of registers */
+        under_way.kept = nb_capture_begin_launch(call, &copy);
+        begin = nb_clock(); /* capturing is not part of the launch */
     }
     under_way.record = nb_launch_record(call, launch, begin);
     return under_way;
@@ -125,20 +126,20 @@ NB_ALWAYS_INLINE CUresult nb_launch_end(const struct nb_call *call, struct nb_la
     const uint64_t end = nb_clock();
     nb_launch_commit(call, under_way.record, result, end);
     if (__builtin_expect(under_way.kept != NULL, 0))
-        nb_capture_launch_after(call, under_way.kept, result);
+        nb_capture_end_launch(call, under_way.kept, result);
     nb_call_leave(call, end);
     return result;
 }
 
-/* One call, several launches. They share the call's times and result: each is written whole when the driver
- * has answered, and none is left reserved across its call, which could publish only one. To a region they are
- * one, the first. */
+/* One call that makes several launches. The launches share the call's times and result, so each record is
+ * written after the driver has returned; only one record could be reserved across the call. A region
+ * counts the first launch only. */
 NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_several_begin(const struct nb_call *call,
                                                                     const struct nb_launch_form *first)
 {
     struct nb_launch_under_way under_way = {NULL, NULL};
-    if (nb_region_wanted())
-        under_way.kept = nb_capture_launch_before(call, first);
+    if (nb_capture_enabled())
+        under_way.kept = nb_capture_begin_launch(call, first);
     return under_way;
 }
 

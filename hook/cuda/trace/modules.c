@@ -1,4 +1,5 @@
-/* Code that the driver accepts: modules, libraries and link products, into the binmap and out of it. */
+/* Adds code that the driver accepts (modules, libraries, link products) to the binmap and removes it
+ * again. */
 #include <cuda.h>
 
 #include "core/driver/slots.h"
@@ -14,7 +15,7 @@
 #include "special.h"
 #include "surface.h"
 
-static uint64_t current_context(void)
+static uint64_t query_context(void)
 {
     CUcontext context = NULL;
     return NB_REAL(cuCtxGetCurrent)(&context) == CUDA_SUCCESS ? nb_handle(context) : 0;
@@ -30,9 +31,9 @@ void nb_after_module_load_ex(const struct nb_call *call, CUresult result, CUmodu
 {
     if (result != CUDA_SUCCESS || module == NULL || !nb_hook_enter(call))
         return;
-    nb_binmap_load(call, nb_handle(*module), current_context(), image, 0);
-    if (nb_region_wanted())
-        nb_capture_load_options(nb_handle(*module), numOptions, options, optionValues);
+    nb_binmap_load(call, nb_handle(*module), query_context(), image, 0);
+    if (nb_capture_enabled())
+        nb_capture_keep_load_options(nb_handle(*module), numOptions, options, optionValues);
     nb_hook_leave(call);
 }
 
@@ -41,7 +42,7 @@ void nb_after_module_load_file(const struct nb_call *call, CUresult result, CUmo
 {
     if (result != CUDA_SUCCESS || module == NULL || !nb_hook_enter(call))
         return;
-    nb_binmap_load_file(call, nb_handle(*module), current_context(), path);
+    nb_binmap_load_file(call, nb_handle(*module), query_context(), path);
     nb_hook_leave(call);
 }
 
@@ -54,8 +55,8 @@ void nb_after_library_load(const struct nb_call *call, CUresult result, CUlibrar
     if (result != CUDA_SUCCESS || library == NULL || !nb_hook_enter(call))
         return;
     nb_binmap_load(call, nb_handle(*library), 0, code, 0);
-    if (nb_region_wanted())
-        nb_capture_load_options(nb_handle(*library), numJitOptions, jitOptions, jitOptionsValues);
+    if (nb_capture_enabled())
+        nb_capture_keep_load_options(nb_handle(*library), numJitOptions, jitOptions, jitOptionsValues);
     nb_hook_leave(call);
 }
 
@@ -68,18 +69,18 @@ void nb_after_library_load_file(const struct nb_call *call, CUresult result, CUl
     if (result != CUDA_SUCCESS || library == NULL || !nb_hook_enter(call))
         return;
     nb_binmap_load_file(call, nb_handle(*library), 0, fileName);
-    if (nb_region_wanted())
-        nb_capture_load_options(nb_handle(*library), numJitOptions, jitOptions, jitOptionsValues);
+    if (nb_capture_enabled())
+        nb_capture_keep_load_options(nb_handle(*library), numJitOptions, jitOptions, jitOptionsValues);
     nb_hook_leave(call);
 }
 
-static void unloaded(const struct nb_call *call, CUresult result, uint64_t handle)
+static void trace_unload(const struct nb_call *call, CUresult result, uint64_t handle)
 {
     const struct nb_binary *binary = nb_binmap_get(handle);
     if (result != CUDA_SUCCESS || binary == NULL || call->thread == NULL)
         return;
     if (nb_region_is_open() && nb_hook_enter(call)) {
-        nb_capture_globals_unloaded(call, binary);
+        nb_capture_unload_globals(call, binary);
         nb_hook_leave(call);
     }
     nb_funcmap_unload(binary->number);
@@ -88,12 +89,12 @@ static void unloaded(const struct nb_call *call, CUresult result, uint64_t handl
 
 void nb_after_module_unload(const struct nb_call *call, CUresult result, CUmodule module)
 {
-    unloaded(call, result, nb_handle(module));
+    trace_unload(call, result, nb_handle(module));
 }
 
 void nb_after_library_unload(const struct nb_call *call, CUresult result, CUlibrary library)
 {
-    unloaded(call, result, nb_handle(library));
+    trace_unload(call, result, nb_handle(library));
 }
 
 void nb_after_library_module(const struct nb_call *call, CUresult result, CUmodule *module, CUlibrary library)
@@ -102,8 +103,8 @@ void nb_after_library_module(const struct nb_call *call, CUresult result, CUmodu
         nb_binmap_alias(nb_handle(*module), nb_handle(library));
 }
 
-/* The product of a link is an image like any other once it is loaded; it has no length in its own headers
- * that a later load could trust more than this. */
+/* A link product is an image like any other once it is loaded. A later load trusts this size more than the
+ * image's own headers. */
 void nb_after_link_complete(const struct nb_call *call, CUresult result, CUlinkState state, void **cubinOut,
                             size_t *sizeOut)
 {
@@ -115,7 +116,7 @@ void nb_after_link_complete(const struct nb_call *call, CUresult result, CUlinkS
 
 void nb_after_link_destroy(const struct nb_call *call, CUresult result, CUlinkState state)
 {
-    unloaded(call, result, nb_handle(state));
+    trace_unload(call, result, nb_handle(state));
 }
 
 void nb_after_context_destroy(const struct nb_call *call, CUresult result, CUcontext context)
@@ -124,6 +125,6 @@ void nb_after_context_destroy(const struct nb_call *call, CUresult result, CUcon
         return;
     nb_funcmap_unload_context(nb_handle(context));
     nb_binmap_unload_context(nb_handle(context));
-    if (nb_region_wanted())
-        nb_memory_context_gone(nb_handle(context));
+    if (nb_capture_enabled())
+        nb_memory_forget_context(nb_handle(context));
 }

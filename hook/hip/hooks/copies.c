@@ -14,7 +14,7 @@
 /* Records a copy if the driver accepted the call. */
 static hipError_t copied(const struct nb_call *call, bool announced, hipError_t result, struct nb_copy copy)
 {
-    if (nb_capture_is_taken(announced, (CUresult)result))
+    if (nb_capture_is_accepted(announced, (CUresult)result))
         nb_capture_copy(call, copy);
     return result;
 }
@@ -28,7 +28,7 @@ static struct nb_copy bytes(const void *destination, const void *source, size_t 
 hipError_t nb_through_hip_copy(const struct nb_call *call, nb_hipMemcpy_t real, void *dst, const void *src,
                                size_t sizeBytes, hipMemcpyKind kind)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, src, sizeBytes, kind);
     return copied(call, announced, result, bytes(dst, src, sizeBytes, NULL, true));
 }
@@ -37,7 +37,7 @@ hipError_t nb_through_hip_copy_async(const struct nb_call *call, nb_hipMemcpyAsy
                                      const void *src, size_t sizeBytes, hipMemcpyKind kind,
                                      hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, src, sizeBytes, kind, stream);
     return copied(call, announced, result, bytes(dst, src, sizeBytes, stream, false));
 }
@@ -47,7 +47,7 @@ hipError_t nb_through_hip_copy_with_stream(const struct nb_call *call, nb_hipMem
                                            void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                                            hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, src, sizeBytes, kind, stream);
     return copied(call, announced, result, bytes(dst, src, sizeBytes, stream, true));
 }
@@ -57,7 +57,7 @@ hipError_t nb_through_hip_copy_rows(const struct nb_call *call, nb_hipMemcpy2D_t
                                     size_t height, hipMemcpyKind kind)
 {
     const CUDA_MEMCPY2D rows = nb_shape_of_rows(dst, dpitch, src, spitch, width, height);
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, dpitch, src, spitch, width, height, kind);
     return copied(call, announced, result, nb_copy_of_plane(&rows, NULL, true));
 }
@@ -67,7 +67,7 @@ hipError_t nb_through_hip_copy_rows_async(const struct nb_call *call, nb_hipMemc
                                           size_t height, hipMemcpyKind kind, hipStream_t stream)
 {
     const CUDA_MEMCPY2D rows = nb_shape_of_rows(dst, dpitch, src, spitch, width, height);
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, dpitch, src, spitch, width, height, kind, stream);
     return copied(call, announced, result, nb_copy_of_plane(&rows, (CUstream)stream, false));
 }
@@ -76,7 +76,7 @@ hipError_t nb_through_hip_copy_rows_async(const struct nb_call *call, nb_hipMemc
 hipError_t nb_through_hip_copy_plane(const struct nb_call *call, nb_hipMemcpyParam2D_t real,
                                      const hip_Memcpy2D *pCopy)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(pCopy);
     if (result != hipSuccess)
         return result;
@@ -87,7 +87,7 @@ hipError_t nb_through_hip_copy_plane(const struct nb_call *call, nb_hipMemcpyPar
 hipError_t nb_through_hip_copy_plane_async(const struct nb_call *call, nb_hipMemcpyParam2DAsync_t real,
                                            const hip_Memcpy2D *pCopy, hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(pCopy, stream);
     if (result != hipSuccess)
         return result;
@@ -98,7 +98,7 @@ hipError_t nb_through_hip_copy_plane_async(const struct nb_call *call, nb_hipMem
 hipError_t nb_through_hip_copy_volume(const struct nb_call *call, nb_hipMemcpy3D_t real,
                                       const struct hipMemcpy3DParms *p)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(p);
     CUDA_MEMCPY3D volume;
     if (result != hipSuccess || !nb_hip_copy_to(p, &volume))
@@ -109,7 +109,7 @@ hipError_t nb_through_hip_copy_volume(const struct nb_call *call, nb_hipMemcpy3D
 hipError_t nb_through_hip_copy_volume_async(const struct nb_call *call, nb_hipMemcpy3DAsync_t real,
                                             const struct hipMemcpy3DParms *p, hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(p, stream);
     CUDA_MEMCPY3D volume;
     if (result != hipSuccess || !nb_hip_copy_to(p, &volume))
@@ -125,15 +125,16 @@ static hipError_t driver_volume_copied(const struct nb_call *call, bool announce
         return result;
     if (nb_shape_of_driver_volume(from, &volume))
         return copied(call, announced, result, nb_copy_of_volume(&volume, stream, host_waits));
-    if (nb_capture_is_taken(announced, CUDA_SUCCESS))
-        nb_capture_refuse(call, "copies by a structure whose layout differs between this driver and its headers");
+    if (nb_capture_is_accepted(announced, CUDA_SUCCESS))
+        nb_capture_refuse(call,
+                          "copies by a structure whose layout differs between this driver and its headers");
     return result;
 }
 
 hipError_t nb_through_hip_copy_driver_volume(const struct nb_call *call, nb_hipDrvMemcpy3D_t real,
                                              const HIP_MEMCPY3D *pCopy)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(pCopy);
     return driver_volume_copied(call, announced, result, pCopy, NULL, true);
 }
@@ -141,7 +142,7 @@ hipError_t nb_through_hip_copy_driver_volume(const struct nb_call *call, nb_hipD
 hipError_t nb_through_hip_copy_driver_volume_async(const struct nb_call *call, nb_hipDrvMemcpy3DAsync_t real,
                                                    const HIP_MEMCPY3D *pCopy, hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(pCopy, stream);
     return driver_volume_copied(call, announced, result, pCopy, (CUstream)stream, false);
 }

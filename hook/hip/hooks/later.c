@@ -47,9 +47,9 @@ void nb_after_hip_graph_exec_any_node(const struct nb_call *call, hipError_t res
                                       hipGraphNode_t node, hipGraphNodeParams *nodeParams)
 {
     (void)node, (void)nodeParams;
-    if (result != hipSuccess || !nb_region_wanted() || !nb_hook_enter(call))
+    if (result != hipSuccess || !nb_capture_enabled() || !nb_hook_enter(call))
         return;
-    nb_capture_graph_destroyed((CUgraphExec)graphExec);
+    nb_capture_destroy_graph((CUgraphExec)graphExec);
     nb_hook_leave(call);
 }
 #endif

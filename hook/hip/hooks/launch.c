@@ -54,8 +54,7 @@ static struct nb_launch_form form_of_threads(hipFunction_t function, const uint3
         const struct size size = blocks_of(threads[axis], block[axis]);
         launch.grid[axis] = size.blocks;
         if (!size.is_whole)
-            launch.unreplayable =
-                "launches a grid whose last block is a part of one (hipExtModuleLaunchKernel)";
+            launch.problem = "launches a grid whose last block is a part of one (hipExtModuleLaunchKernel)";
     }
     return launch;
 }
@@ -72,7 +71,7 @@ hipError_t nb_replace_hip_module_launch_threads(
     const uint32_t block[] = {localWorkSizeX, localWorkSizeY, localWorkSizeZ};
     struct nb_launch_form launch =
         form_of_threads(f, threads, block, sharedMemBytes, hStream, kernelParams, extra);
-    launch.unreplayable = reason_of(startEvent, stopEvent, (unsigned)flags, launch.unreplayable);
+    launch.problem = reason_of(startEvent, stopEvent, (unsigned)flags, launch.problem);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(call, under_way,
                                      (CUresult)real(f, globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ,
@@ -93,7 +92,7 @@ hipError_t nb_replace_hip_module_launch_hcc(
     struct nb_launch_form launch =
         form_of_threads(f, threads, block, sharedMemBytes, hStream, kernelParams, extra);
     if (startEvent != NULL || stopEvent != NULL)
-        launch.unreplayable = records_events;
+        launch.problem = records_events;
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(
         call, under_way,
@@ -133,7 +132,7 @@ hipError_t nb_replace_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunch
 {
     struct nb_launch_form launch =
         form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
-    launch.unreplayable = reason_of(startEvent, stopEvent, (unsigned)flags, launch.unreplayable);
+    launch.problem = reason_of(startEvent, stopEvent, (unsigned)flags, launch.problem);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(call, under_way,
                                      (CUresult)real(function_address, numBlocks, dimBlocks, args,
@@ -187,7 +186,7 @@ static struct nb_launch_form form_of_one(const struct nb_call *call, const hipLa
         form_of_stub(one->func, one->gridDim, one->blockDim, one->args, one->sharedMem, one->stream);
     if (call->slot == NB_SLOT_hipLaunchCooperativeKernelMultiDevice)
         launch.flags = NB_LAUNCH_COOPERATIVE;
-    launch.unreplayable = "launches kernels on several devices, and a replay has one";
+    launch.problem = "launches kernels on several devices, and a replay has one";
     return launch;
 }
 

@@ -64,13 +64,13 @@ hipError_t nb_replace_hip_launch_configured(const struct nb_call *call, nb_hipLa
 {
     static const char *const unknown = "launches a kernel whose parameters were not seen (hipSetupArgument)";
     struct prepared *prepared = top;
-    struct nb_launch_form launch = {.unreplayable = unknown};
+    struct nb_launch_form launch = {.problem = unknown};
     size_t bytes = 0;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, NULL, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                      CU_LAUNCH_PARAM_END};
     if (prepared != NULL) {
         launch = prepared->launch;
-        launch.unreplayable = prepared->is_whole ? NULL : unknown;
+        launch.problem = prepared->is_whole ? NULL : unknown;
         launch.extra = extra;
         extra[1] = prepared->arguments;
         bytes = prepared->bytes;

@@ -8,7 +8,7 @@
 
 static void *address_to_query(const void *pointer)
 {
-    return (void *)(uintptr_t)nb_memory_asked(nb_address(pointer));
+    return (void *)(uintptr_t)nb_memory_address_to_ask(nb_address(pointer));
 }
 
 hipError_t nb_through_hip_allocated_bytes(const struct nb_call *call, nb_hipMemPtrGetInfo_t real, void *ptr,

@@ -157,13 +157,13 @@ void nb_hip_symbol_used(const struct nb_call *call, const void *symbol)
     if (variable == NULL)
         return;
     nb_registered_load(variable->binary);
-    nb_capture_symbol(call, (CUmodule)variable->binary, variable->name);
+    nb_capture_add_symbol(call, (CUmodule)variable->binary, variable->name);
 }
 
 void nb_after_hip_get_symbol(const struct nb_call *call, hipError_t result, void **devPtr, const void *symbol)
 {
     (void)devPtr;
-    if (result != hipSuccess || !nb_region_wanted() || !nb_hook_enter(call))
+    if (result != hipSuccess || !nb_capture_enabled() || !nb_hook_enter(call))
         return;
     nb_hip_symbol_used(call, symbol);
     nb_hook_leave(call);

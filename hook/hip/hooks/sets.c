@@ -23,8 +23,8 @@ static struct nb_set rows_of_bytes(const void *address, size_t pitch, int value,
 
 static hipError_t were_set(const struct nb_call *call, bool announced, hipError_t result, struct nb_set set)
 {
-    if (nb_capture_is_taken(announced, (CUresult)result))
-        nb_capture_set(call, set);
+    if (nb_capture_is_accepted(announced, (CUresult)result))
+        nb_capture_memset(call, set);
     return result;
 }
 
@@ -47,7 +47,7 @@ static hipError_t slices_were_set(const struct nb_call *call, bool announced, hi
 hipError_t nb_through_hip_set(const struct nb_call *call, nb_hipMemset_t real, void *dst, int value,
                               size_t sizeBytes)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, value, sizeBytes);
     return were_set(call, announced, result, rows_of_bytes(dst, 0, value, sizeBytes, 1, NULL));
 }
@@ -55,7 +55,7 @@ hipError_t nb_through_hip_set(const struct nb_call *call, nb_hipMemset_t real, v
 hipError_t nb_through_hip_set_async(const struct nb_call *call, nb_hipMemsetAsync_t real, void *dst,
                                     int value, size_t sizeBytes, hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, value, sizeBytes, stream);
     return were_set(call, announced, result, rows_of_bytes(dst, 0, value, sizeBytes, 1, stream));
 }
@@ -63,7 +63,7 @@ hipError_t nb_through_hip_set_async(const struct nb_call *call, nb_hipMemsetAsyn
 hipError_t nb_through_hip_set_rows(const struct nb_call *call, nb_hipMemset2D_t real, void *dst, size_t pitch,
                                    int value, size_t width, size_t height)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, pitch, value, width, height);
     return were_set(call, announced, result, rows_of_bytes(dst, pitch, value, width, height, NULL));
 }
@@ -72,7 +72,7 @@ hipError_t nb_through_hip_set_rows_async(const struct nb_call *call, nb_hipMemse
                                          size_t pitch, int value, size_t width, size_t height,
                                          hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, pitch, value, width, height, stream);
     return were_set(call, announced, result, rows_of_bytes(dst, pitch, value, width, height, stream));
 }
@@ -80,7 +80,7 @@ hipError_t nb_through_hip_set_rows_async(const struct nb_call *call, nb_hipMemse
 hipError_t nb_through_hip_set_volume(const struct nb_call *call, nb_hipMemset3D_t real,
                                      hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(pitchedDevPtr, value, extent);
     return slices_were_set(call, announced, result, pitchedDevPtr, value, extent, NULL);
 }
@@ -89,7 +89,7 @@ hipError_t nb_through_hip_set_volume_async(const struct nb_call *call, nb_hipMem
                                            hipPitchedPtr pitchedDevPtr, int value, hipExtent extent,
                                            hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(pitchedDevPtr, value, extent, stream);
     return slices_were_set(call, announced, result, pitchedDevPtr, value, extent, stream);
 }

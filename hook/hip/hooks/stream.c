@@ -24,12 +24,12 @@ void nb_after_hip_stream_of_units(const struct nb_call *call, hipError_t result,
 {
     static char is_partial;
     (void)call, (void)cuMaskSize, (void)cuMask;
-    if (nb_region_wanted() && result == hipSuccess && stream != NULL &&
+    if (nb_capture_enabled() && result == hipSuccess && stream != NULL &&
         !nb_handle_map_set(&partial, nb_handle(*stream), &is_partial))
-        nb_capture_lost_for_good();
+        nb_capture_refuse_later();
 }
 
-const char *nb_vendor_stream_refused(CUstream stream)
+const char *nb_vendor_stream_problem(CUstream stream)
 {
     return nb_handle_map_get(&partial, nb_handle(stream)) != NULL
                ? "uses a stream of some of the device's compute units, which is not recorded"

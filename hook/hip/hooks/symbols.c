@@ -38,9 +38,9 @@ hipError_t nb_through_hip_copy_to_symbol(const struct nb_call *call, nb_hipMemcp
                                          const void *symbol, const void *src, size_t sizeBytes, size_t offset,
                                          hipMemcpyKind kind)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(symbol, src, sizeBytes, offset, kind);
-    if (nb_capture_is_taken(announced, (CUresult)result))
+    if (nb_capture_is_accepted(announced, (CUresult)result))
         record(call, address_of(call, symbol, offset), nb_address(src), sizeBytes, NULL, true);
     return result;
 }
@@ -49,9 +49,9 @@ hipError_t nb_through_hip_copy_to_symbol_async(const struct nb_call *call, nb_hi
                                                const void *symbol, const void *src, size_t sizeBytes,
                                                size_t offset, hipMemcpyKind kind, hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(symbol, src, sizeBytes, offset, kind, stream);
-    if (nb_capture_is_taken(announced, (CUresult)result))
+    if (nb_capture_is_accepted(announced, (CUresult)result))
         record(call, address_of(call, symbol, offset), nb_address(src), sizeBytes, stream, false);
     return result;
 }
@@ -60,9 +60,9 @@ hipError_t nb_through_hip_copy_from_symbol(const struct nb_call *call, nb_hipMem
                                            void *dst, const void *symbol, size_t sizeBytes, size_t offset,
                                            hipMemcpyKind kind)
 {
-    const bool announced = nb_capture_announce(call, NULL);
+    const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, symbol, sizeBytes, offset, kind);
-    if (nb_capture_is_taken(announced, (CUresult)result))
+    if (nb_capture_is_accepted(announced, (CUresult)result))
         record(call, nb_address(dst), address_of(call, symbol, offset), sizeBytes, NULL, true);
     return result;
 }
@@ -72,9 +72,9 @@ hipError_t nb_through_hip_copy_from_symbol_async(const struct nb_call *call,
                                                  const void *symbol, size_t sizeBytes, size_t offset,
                                                  hipMemcpyKind kind, hipStream_t stream)
 {
-    const bool announced = nb_capture_announce(call, (CUstream)stream);
+    const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, symbol, sizeBytes, offset, kind, stream);
-    if (nb_capture_is_taken(announced, (CUresult)result))
+    if (nb_capture_is_accepted(announced, (CUresult)result))
         record(call, nb_address(dst), address_of(call, symbol, offset), sizeBytes, stream, false);
     return result;
 }
@@ -88,9 +88,9 @@ static void node_changed(hipGraphExec_t exec, hipGraphNode_t node, CUdeviceptr d
     const CUDA_MEMCPY3D copy =
         nb_shape_of_bytes((void *)(uintptr_t)destination, (const void *)(uintptr_t)source, bytes);
     if (destination != 0 && source != 0)
-        nb_capture_graph_copy((CUgraphExec)exec, (CUgraphNode)node, &copy);
+        nb_capture_change_graph_copy((CUgraphExec)exec, (CUgraphNode)node, &copy);
     else
-        nb_capture_graph_destroyed((CUgraphExec)exec);
+        nb_capture_destroy_graph((CUgraphExec)exec);
 }
 
 void nb_after_hip_graph_exec_copy_node_to_symbol(const struct nb_call *call, hipError_t result,
@@ -99,7 +99,7 @@ void nb_after_hip_graph_exec_copy_node_to_symbol(const struct nb_call *call, hip
                                                  size_t offset, hipMemcpyKind kind)
 {
     (void)kind;
-    if (result != hipSuccess || !nb_region_wanted() || !nb_hook_enter(call))
+    if (result != hipSuccess || !nb_capture_enabled() || !nb_hook_enter(call))
         return;
     node_changed(hGraphExec, node, address_of(call, symbol, offset), nb_address(src), count);
     nb_hook_leave(call);
@@ -111,7 +111,7 @@ void nb_after_hip_graph_exec_copy_node_from_symbol(const struct nb_call *call, h
                                                    hipMemcpyKind kind)
 {
     (void)kind;
-    if (result != hipSuccess || !nb_region_wanted() || !nb_hook_enter(call))
+    if (result != hipSuccess || !nb_capture_enabled() || !nb_hook_enter(call))
         return;
     node_changed(hGraphExec, node, nb_address(dst), address_of(call, symbol, offset), count);
     nb_hook_leave(call);

@@ -1,4 +1,4 @@
-/* Wrong on purpose, once for each sanitizer: what the tests rely on must report it. */
+/* Deliberate mistakes, one for each sanitizer, which the sanitizers must report. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-"""The shim's readers of code images, as a program of their own."""
+"""The shim's readers of code images, built as a test program."""
 
 from __future__ import annotations
 

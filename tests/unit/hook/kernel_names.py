@@ -1,4 +1,4 @@
-"""Patterns and the kernel names they match, or do not. The shim and the supervisor must agree on each."""
+"""Patterns with kernel names that they match and that they do not. The shim and the supervisor must agree on all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Device addresses: none is handed out twice, the lowest that fits is, and what lives there is found."""
+"""The arena hands out each device address once, the lowest that fits first, and finds the block at an address."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return path
 
 
-def test_it_agrees_with_a_model_of_it(library: Path) -> None:
-    """Random requests, answered by the arena and by thirty lines of Python."""
+def test_arena_answers_match_a_model(library: Path) -> None:
+    """Random requests, answered by the arena and by a model of thirty lines of Python."""
     runtime = subprocess.run(
         ["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -47,7 +47,7 @@ def test_it_agrees_with_a_model_of_it(library: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_nothing_is_in_an_arena_that_was_not_set(tmp_path: Path, library: Path) -> None:
+def test_unconfigured_arena_is_empty(tmp_path: Path, library: Path) -> None:
     if b"__asan_init" in library.read_bytes():
         pytest.skip("the plain build says as much")
     copy = tmp_path / "libarena.so"  # another path: another copy in this process
@@ -69,8 +69,8 @@ def test_nothing_is_in_an_arena_that_was_not_set(tmp_path: Path, library: Path) 
 
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
-def test_threads_never_have_the_same_space(tmp_path: Path, sanitizer: str) -> None:
-    """Four threads; at the end all is free again but the one empty granule that is kept."""
+def test_threads_get_disjoint_space(tmp_path: Path, sanitizer: str) -> None:
+    """Four threads. At the end all space is free except for the one empty granule that the arena keeps."""
     program = tmp_path / "threads"
     sources = [HERE / "programs" / "arena_threads.c", HOOK / "core" / "arena" / "arena.c", *COLLECTIONS]
     flags = ["-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", f"-fsanitize={sanitizer}", f"-I{HOOK}"]

@@ -1,4 +1,4 @@
-"""AMD's code objects and offload bundles as clang wrote them (tests/data/hip), and what is wrong with changed ones."""
+"""AMD's code objects and offload bundles, as clang wrote them (tests/data/hip) and damaged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OFFLOAD_BUNDLE, COMPRESSED, CODE_OBJECT = 5, 6, 7
 
 
 def ask(program: Path, image: bytes, *words: str) -> str:
-    """What the program prints for one image."""
+    """The program's output for one image."""
     done = subprocess.run(
         [program, *words],
         input=struct.pack("<I", len(image)) + image,
@@ -106,20 +106,20 @@ def test_size_is_the_file_length(measure: Path, name: str, format_: int) -> None
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(("kernel", "layout"), LAYOUTS)
-def test_layouts_are_those_of_the_source(measure: Path, name: str, kernel: str, layout: str) -> None:
+def test_kernel_layouts_match_the_source(measure: Path, name: str, kernel: str, layout: str) -> None:
     """Without the arguments that the compiler adds: `sized` has seven more in version 4, 13 in version 5."""
     assert ask(measure, (DATA / name).read_bytes(), "kernel", kernel) == layout
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 @pytest.mark.parametrize("method", [0, 1])
-def test_every_version_and_method(measure: Path, version: int, method: int) -> None:
-    """Version 1 does not say its size; that of a zstd frame is found, that of a zlib stream is not guessed."""
+def test_compressed_bundles_of_every_version_are_read(measure: Path, version: int, method: int) -> None:
+    """Version 1 lacks its size: a zstd frame is measured, a zlib stream is not guessed."""
     image = packed(version, method, raw_bundle())
     assert ask(measure, image, "kernel", "mixed") == LAYOUTS[1][1]
     said = ask(measure, image + b"what follows in memory")
     if (version, method) == (1, 0):
-        assert said == "6 0 compressed bundle does not say its size (magic 0x424f4343)"
+        assert said == "6 0 compressed bundle without a size (magic 0x424f4343)"
     else:
         assert said == f"{COMPRESSED} {len(image)}"
 
@@ -127,7 +127,7 @@ def test_every_version_and_method(measure: Path, version: int, method: int) -> N
 @pytest.mark.parametrize("level", [-5, 1, 19])
 @pytest.mark.parametrize("content", [b"", b"a" * 300_000, bytes(range(256)) * 700])
 @pytest.mark.parametrize("options", [(False, False), (True, True)])
-def test_frames_of_zstd_end_where_they_do(
+def test_zstd_frame_lengths_are_exact(
     measure: Path, level: int, content: bytes, options: tuple[bool, bool]
 ) -> None:
     """Raw, repeated and compressed blocks; with and without size and checksum."""
@@ -151,18 +151,18 @@ def test_truncated_images_are_refused(measure: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_variables_are_those_of_the_source(measure: Path, name: str) -> None:
-    """Kernels' descriptors are objects, too, but none of the program's; a static variable is said to be there."""
+def test_globals_match_the_source(measure: Path, name: str) -> None:
+    """Kernel descriptors are objects too, but not globals. A static variable is reported as a problem."""
     names, _, problem = ask(measure, (DATA / name).read_bytes(), "globals", "0").partition(";")
     assert {each for each in names.split() if not each.startswith("__hip_cuid")} == {
         "counter",
         "weights",
         "table",
     }
-    assert problem.strip() == "it has a static variable, which HIP cannot find by its name"
+    assert problem.strip() == "it has a static variable, which HIP cannot find by name"
 
 
-def test_managed_variables(measure: Path) -> None:
+def test_managed_globals_are_marked(measure: Path) -> None:
     names, _, _ = ask(measure, (DATA / "variables.hsaco").read_bytes(), "globals", "0").partition(";")
     assert sorted(names.split()) == ["*everyones", "__hip_cuid_", "everyones"]
 
@@ -170,16 +170,19 @@ def test_managed_variables(measure: Path) -> None:
 @pytest.mark.parametrize(
     ("image", "problem"),
     [
-        (b"__CLANG_OFFLOAD_BUNDLE__" + bytes([255] * 8), "the offload bundle has no sane count of entries"),
-        (packed(2, 7, b""), "the compressed bundle is packed in no known way"),
+        (
+            b"__CLANG_OFFLOAD_BUNDLE__" + bytes([255] * 8),
+            "the offload bundle has an implausible number of entries",
+        ),
+        (packed(2, 7, b""), "the compressed bundle uses an unknown compression method"),
         (packed(2, 1, b"x", total=5), "the compressed bundle declares an impossible size"),
         (packed(3, 1, b"x", raw=1 << 60), "the compressed bundle declares an impossible size"),
         (packed(2, 1, b"x", raw=2), "an entry does not decompress to the size that it declares"),
         (packed(2, 0, b"x", raw=2), "an entry does not decompress to the size that it declares"),
     ],
 )
-def test_bundles_that_cannot_be_read(measure: Path, image: bytes, problem: str) -> None:
-    """Their variables are not known, which is not the same as none."""
+def test_unreadable_bundles_name_the_problem(measure: Path, image: bytes, problem: str) -> None:
+    """Unknown globals are reported; the bundle is not taken for one without globals."""
     assert ask(measure, image, "kernel", "k") == "-1"
     assert ask(measure, image, "globals", "0").removeprefix("; ") == problem
 
@@ -208,18 +211,18 @@ def test_bundles_that_cannot_be_read(measure: Path, image: bytes, problem: str) 
         with_kernel(args=[{".offset": 0, ".size": 0}] * 5000),
     ],
 )
-def test_kernels_that_cannot_be_read(measure: Path, image: bytes) -> None:
+def test_malformed_kernel_metadata_is_refused(measure: Path, image: bytes) -> None:
     assert ask(measure, image, "kernel", "k") == "-1"
 
 
-def test_the_kernel_that_they_are_made_of(measure: Path) -> None:
+def test_unchanged_kernel_metadata_is_read(measure: Path) -> None:
     """The control of the test above."""
     assert ask(measure, with_kernel(), "kernel", "k") == "1 0:8"
     assert ask(measure, with_kernel(args=[]), "kernel", "k") == "0"
 
 
-def test_every_kind_of_item_is_skipped(measure: Path) -> None:
-    """What stands before the name is read over, whatever it is; keys need not be text, nor in order."""
+def test_unrelated_metadata_items_are_skipped(measure: Path) -> None:
+    """Any items before the name are skipped. Keys may have any type and order."""
     items: list[object] = [
         None, True, -1, -200, -70_000, -(1 << 40), 200, 70_000, 1 << 20, 1 << 40, 1.5, b"x", b"x" * 300, b"x" * 70_000,
         "s" * 40, "s" * 300, "s" * 70_000, [], [1] * 20, [1] * 70_000, {}, {str(n): n for n in range(20)}, {1: 2},
@@ -236,8 +239,8 @@ def test_every_kind_of_item_is_skipped(measure: Path) -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="embedded.o is for x86-64")
-def test_what_a_program_registers_is_found(tmp_path: Path) -> None:
-    """The wrapper that clang made is followed to the bundle, in an object file of clang's."""
+def test_registered_wrapper_leads_to_its_bundle(tmp_path: Path) -> None:
+    """In an object file of clang, the wrapper leads to the bundle."""
     program = tmp_path / "embedded"
     sources = [HERE / "programs" / "embedded.c", *sorted(IMAGE.glob("*.c"))]
     subprocess.run(
@@ -258,7 +261,7 @@ PTX = (HERE / "images" / "compute_75.ptx").read_bytes()
     ("kernel", "layout"),
     [("saxpy", "4 0:8 8:8 16:4 20:4"), ("mixed", "4 0:1 2:2 8:16 24:8"), ("empty", "0"), ("nowhere", "-1")],
 )
-def test_layout_of_ptx_is_that_of_its_cubin(measure: Path, kernel: str, layout: str) -> None:
+def test_ptx_layout_equals_cubin_layout(measure: Path, kernel: str, layout: str) -> None:
     assert ask(measure, PTX, "kernel", kernel) == layout
     assert ask(measure, (HERE / "images" / "sm_75.cubin").read_bytes(), "layout", kernel) == layout
 
@@ -286,7 +289,7 @@ def test_layout_of_ptx_is_that_of_its_cubin(measure: Path, kernel: str, layout: 
         ("(" + ", ".join([".param .u8 a"] * 4097) + ")", "-1"),
     ],
 )
-def test_parameters_of_ptx(measure: Path, parameters: str, layout: str) -> None:
+def test_ptx_parameter_layouts_are_computed(measure: Path, parameters: str, layout: str) -> None:
     text = (
         f".version 8.0\n.visible .entry other(.param .u8 x) {{ .entry k }}\n.entry k{parameters} {{ ret; }}\n"
     )
@@ -321,8 +324,8 @@ extern "C" __global__ void mixed(char one, short two, triple three, float *out)
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030"])
-def test_what_hiprtc_makes_now(measure: Path, target: str) -> None:
-    """AMD's own run-time compiler needs no GPU: what it makes here is read as what was kept."""
+def test_hiprtc_output_is_read(measure: Path, target: str) -> None:
+    """AMD's run-time compiler needs no GPU. Its output is read like the committed files."""
 
     if not HIP.exists():
         pytest.skip(f"no {HIP.name} below {sys.prefix}: python tests/support/fetch_hip.py {sys.prefix}/hip")

@@ -12,8 +12,8 @@ HOOK = HERE.parents[2] / "hook"
 
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
-def test_readers_see_only_a_handles_own_value(tmp_path: Path, sanitizer: str) -> None:
-    """Three readers against a writer that adds and removes 20,000 handles: nothing wrong, nothing lost."""
+def test_readers_see_only_values_of_their_handle(tmp_path: Path, sanitizer: str) -> None:
+    """Three readers beside a writer that adds and removes 20,000 handles: no wrong and no lost value."""
     program = tmp_path / "race"
     sources = [str(HERE / "programs" / "handle_map_race.c"), str(HOOK / "core" / "base" / "handle_map.c")]
     flags = ["-std=gnu11", "-g", "-O1", f"-fsanitize={sanitizer}", "-fno-sanitize-recover", f"-I{HOOK}"]

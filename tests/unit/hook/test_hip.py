@@ -1,4 +1,4 @@
-"""What HIP's hooks answer a program, and how they read its descriptions of copies, without a driver."""
+"""Results of HIP's hooks, and how they read descriptions of copies, without a driver."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def shape(compile_c: Callable[..., Path], hip_flags: tuple[str, ...]) -> Run:
 
 @pytest.mark.parametrize("last", [0, INVALID_VALUE, OUT_OF_MEMORY, NOT_SUPPORTED])
 @pytest.mark.parametrize("result", [0, INVALID_VALUE, OUT_OF_MEMORY])
-def test_the_last_error_is_that_of_the_answer(answer: Run, last: int, result: int) -> None:
+def test_last_error_is_the_returned_one(answer: Run, last: int, result: int) -> None:
     assert answer(last, result) == [f"{result} {result}"]
 
 
-def test_an_error_of_the_driver_s_own_stays_the_last(answer: Run) -> None:
+def test_driver_error_remains_the_last(answer: Run) -> None:
     assert answer(NOT_SUPPORTED, NOT_SUPPORTED) == [f"{NOT_SUPPORTED} {NOT_SUPPORTED}"]
     assert answer(0, NOT_SUPPORTED) == [f"{NOT_SUPPORTED} 0"]
 
@@ -70,7 +70,7 @@ def test_an_error_of_the_driver_s_own_stays_the_last(answer: Run) -> None:
 @pytest.mark.parametrize(
     ("version", "host", "device", "array"), [(502, 0, 1, 2), (600, 1, 2, 10), (702, 1, 2, 10)]
 )
-def test_a_plane_s_ends_are_read_by_the_numbers_of_the_library(
+def test_plane_copies_use_the_memory_types_of_the_library(
     shape: Run, version: int, host: int, device: int, array: int
 ) -> None:
     """Address (which of the two counts), pitch, height, x, y, z."""
@@ -85,12 +85,12 @@ def test_a_plane_s_ends_are_read_by_the_numbers_of_the_library(
     assert shape(version, "plane", device, array)[0].startswith(f"to {ARRAY} ")
 
 
-def test_rows_and_bytes_are_unified_memory(shape: Run) -> None:
+def test_row_and_byte_copies_use_unified_memory(shape: Run) -> None:
     assert shape(502, "rows") == [f"to {UNIFIED} 1 2 0 0 0 0", f"from {UNIFIED} 3 4 0 0 0 0", "extent 5 6"]
     assert shape(502, "bytes") == [f"to {UNIFIED} 1 3 1 0 0 0", f"from {UNIFIED} 2 3 1 0 0 0", "extent 3 1 1"]
 
 
-def test_a_driver_s_volume_is_known_by_the_header_that_has_its_layout(shape: Run) -> None:
+def test_driver_volume_layout_matches_its_header(shape: Run) -> None:
     if find_hip_headers().version >= 60_000_000:
         pytest.skip("the header is 6.0's or newer; Debian's is 5.2's")
     assert shape(502, "volume") == [

@@ -1,4 +1,4 @@
-"""The names of an image's variables, on real compiler output and on texts made up to mislead."""
+"""The names of an image's globals, in real compiler output and in misleading texts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def ptx(*names: str) -> bytes:
 @pytest.mark.parametrize(
     "image", ["variables.cubin", "variables.ptx", "variables_speed.fatbin", "variables_size.fatbin"]
 )
-def test_variables_are_those_of_the_source(measure: Path, image: str) -> None:
+def test_globals_match_the_source(measure: Path, image: str) -> None:
     """Global, constant, static, function-local and managed variables; none in shared memory."""
     names, problem = names_of(measure, (IMAGES / image).read_bytes())
     assert problem == ""
@@ -60,8 +60,8 @@ def test_variables_are_those_of_the_source(measure: Path, image: str) -> None:
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "tests/sim/data").glob("*.fatbin")), ids=lambda path: path.name
 )
-def test_every_compression_is_undone(measure: Path, path: Path) -> None:
-    """A fat binary's compressed entries are read, or the image is said to have nothing for the device."""
+def test_compressed_entries_are_read(measure: Path, path: Path) -> None:
+    """A fat binary's compressed entries are read, or the image has no entry for the device."""
     _, problem = names_of(measure, path.read_bytes())
     nothing = "the fat binary has neither machine code nor PTX for the device"
     assert problem == (nothing if path.stem in {"lto", "newer"} else "")
@@ -80,7 +80,7 @@ def test_every_compression_is_undone(measure: Path, path: Path) -> None:
         (".section .debug_info { .b8 1 } .global .b8 $str[2] = {65};", ["$str"]),
     ],
 )  # fmt: skip
-def test_declarations_of_ptx(measure: Path, text: str, names: list[str]) -> None:
+def test_ptx_declarations_are_listed(measure: Path, text: str, names: list[str]) -> None:
     """Names are those outside of functions, comments, strings and initialisers."""
     assert names_of(measure, b".version 8.0 .target sm_90\n" + text.encode()) == (names, "")
 
@@ -92,7 +92,7 @@ def test_declarations_of_ptx(measure: Path, text: str, names: list[str]) -> None
         ([(1, 90, "text"), (1, 90, "text_90a"), (1, 80, "old")], ["text", "text_90a"]),
     ],
 )
-def test_the_newest_entry_that_runs_is_read(
+def test_newest_entry_that_the_device_runs_is_read(
     measure: Path, entries: list[tuple[int, int, str]], names: list[str]
 ) -> None:
     """Only entries of the newest target that is not above the device, and all of them."""
@@ -100,8 +100,8 @@ def test_the_newest_entry_that_runs_is_read(
     assert names_of(measure, image) == (names, "")
 
 
-def test_machine_code_goes_before_ptx(measure: Path) -> None:
-    """An older cubin of the device's own family is what the driver loads; another family's is not."""
+def test_machine_code_is_preferred_to_ptx(measure: Path) -> None:
+    """The driver loads an older cubin of the device's family, but not one of another family."""
     cubin = (IMAGES / "sm_75.cubin").read_bytes()
     image = fatbin(entry(1, 80, ptx("text")), entry(2, 75, cubin))
     assert names_of(measure, image, 79) == (["table"], "")
@@ -112,21 +112,21 @@ def test_machine_code_goes_before_ptx(measure: Path) -> None:
     ("image", "problem"),
     [
         (b"", "it is neither a cubin nor PTX"),
-        (b"CCOB" + bytes(60), "the compressed bundle is cut short or of no known version"),
+        (b"CCOB" + bytes(60), "the compressed bundle is cut short or its version is unknown"),
         (b"\x7fELF" + bytes(60), "its section table cannot be read"),
         (b".version 8.0\n.global .u32 unfinished", "its text ends in a declaration"),
-        (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "a variable of it has no sane name"),
+        (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "one of its variables has an invalid name"),
         (fatbin(entry(1, 90, b"\xf0" * 40, 0x2000, 100)), "an entry does not decompress to the size that it declares"),
         (fatbin(entry(1, 90, b"\0" * 40, 0x8000, 100)), "an entry does not decompress to the size that it declares"),
         (fatbin(entry(1, 90, b"\0" * 40, 0x8000, 1 << 40)), "an entry of the fat binary declares an impossible size"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_said(measure: Path, image: bytes, problem: str) -> None:
-    """An image whose variables are not all known is no image without variables."""
+def test_unreadable_images_name_the_problem(measure: Path, image: bytes, problem: str) -> None:
+    """Unknown globals are reported; the image is not taken for one without globals."""
     assert names_of(measure, image)[1] == problem
 
 
-def test_lz4_matches_that_overlap(measure: Path) -> None:
+def test_overlapping_lz4_matches_are_decoded(measure: Path) -> None:
     """A distance of one repeats a byte; a distance beyond what was written is refused."""
     text = ptx("a" * 300)
     head = text[: text.index(b"a" * 300) + 1]
@@ -139,7 +139,7 @@ def test_lz4_matches_that_overlap(measure: Path) -> None:
     assert names_of(measure, fatbin(entry(1, 90, wrong, 0x2000, len(text))))[1] != ""
 
 
-def test_a_name_that_ends_outside_is_refused(measure: Path) -> None:
+def test_unterminated_name_is_refused(measure: Path) -> None:
     """A string table without its last NUL names nothing."""
     content = bytearray((IMAGES / "variables.cubin").read_bytes())
     start = content.index(b"\0counter\0") + 1

@@ -24,13 +24,13 @@ def run(program: Path, cases: list[bytes], *arguments: str) -> list[list[str]]:
 
 
 def images() -> list[Path]:
-    """What nvcc 13.0 wrote: cubins, PTX, and fatbins with each kind of compression."""
+    """Output of nvcc 13.0: cubins, PTX, and fatbins with each kind of compression."""
     return sorted(path for path in IMAGES.iterdir() if path.suffix[1:] in FORMAT)
 
 
 @pytest.mark.parametrize("path", images(), ids=lambda path: path.name)
 def test_size_is_the_file_length(measure: Path, path: Path) -> None:
-    """The size told from the headers is the very length of the compiler's file (PTX: plus its terminator)."""
+    """The size from the headers equals the length of the compiler's file (PTX: plus its terminator)."""
     text = path.suffix == ".ptx"
     content = path.read_bytes() + (b"\0" if text else b"")
     trailing = content + b"what follows in memory"
@@ -38,8 +38,8 @@ def test_size_is_the_file_length(measure: Path, path: Path) -> None:
     assert (int(format_), int(size)) == (FORMAT[path.suffix[1:]], len(content))
 
 
-def test_offload_bundles_are_sized(measure: Path) -> None:
-    """clang's offload bundle ends where its last entry does; a compressed one says its size (version 2, 3)."""
+def test_offload_bundle_sizes_are_computed(measure: Path) -> None:
+    """clang's offload bundle ends with its last entry. A compressed bundle stores its size (version 2, 3)."""
     name = b"hip-amdgcn-amd-amdhsa--gfx90a"
     bundle = (
         b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 1) + struct.pack("<QQQ", 128, 40, len(name)) + name
@@ -56,13 +56,13 @@ def test_offload_bundles_are_sized(measure: Path) -> None:
     [
         (b"\x7fELF\x01\x01", "ELF header cut short (magic 0x464c457f)"),
         (struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 1 << 40), "fatbin ends beyond the image (magic 0xba55ed50)"),
-        (b"CCOB\x01\x00\x01\x00" + bytes(40), "compressed bundle does not say its size (magic 0x424f4343)"),
-        (b"\xde\xad\xbe\xef" + bytes(60), "no format known to this shim (magic 0xefbeadde)"),
+        (b"CCOB\x01\x00\x01\x00" + bytes(40), "compressed bundle without a size (magic 0x424f4343)"),
+        (b"\xde\xad\xbe\xef" + bytes(60), "unknown image format (magic 0xefbeadde)"),
         (b"\n.version 8.0 and no end", "text without an end (magic 0x7265762e)"),
     ],
 )
 def test_unknown_sizes_name_the_magic_number(measure: Path, content: bytes, problem: str) -> None:
-    """A size that cannot be known is an error that names the magic number, not a guess."""
+    """An unknown size is an error with the magic number, not a guess."""
     ((_, size, said),) = run(measure, [content])
     assert int(size) == 0
     assert said.split("(")[0] == problem.split("(", maxsplit=1)[0]
@@ -71,7 +71,7 @@ def test_unknown_sizes_name_the_magic_number(measure: Path, content: bytes, prob
 
 @pytest.mark.parametrize("path", images(), ids=lambda path: path.name)
 def test_truncated_images_are_refused(measure: Path, path: Path) -> None:
-    """No prefix of a binary image is taken for a whole one."""
+    """A truncated binary image is never measured as complete."""
     content = path.read_bytes()
     if path.suffix == ".ptx":
         pytest.skip("text has no length of its own to contradict")

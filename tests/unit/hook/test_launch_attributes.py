@@ -1,4 +1,4 @@
-"""Launch attributes: those that mean the same in another process are kept whole, the others refused by name."""
+"""Launch attributes: those that mean the same in another process are kept, all others are refused by name."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def attributes(compile_c: Callable[..., Path]) -> Attributes:
     return run
 
 
-def test_values_are_kept_whole_and_in_order(attributes: Attributes) -> None:
-    """Attribute 0 is there to be ignored."""
+def test_attribute_values_are_copied_in_order(attributes: Attributes) -> None:
+    """Attribute 0 means: ignore this entry."""
     expected = [f"kept {number} {place} {place}" for place, number in enumerate(KEPT, 1)]
     assert attributes(*KEPT) == expected
     assert attributes(0, 4) == ["kept 4 2 2"]
@@ -46,10 +46,10 @@ def test_values_are_kept_whole_and_in_order(attributes: Attributes) -> None:
         (7, "programmatic event"),
         (12, "launch completion event"),
         (13, "changed from the device"),
-        (99, "attribute 99, which this neutrino-bench does not know"),
+        (99, "unknown attribute 99"),
     ],
 )
-def test_a_handle_or_an_unknown_attribute_is_refused(attributes: Attributes, number: int, why: str) -> None:
+def test_handle_and_unknown_attributes_are_refused(attributes: Attributes, number: int, why: str) -> None:
     refused, kept = attributes(number, 8)
     assert refused.startswith("refused ") and why in refused
     assert kept == "kept 8 2 2"

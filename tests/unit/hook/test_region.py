@@ -1,4 +1,4 @@
-"""Which part of a program is recorded: by its own word, by launches, by a kernel's name, by timing events."""
+"""The choice of a region: by the program, by launches, by a kernel's name, by timing events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPERATION, REFUSAL, META, END = 12, 15, 17, 18
 
 @dataclass(frozen=True)
 class Steps:
-    """What the program said of each step, and what it left in the folder."""
+    """The program's output for each step, and the files in the folder."""
 
     lines: list[str]
     stderr: str
@@ -73,7 +73,7 @@ def run(program: Path, tmp_path: Path) -> Run:
 
 
 def elements(path: Path) -> list[tuple[int, bytes]]:
-    """Kind and payload of every element that is whole."""
+    """Kind and payload of every complete element."""
     data, found, at = path.read_bytes(), [], 24
     while at + 16 <= len(data):
         kind, _, size = struct.unpack_from("<IIQ", data, at)
@@ -93,16 +93,16 @@ def count(path: Path, kind: int) -> int:
      "launches=1:99999999999999999999", "kernel=", "kernel=x", "kernel=1:", "kernel=0:x", "window=", "window=0",
      "window=1.5", "programme", ""],
 )  # fmt: skip
-def test_a_choice_that_is_none_records_nothing_and_is_said(run: Run, choice: str) -> None:
+def test_invalid_selection_is_reported_and_records_nothing(run: Run, choice: str) -> None:
     steps = run(choice, "k:a", "B")
     assert steps.lines[0] == "wanted 0"
     assert steps.after == ["0 0 closed"] * 2
-    assert "NEUTRINO_REGION chooses no region" in steps.stderr
+    assert "NEUTRINO_REGION is invalid" in steps.stderr
     assert steps.recordings == []
 
 
-def test_launches_are_counted_from_0_and_the_last_is_left_out(run: Run) -> None:
-    """It ends when its last launch has returned: a read of the result is no part of it."""
+def test_launch_selection_counts_from_0_and_excludes_the_end(run: Run) -> None:
+    """The region ends when its last launch has returned, before the program reads the result."""
     steps = run("launches=1:3", "k:a", "c", "k:b", "c", "k:c", "c", "k:d")
     assert [line.split()[2] for line in steps.after] == (
         ["closed", "closed", "open", "open", "closed", "closed", "closed"]
@@ -112,8 +112,8 @@ def test_launches_are_counted_from_0_and_the_last_is_left_out(run: Run) -> None:
     assert struct.unpack("<II", elements(recording)[-1][1]) == (0, 2)
 
 
-def test_launches_of_other_threads_belong_to_one_side(run: Run) -> None:
-    """Four threads at 100 launches each, of which exactly the 250 that were asked for are recorded."""
+def test_launches_of_other_threads_are_inside_or_outside(run: Run) -> None:
+    """Four threads launch 100 kernels each; exactly the 250 selected launches are recorded."""
     steps = run("launches=50:300", "f:4")
     (recording,) = steps.recordings
     assert count(recording, OPERATION) == 250
@@ -121,12 +121,12 @@ def test_launches_of_other_threads_belong_to_one_side(run: Run) -> None:
     assert elements(recording)[-1][0] == END
 
 
-def test_threads_do_not_race(run: Run, tmp_path: Path) -> None:
+def test_launches_of_threads_do_not_race(run: Run, tmp_path: Path) -> None:
     steps = run("launches=50:300", "f:4", using=build(tmp_path, "thread"))
     assert count(steps.recordings[0], OPERATION) == 250
 
 
-def test_a_launch_that_stays_in_the_driver_is_waited_for_and_then_refused(run: Run) -> None:
+def test_launch_stuck_in_the_driver_is_refused_after_a_wait(run: Run) -> None:
     steps = run("launches=0:2", "b:a", "k:b", "k:c", "r")
     assert steps.after == ["1 0 open", "1 0 open", "1 1 closed", "1 1 closed"]
     (refusal,) = [payload for kind, payload in elements(steps.recordings[0]) if kind == REFUSAL]
@@ -134,8 +134,8 @@ def test_a_launch_that_stays_in_the_driver_is_waited_for_and_then_refused(run: R
 
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_nothing_comes_after_the_end(run: Run, program: Path, tmp_path: Path, sanitizer: str) -> None:
-    """What other threads append while a region ends is not in it, which is said; nor is it in the next."""
+def test_no_element_follows_the_end(run: Run, program: Path, tmp_path: Path, sanitizer: str) -> None:
+    """Elements that other threads append while a region ends are dropped and refused, and are not in the next."""
     using = program if sanitizer != "thread" else build(tmp_path, sanitizer)
     recordings = run("program", "a:30", using=using).recordings
     assert len(recordings) == 30
@@ -150,26 +150,26 @@ def test_nothing_comes_after_the_end(run: Run, program: Path, tmp_path: Path, sa
         for kind, payload in elements(each)
         if kind == REFUSAL
     }
-    assert reason == b"another thread gave work to the device while the region ended"
+    assert reason == b"another thread submitted work while the region ended"
 
 
 @pytest.mark.parametrize(("pattern", "name"), MATCHING)
-def test_a_kernel_is_found_by_its_name_or_the_one_inside_it(run: Run, pattern: str, name: str) -> None:
+def test_kernel_pattern_matches_the_name_or_its_plain_part(run: Run, pattern: str, name: str) -> None:
     assert run(f"kernel=1:{pattern}", "k:", f"k:{name}").after == ["0 0 closed", "1 1 closed"]
 
 
 @pytest.mark.parametrize(("pattern", "name"), OTHERS)
-def test_another_kernel_is_not(run: Run, pattern: str, name: str) -> None:
+def test_kernel_pattern_does_not_match_other_names(run: Run, pattern: str, name: str) -> None:
     assert run(f"kernel=1:{pattern}", f"k:{name}").after == ["0 0 closed"]
 
 
-def test_the_nth_launch_of_a_kernel_alone_is_recorded(run: Run) -> None:
+def test_only_the_nth_launch_of_a_kernel_is_recorded(run: Run) -> None:
     steps = run("kernel=2:a", "k:a", "k:b", "k:a", "k:b", "k:a")
     assert steps.after == ["0 0 closed"] * 2 + ["1 1 closed"] * 3
     assert count(steps.recordings[0], OPERATION) == 1
 
 
-def test_a_window_is_a_pair_of_events_on_one_stream_with_work_between(run: Run) -> None:
+def test_window_is_a_pair_of_events_on_one_stream_with_work_between(run: Run) -> None:
     """The first pair (7), another stream's event, an event without work before it, then the second pair."""
     steps = run(
         "window=2", "e:7", "k:a", "e:7", "k:b", "e:8", "e:7", "e:7", "k:c", "e:9", "e:7", "k:d", "e:8"
@@ -180,18 +180,18 @@ def test_a_window_is_a_pair_of_events_on_one_stream_with_work_between(run: Run) 
     assert steps.after[11] == "1 1 closed"
 
 
-def test_the_first_window(run: Run) -> None:
+def test_first_window_is_recorded(run: Run) -> None:
     steps = run("window=1", "k:a", "e:0", "c", "e:0", "k:b", "e:0", "k:c", "e:0")
     assert steps.after == ["0 0 closed", "1 0 open", "1 0 open"] + ["1 1 closed"] * 5
 
 
-def test_more_streams_than_are_followed_do_no_harm(run: Run) -> None:
+def test_untracked_streams_do_not_disturb_the_window(run: Run) -> None:
     events = [step for stream in range(100) for step in (f"e:{stream}", "k:a", f"e:{stream}")]
     steps = run("window=64", *events)
     assert steps.after[-1] == "1 1 closed"
 
 
-def test_a_program_records_regions_one_after_another(run: Run) -> None:
+def test_program_records_several_regions(run: Run) -> None:
     steps = run("program", "k:a", "B:one", "k:b", "E", "k:c", "B:two", "E")
     assert steps.after[-1] == "2 2 closed"
     assert [path.stem.split("-")[1] for path in steps.recordings] == ["1", "2"]
@@ -204,37 +204,39 @@ def test_a_program_records_regions_one_after_another(run: Run) -> None:
     assert names == [b"one", b"two"]
 
 
-def test_a_region_is_begun_once_and_ended_once(run: Run) -> None:
+def test_region_cannot_begin_or_end_twice(run: Run) -> None:
     steps = run("program", "E", "B:a", "B:b", "E", "E")
     assert steps.said("refused") == [
         "no region is open",
-        "a region is open already; end it first",
+        "a region is already open; end it first",
         "no region is open",
     ]
     assert len(steps.recordings) == 1
 
 
-def test_of_eight_threads_that_begin_a_region_one_does(run: Run) -> None:
+def test_only_one_of_eight_threads_begins_a_region(run: Run) -> None:
     steps = run("program", "w", "E")
     assert steps.said("winners") == ["1"]
     assert steps.after == ["1 0 open", "1 1 closed"]
 
 
-def test_a_program_cannot_begin_what_an_option_chose(run: Run) -> None:
+def test_program_cannot_begin_a_region_selected_by_option(run: Run) -> None:
     steps = run("launches=0:1", "B:a")
-    assert steps.said("refused") == ["this recording's region is not chosen by the program"]
+    assert steps.said("refused") == [
+        "the command line already selects the region; run `record` without a selection"
+    ]
 
 
-def test_a_region_that_never_ends_is_kept(run: Run) -> None:
-    """Without an end, but with what was true at its beginning."""
+def test_unfinished_region_keeps_its_beginning(run: Run) -> None:
+    """The file lacks an end, but has the state of the beginning."""
     (recording,) = run("launches=1:5", "k:a", "k:b").recordings
     kinds = [kind for kind, _ in elements(recording)]
     assert END not in kinds and META in kinds
 
 
 @pytest.mark.parametrize("opened", [True, False])
-def test_a_forked_child_starts_anew(run: Run, opened: bool) -> None:
-    """It has no part in its parent's region, and records to files of its own."""
+def test_forked_child_records_its_own_regions(run: Run, opened: bool) -> None:
+    """The child leaves its parent's region and records to its own files."""
     steps = run(
         "program", *(["B:parent", "k:a", "p", "k:b", "E"] if opened else ["p", "B:parent", "k:b", "E"])
     )
@@ -246,7 +248,7 @@ def test_a_forked_child_starts_anew(run: Run, opened: bool) -> None:
     assert count(parents, META) == count(steps.folder / f"{child}-1.nrec", META)
 
 
-def test_what_the_driver_refuses_ends_the_region_with_its_error(run: Run) -> None:
+def test_driver_error_ends_the_region_with_its_status(run: Run) -> None:
     steps = run("program", "d:201", "B:a", "d:0", "B:b", "d:700", "E")
     began, ended = steps.said("refused")
     assert "201" in began and "700" in ended
@@ -255,8 +257,8 @@ def test_what_the_driver_refuses_ends_the_region_with_its_error(run: Run) -> Non
     assert struct.unpack("<II", elements(second)[-1][1])[0] == 700
 
 
-def test_a_full_disk_stops_the_recording_and_not_the_program(run: Run) -> None:
-    """A file may grow to 4096 bytes: SIGXFSZ, which would kill the program, never reaches it."""
+def test_full_disk_stops_the_recording_but_not_the_program(run: Run) -> None:
+    """Files are limited to 4096 bytes. SIGXFSZ, which would kill the program, never reaches it."""
     steps = run("program", "l:4096", "B:a", *(["k:a"] * 100), "E", "k:b")
     (refused,) = steps.said("refused")
     assert "File too large" in refused and ".nrec" in refused
@@ -265,7 +267,7 @@ def test_a_full_disk_stops_the_recording_and_not_the_program(run: Run) -> None:
     assert END not in [kind for kind, _ in elements(recording)]
 
 
-def test_a_folder_that_is_gone_is_said(program: Path, tmp_path: Path) -> None:
+def test_missing_folder_is_reported(program: Path, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     for choice, steps in (("program", ["B:a"]), ("launches=0:1", ["k:a"])):
         done = subprocess.run(
@@ -275,8 +277,8 @@ def test_a_folder_that_is_gone_is_said(program: Path, tmp_path: Path) -> None:
         assert "closed" in done.stdout
 
 
-def test_an_earlier_process_of_this_number_keeps_its_file(program: Path, tmp_path: Path) -> None:
-    """As after an exec: the next number is taken."""
+def test_file_of_an_earlier_process_with_this_pid_is_kept(program: Path, tmp_path: Path) -> None:
+    """As after an exec: the process uses the next number."""
     script = f'touch "{tmp_path}/$$-1.nrec"; exec "{program}" "{tmp_path}" program B:a E'
     subprocess.run(["sh", "-c", script], capture_output=True, timeout=60, check=True)
     first, second = sorted(tmp_path.glob("*-[12].nrec"))

@@ -1,4 +1,4 @@
-"""The ring: what threads record arrives in order, and what does not arrive is counted."""
+"""The ring: records of threads arrive in order, and lost records are counted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(program: Path, *arguments: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("sanitizer", [None, "address,undefined", "thread"])
 def test_every_call_arrives_or_is_counted(tmp_path: Path, sanitizer: str | None) -> None:
-    """Eight threads, twice, on rings far smaller than what they write, with a fork in between."""
+    """Eight threads, twice, on rings far smaller than their output, with a fork in between."""
     counts = run(build(tmp_path, sanitizer), 8, 5000, 200)
     assert counts["disordered"] == counts["corrupt"] == 0
     assert counts["child"] == 1
@@ -40,15 +40,15 @@ def test_every_call_arrives_or_is_counted(tmp_path: Path, sanitizer: str | None)
     assert 0 <= lost <= counts["dropped"], "calls vanished without being counted"
 
 
-def test_nothing_is_dropped_by_a_supervisor_that_keeps_up(tmp_path: Path) -> None:
-    """A burst that fits the ring, drained at once, arrives whole."""
+def test_fast_supervisor_loses_no_record(tmp_path: Path) -> None:
+    """A burst that fits the ring and is read at once arrives completely."""
     counts = run(build(tmp_path, None), 4, 500, 0)
     assert counts["arrived"] == counts["made"] == 9 * 500
     assert counts["dropped"] == 0
 
 
-def test_a_stopped_supervisor_costs_one_wait_a_ring(tmp_path: Path) -> None:
-    """Nobody drains for a second: each thread waits its bounded time once, then drops and counts."""
+def test_stopped_supervisor_costs_one_wait_per_ring(tmp_path: Path) -> None:
+    """The supervisor pauses for a second: each thread waits once for a limited time, then drops and counts records."""
     counts = run(build(tmp_path, None), 2, 20000, 1_000_000)
     assert counts["dropped"] > 0
     assert counts["made"] - counts["arrived"] <= counts["dropped"]

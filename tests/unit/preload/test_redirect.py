@@ -1,4 +1,4 @@
-"""Which names the preloaded dlopen redirects, for which vendor, and for which caller."""
+"""The names that the preloaded dlopen redirects, by vendor and caller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Open = Callable[..., list[str]]
 
 @pytest.fixture
 def libraries(compile_c: Callable[..., Path], tmp_path: Path) -> Mapping[int, Path]:
-    """Each says which it is."""
+    """Libraries that print their own name."""
     source = tmp_path / "whose.c"
     source.write_text(
         'int whose(void) __attribute__((visibility("default")));\nint whose(void) { return WHOSE; }\n'
@@ -64,11 +64,11 @@ def open_(libraries: Mapping[int, Path], native: Path) -> Open:
 HIP_NAMES = ("libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.7", "libamdhip64.so.5.2.21153")
 
 
-def test_each_vendors_library_is_its_own_shim(open_: Open) -> None:
+def test_library_of_each_vendor_is_redirected_to_its_shim(open_: Open) -> None:
     assert open_("libcuda.so.1", *HIP_NAMES) == [str(CUDA_SHIM), *[str(HIP_SHIM)] * len(HIP_NAMES)]
 
 
-def test_a_path_to_it_is_redirected_if_it_leads_somewhere(
+def test_path_is_redirected_if_the_file_exists(
     open_: Open, libraries: Mapping[int, Path], tmp_path: Path
 ) -> None:
     there = tmp_path / "libamdhip64.so.6"
@@ -76,9 +76,7 @@ def test_a_path_to_it_is_redirected_if_it_leads_somewhere(
     assert open_(there, tmp_path / "libamdhip64.so.5") == [str(HIP_SHIM), "none"]
 
 
-def test_names_that_only_look_like_it_are_left_alone(
-    open_: Open, libraries: Mapping[int, Path], tmp_path: Path
-) -> None:
+def test_similar_names_are_not_redirected(open_: Open, libraries: Mapping[int, Path], tmp_path: Path) -> None:
     names = [tmp_path / name for name in ("libamdhip64.so.backup", "libamdhip64x.so.5", "myamdhip64.so")]
     for name in names:
         name.symlink_to(libraries[OTHER])
@@ -90,10 +88,10 @@ def test_filtered_callers_get_the_vendors_real_driver(open_: Open) -> None:
     assert open_("libcuda.so.1", "libamdhip64.so.6", callers="_ctypes") == [str(CUDA_DRIVER), str(HIP_DRIVER)]
 
 
-def test_the_vendor_that_is_not_watched_is_left_alone(
+def test_library_of_the_other_vendor_is_not_redirected(
     open_: Open, libraries: Mapping[int, Path], tmp_path: Path
 ) -> None:
-    """A run is of one vendor: the other's variables are not set."""
+    """A run observes one vendor; the variables of the other vendor are not set."""
     there = tmp_path / "libamdhip64.so.6"
     there.symlink_to(libraries[OTHER])
     assert open_(there, "libcuda.so.1", without="HIP") == [str(OTHER), str(CUDA_SHIM)]

@@ -1,4 +1,4 @@
-/* Graphs: captured, built by hand, launched while others are, destroyed while they run. */
+/* Graphs: from stream capture and built by hand, launched beside others, destroyed while they run. */
 #include "shared.h"
 
 #include <stdatomic.h>
@@ -8,7 +8,7 @@ static CUdeviceptr zeros(void)
     CUdeviceptr words;
     MUST(cuMemAlloc(&words, WORDS * 4));
     MUST(cuMemsetD32(words, 0, WORDS));
-    MUST(cuStreamSynchronize(NULL)); /* non-blocking streams do not wait for it */
+    MUST(cuStreamSynchronize(NULL)); /* non-blocking streams do not wait for the legacy stream */
     return words;
 }
 
@@ -24,7 +24,7 @@ static void CUDA_CB count(void *data)
     atomic_fetch_add((_Atomic unsigned *)data, 1);
 }
 
-/* What is launched outlives the graph and the executable graph. */
+/* Launched work outlives the graph and the executable graph. */
 static void launch_and_drop(CUgraph graph, CUstream stream, unsigned times)
 {
     CUgraphExec executable;
@@ -131,7 +131,7 @@ void built_graph(struct worker *worker)
     MUST(cuMemFree(words));
 }
 
-/* Between two launches a node's parameters change; the first launch has what was there before. */
+/* A node's parameters change between two launches; the first launch uses the old ones. */
 void graph_updates(struct worker *worker)
 {
     CUdeviceptr words = zeros();

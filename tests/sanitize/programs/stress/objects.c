@@ -1,4 +1,4 @@
-/* Objects that end while work is queued on them, and objects that other threads end under one's hands. */
+/* Objects destroyed while work is queued on them, and objects that other threads destroy meanwhile. */
 #include "shared.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ void end_shared(struct shared *shared)
         MUST(cuStreamDestroy(shared->streams[i]));
         MUST(cuEventDestroy(shared->events[i]));
     }
-    MUST(cuCtxSynchronize()); /* destroyed streams may still count */
+    MUST(cuCtxSynchronize()); /* destroyed streams may still have work */
 }
 
 void closes_queued(struct worker *worker)
@@ -74,7 +74,7 @@ void unloads_queued(struct worker *worker)
     MUST(cuMemFree(words));
 }
 
-/* A context of one's own, which ends with what is queued in it. */
+/* A context of the thread's own, destroyed with queued work. */
 void own_context(struct worker *worker)
 {
     struct worker mine = *worker;
@@ -96,7 +96,7 @@ void own_context(struct worker *worker)
     MUST(cuCtxSetCurrent(worker->shared->context));
 }
 
-/* A fault ends what its context has queued, and nothing of the others'. */
+/* A fault ends the queued work of its context, and no work of other contexts. */
 void fault(struct worker *worker)
 {
     struct worker mine = *worker;
@@ -124,7 +124,7 @@ static void CUDA_CB count(void *data)
     atomic_fetch_add((_Atomic unsigned *)data, 1);
 }
 
-/* Nothing that they run writes to memory of others: which of it comes first is not determined. */
+/* The kernels write no shared memory: the order in which they run is not determined. */
 void shared_streams(struct worker *worker)
 {
     struct shared *shared = worker->shared;
@@ -172,7 +172,7 @@ void shared_events(struct worker *worker)
     pthread_rwlock_unlock(&shared->lock);
 }
 
-/* Questions, while everything changes. */
+/* Queries, while other threads change everything. */
 void asks(struct worker *worker)
 {
     size_t available, total, size;

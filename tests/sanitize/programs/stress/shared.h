@@ -1,5 +1,5 @@
-/* Streams and events that all threads use, and replace. As with a GPU's driver a handle may not be in use
- * while it is destroyed; it may be the moment before, and work that it was given goes on. */
+/* Streams and events that all threads use and replace. As with a GPU's driver, a handle must not be in use
+ * while it is destroyed. It may be used just before, and its queued work continues. */
 #ifndef NEUTRINO_STRESS_SHARED_H
 #define NEUTRINO_STRESS_SHARED_H
 
@@ -10,9 +10,9 @@
 
 struct shared {
     CUcontext context;
-    pthread_rwlock_t
-        captures; /* read: to capture; written: to wait for the context, which ends every capture badly */
-    pthread_rwlock_t lock; /* read: to use them; written: to replace one */
+    pthread_rwlock_t captures; /* read: to capture; written: to wait for the context, which invalidates every
+                                  stream capture */
+    pthread_rwlock_t lock;     /* read: to use them; written: to replace one */
     CUstream streams[SLOTS];
     CUevent events[SLOTS];
     _Atomic unsigned counted;

@@ -1,4 +1,4 @@
-/* Order within streams and between them, by events, by the default streams, by values in memory. */
+/* Order within streams and between streams: by events, by the default streams, by values in memory. */
 #include "stress.h"
 
 #include <pthread.h>
@@ -33,7 +33,7 @@ static CUstream a_stream(struct worker *worker)
     return stream;
 }
 
-/* There and back with kernels in between. */
+/* Copies there and back with kernels in between. */
 static void run_chain(struct worker *worker, CUstream stream, struct buffers buffers)
 {
     const unsigned kernels = 1 + below(worker, 5);
@@ -62,7 +62,7 @@ void per_thread_default(struct worker *worker)
     release(buffers);
 }
 
-/* From stream to stream by events; the last answers queries until it happened. */
+/* Work moves from stream to stream by events; queries of the last event fail until it is complete. */
 void relay(struct worker *worker)
 {
     enum { LEGS = 4 };
@@ -100,7 +100,7 @@ void relay(struct worker *worker)
     release(buffers);
 }
 
-/* A blocking stream and the legacy one never overlap, with no event between them. */
+/* A blocking stream and the legacy stream never overlap, even without an event between them. */
 void legacy_orders(struct worker *worker)
 {
     const struct buffers buffers = allocate();
@@ -128,7 +128,7 @@ static void CUDA_CB count_callback(CUstream stream, CUresult status, void *data)
     count(data);
 }
 
-/* Not atomic: each call is ordered behind the one before. */
+/* Not atomic: each call is ordered after the one before. */
 static void CUDA_CB count_in_order(void *data)
 {
     ++*(unsigned *)data;
@@ -168,8 +168,8 @@ void pool(struct worker *worker)
     MUST(cuStreamDestroy(stream));
 }
 
-/* One stream waits for a word that another writes. Were they blocking ones, the legacy stream's work in
- * between would wait for the one and be waited for by the other. */
+/* One stream waits for a word that another stream writes. The streams do not block: with blocking streams,
+ * the legacy stream's work in between would wait for the first and hold up the second. */
 void values(struct worker *worker)
 {
     const struct buffers buffers = allocate();
@@ -193,7 +193,7 @@ void values(struct worker *worker)
     release(buffers);
 }
 
-/* Pageable memory, rows, and between devices' memory. */
+/* Copies of pageable memory, of rows, and between the memories of devices. */
 void wide_copies(struct worker *worker)
 {
     uint32_t host[WORDS] = {0};
@@ -211,7 +211,7 @@ void wide_copies(struct worker *worker)
         host[i] = 9;
     MUST(cuMemcpyHtoDAsync(one.device, host, sizeof host, stream));
     for (int i = 0; i < WORDS; i++)
-        host[i] = 0; /* pageable: taken when the call returned */
+        host[i] = 0; /* pageable: already copied when the call returned */
     MUST(cuMemcpy2DAsync(&rows, stream));
     MUST(cuMemcpyDtoDAsync(one.device, other.device, sizeof host, stream));
     MUST(cuMemcpyDtoHAsync(host, one.device, sizeof host, stream));

@@ -35,7 +35,7 @@ void check(bool truth, const char *text, const char *file, int line)
 {
     if (truth)
         return;
-    fprintf(stderr, "%s:%d: it does not hold that %s\n", file, line, text);
+    fprintf(stderr, "%s:%d: check failed: %s\n", file, line, text);
     exit(1);
 }
 
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     struct shared shared;
     pthread_t running[THREADS_MAX];
     struct plan plans[THREADS_MAX];
-    setenv("SIM_FAULT_SCOPE", "context", 1); /* else the first fault would end all */
+    setenv("SIM_FAULT_SCOPE", "context", 1); /* otherwise the first fault would end all work */
     MUST(cuInit(0));
     MUST(cuDevicePrimaryCtxRetain(&shared.context, 0));
     MUST(cuCtxSetCurrent(shared.context));

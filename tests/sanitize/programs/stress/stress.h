@@ -1,5 +1,4 @@
-/* Threads that use one device at once: every scenario checks what it computed, and that every call said what
- * it may say. */
+/* Threads that use one device at once. Every scenario checks its results and the result of every call. */
 #ifndef NEUTRINO_STRESS_H
 #define NEUTRINO_STRESS_H
 
@@ -11,7 +10,7 @@
 
 enum { WORDS = 256, SLOTS = 8 };
 
-struct shared; /* what all threads use */
+struct shared; /* shared by all threads */
 
 struct worker {
     struct shared *shared;
@@ -27,19 +26,19 @@ typedef void scenario(struct worker *worker);
 #define MUST(call) must((call), #call, __FILE__, __LINE__)
 void must(CUresult result, const char *call, const char *file, int line);
 
-/* The same for what must hold. */
+/* The same for a condition. */
 #define CHECK(truth) check((truth), #truth, __FILE__, __LINE__)
 void check(bool truth, const char *text, const char *file, int line);
 
 unsigned below(struct worker *worker, unsigned bound);
 
-/* cuCtxSynchronize, while nobody captures. */
+/* cuCtxSynchronize, while no thread captures a stream. */
 void synchronize(struct worker *worker);
 
 /* Launch add on `words`. */
 void launch_add(struct worker *worker, CUdeviceptr words, uint32_t value, CUstream stream);
 
-/* That each word is `wanted`. */
+/* Check that each word is `wanted`. */
 #define CHECK_WORDS(words, wanted) check_words(words, wanted, __FILE__, __LINE__)
 void check_words(const uint32_t *words, uint32_t wanted, const char *file, int line);
 

@@ -1,5 +1,5 @@
-/* The arena's functions, which are hidden in the shim, for ctypes; and a way to begin again. */
-#include "core/arena/arena.c" /* its state is its own */
+/* Exports the arena's functions for ctypes, with a function that resets its state. */
+#include "core/arena/arena.c" /* with its static state */
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -8,12 +8,12 @@ EXPORT int set(uint64_t begin, uint64_t bytes)
     free(granules);
     nb_ranges_clear(&shared_granules);
     nb_ranges_clear(&blocks);
-    return nb_arena_set(begin, bytes);
+    return nb_arena_configure(begin, bytes);
 }
 
 EXPORT int holds(uint64_t address)
 {
-    return nb_arena_holds(address);
+    return nb_arena_contains(address);
 }
 
 EXPORT uint64_t reserve(uint64_t bytes, uint64_t alignment, uint64_t hint)

@@ -1,5 +1,5 @@
-/* Threads take and give space of every kind; each claims its pieces in a table that all can see. Prints how
- * many were claimed twice, and how many granules are missing when all is given back. */
+/* Threads take and release space of every kind, and each marks its pieces in a shared table. Prints how
+ * many pieces were claimed twice, and how many granules are missing at the end. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void *run(void *argument)
 int main(void)
 {
     pthread_t threads[4];
-    nb_arena_set(BASE, (uint64_t)GRANULES * NB_ARENA_GRANULE);
+    nb_arena_configure(BASE, (uint64_t)GRANULES * NB_ARENA_GRANULE);
     for (size_t i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, run, (void *)(i + 1));
     for (size_t i = 0; i < 4; i++)

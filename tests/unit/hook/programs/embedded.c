@@ -1,5 +1,5 @@
-/* Stands for libamdhip64 under tests/data/hip/embedded.o, which clang made: what its constructor registers is
- * measured as the shim measures it, and the kernels' layouts are printed. */
+/* Stands in for libamdhip64 under tests/data/hip/embedded.o, which clang made. Measures the image that its
+ * constructor registers, as the shim does, and prints the kernels' layouts. */
 #include <stdio.h>
 #include <stdlib.h>
 

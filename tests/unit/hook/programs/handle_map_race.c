@@ -1,5 +1,5 @@
-/* Readers look handles up while one thread adds, replaces and removes them: what they find is the handle's
- * own value or nothing, never another's, and a handle that was put before they began is always found. */
+/* Readers look handles up while one thread adds, replaces and removes them. They must find the handle's
+ * own value or NULL, and always find a handle that was added before they began. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* hip_shapes VERSION FORM: HIP's description of one copy, with a number in each field that tells which it is,
- * in CUDA's words. */
+/* hip_shapes VERSION FORM: prints HIP's description of one copy in CUDA's terms. Each field holds a number
+ * that identifies it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* launch_attributes ID...: which of these attributes a capture keeps, and why not the others. */
+/* launch_attributes ID...: prints the attributes that a capture keeps, and the reasons for refusing the
+ * others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
         given[i - 1].id = (CUlaunchAttributeID)atoi(argv[i]);
         memset(&given[i - 1].value, i, sizeof given->value);
     }
-    const uint32_t count = nb_capture_attributes(&call, given, (uint32_t)argc - 1, kept);
+    const uint32_t count = nb_capture_copy_attributes(&call, given, (uint32_t)argc - 1, kept);
     for (uint32_t i = 0; i < count; i++)
         printf("kept %u %d %d\n", kept[i].id, kept[i].value[0], kept[i].value[63]);
     return 0;

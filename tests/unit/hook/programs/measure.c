@@ -1,10 +1,11 @@
-/* Reads cases from standard input, each a 32-bit length and so many bytes, and prints a line for each:
+/* Reads cases from standard input, each with a 32-bit length before it, and prints a line for each:
  *     measure: FORMAT BYTES PROBLEM
- *     layout NAME: COUNT OFFSET:SIZE ...     of the cubin inside, -1 if it does not say
- *     kernel NAME: the same of the code object inside, or of PTX
- * target globals ARCHITECTURE: NAME ... ; PROBLEM     a managed variable's name begins with a *     code
- * TARGET: OFFSET BYTES     of the code for this target in a bundle that is not compressed Each case lies in a
- * block of just its size, so that AddressSanitizer sees a read past its end. */
+ *     layout NAME: COUNT OFFSET:SIZE ...                of the cubin inside, -1 if the layout is unknown
+ *     kernel NAME: COUNT OFFSET:SIZE ...                of the code object inside, or of PTX
+ *     globals ARCHITECTURE: NAME ... ; PROBLEM          an asterisk before a managed global's name
+ *     code TARGET: OFFSET BYTES                         of the code for this target in a plain bundle
+ *
+ * Each case lies in a block of exactly its size, so that AddressSanitizer detects a read past its end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static void print_name(const char *name, bool managed, void *unused)
 {
     (void)unused;
     fputs(managed ? "*" : "", stdout);
-    for (; *name != 0; name++) /* hostile bytes are no lines of this program's */
+    for (; *name != 0; name++) /* hostile bytes must not end this program's lines */
         putchar(*name > ' ' && *name <= '~' ? *name : '?');
     putchar(' ');
 }

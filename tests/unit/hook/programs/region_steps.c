@@ -1,13 +1,13 @@
-/* region_steps FOLDER CHOICE STEP...: goes through the steps as hooks would, the driver being two counters,
- * and says after each how many regions have begun and ended and whether one is open now.
+/* region_steps FOLDER SELECTION STEP...: runs the steps as hooks would, with two counters as the driver.
+ * After each step it prints the number of regions begun and ended, and whether a region is open.
  *
- *     k:NAME   a launch of a kernel, which returns     c   an operation that is no launch
- *     b:NAME   a launch that is inside the driver      r   it returns
- *     e:N      a timing event on stream N              B, E   the program's own begin and end
+ *     k:NAME   launch a kernel, and return             c   an operation other than a launch
+ *     b:NAME   launch a kernel, and stay in the driver r   return from the driver
+ *     e:N      record a timing event on stream N       B, E   the program's own begin and end
  *     f:N      N threads launch 100 kernels each       p   fork; the child begins and ends a region
- *     w        eight threads begin a region at once    l:N bytes that a file may have
- *     d:N      what the driver answers from now on
- *     a:N      N regions begin and end while four threads append operations, whatever they are told */
+ *     w        eight threads begin a region at once    l:N   limit files to N bytes
+ *     d:N      the driver returns N from now on
+ *     a:N      N regions begin and end while four threads append operations all the time */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ const char nb_driver_probe[] = "probe";
 static atomic_int begun, ended, inside, wrong;
 static int driver_says;
 
-/* Nobody may be inside the driver while a region begins or ends, nor a second thread begin or end one. */
+/* No thread may be inside the driver while a region begins or ends, and no second thread may begin or end
+ * one. */
 static int alone(atomic_int *count)
 {
     wrong += atomic_fetch_add(&inside, 1) != 0;
@@ -126,7 +127,7 @@ static void fork_one(void)
     if (child == 0) {
         const struct nb_call call = nb_call_begin(0);
         nb_call_leave(&call, nb_clock());
-        const int refused = neutrino_region_end(); /* the parent's, if one is open */
+        const int refused = neutrino_region_end(); /* the parent's region, if one is open */
         _exit(refused == -1 && neutrino_region_begin("child") == 0 && neutrino_region_end() == 0 ? 0 : 1);
     }
     waitpid(child, &status, 0);
@@ -158,8 +159,8 @@ static void step(const char *text)
 {
     const char *value = text[1] == ':' ? text + 2 : "";
     int status = 0;
-    if (strchr("kbrce", text[0]) != NULL && !nb_region_wanted())
-        return; /* no hook calls then */
+    if (strchr("kbrce", text[0]) != NULL && !nb_capture_enabled())
+        return; /* the hooks would not be called */
     switch (text[0]) {
     case 'k':
     case 'b':
@@ -207,7 +208,7 @@ static void step(const char *text)
         printf("refused %s\n", neutrino_region_error());
 }
 
-/* A session for one process, as the supervisor makes it. */
+/* Make a session for one process, as the supervisor does. */
 static void make_session(void)
 {
     static const char nonce[] = "000102030405060708090a0b0c0d0e0f";
@@ -237,9 +238,9 @@ int main(int argc, char **argv)
     nb_region_install(&operations);
     setenv("NEUTRINO_CAPTURE", argv[1], 1);
     setenv("NEUTRINO_REGION", argv[2], 1);
-    const struct nb_call call = nb_call_begin(0); /* attaches, as a program's first driver call does */
+    const struct nb_call call = nb_call_begin(0); /* attaches, like a program's first driver call */
     nb_call_leave(&call, nb_clock());
-    printf("wanted %d\n", nb_region_wanted());
+    printf("wanted %d\n", nb_capture_enabled());
     for (int i = 3; i < argc; i++) {
         step(argv[i]);
         printf("%s %d %d %s\n", argv[i], begun, ended, nb_region_is_open() ? "open" : "closed");

@@ -1,7 +1,7 @@
-/* ring_stress THREADS CALLS PAUSE: threads record calls as fast as they can, this program's own supervisor
- * drains their rings with a pause (in microseconds) between passes, and everything is accounted for:
- * per thread, what arrived is in order, and arrived + dropped = made. Half of the threads end and are
- * followed by others that reuse their rings; one forks, and its child records on a ring of its own. */
+/* ring_stress THREADS CALLS PAUSE: threads record calls as fast as possible, and this program's own
+ * supervisor reads their rings with a pause (in microseconds) between passes. For each thread, records
+ * must arrive in order, and arrived + dropped must equal made. Half of the threads end, and other threads
+ * reuse their rings. One thread forks; its child records on a ring of its own. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
@@ -39,7 +39,7 @@ static struct nb_ring *ring_at(uint32_t index)
 
 static void take(const struct nb_ring *ring, const char *data, uint64_t at)
 {
-    /* A record may lie across the end of the ring here: this reader has it mapped once. */
+    /* A record may wrap at the end of the ring: this reader maps the ring only once. */
     unsigned char bytes[sizeof(struct nb_record) + 2 * sizeof(uint64_t)];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)data[(at + i) & (RING_BYTES - 1)];
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     pthread_join(supervisor, NULL);
     for (uint32_t i = 0; i < RINGS; i++)
         dropped += atomic_load(&ring_at(i)->dropped);
-    /* The dropped count is of records of every kind and of the child's ring too. */
+    /* The dropped count includes records of every kind, and those of the child's ring. */
     printf("made %lu arrived %lu dropped %lu disordered %lu corrupt %lu child %d\n", made, arrived, dropped,
            disordered, corrupt, forked_arrived != 0);
     return 0;

@@ -24,7 +24,7 @@ static hipError_t peek(void)
 
 static hipError_t allocate(void **address, size_t bytes)
 {
-    (void)bytes; /* there is no memory */
+    (void)bytes; /* out of memory */
     return last = address == NULL ? hipErrorInvalidValue : hipErrorOutOfMemory;
 }
 

@@ -1,4 +1,4 @@
-/* In place of the generated one: the HIP functions that answer.c calls. */
+/* Replaces the generated header: the HIP functions that answer.c calls. */
 #ifndef REAL_H
 #define REAL_H
 

@@ -1,4 +1,4 @@
-/* In place of the generated one. */
+/* Replaces the generated header. */
 #ifndef SURFACE_H
 #define SURFACE_H
 

@@ -15,7 +15,7 @@ hipError_t hipInit(unsigned int flags)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipInit);
     const hipError_t nb_result =
-        nb_region_wanted() ? (hipError_t)nb_through_init(&nb_call, NB_SAME(cuInit, NB_REAL(hipInit)), flags)
+        nb_capture_enabled() ? (hipError_t)nb_through_init(&nb_call, NB_SAME(cuInit, NB_REAL(hipInit)), flags)
                            : NB_REAL(hipInit)(flags);
     const uint64_t nb_arguments[] = {(uint64_t)flags};
     nb_call_end(&nb_call, nb_result, nb_arguments, 1);
@@ -46,9 +46,9 @@ hipError_t hipMallocHost(void **ptr, size_t size)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMallocHost);
     const hipError_t nb_result =
-        nb_region_wanted() ? nb_hip_answer(nb_through_module_load(&nb_call,
-                                                                  NB_SAME(cuModuleLoadData, NB_REAL(hipMallocHost)),
-                                                                  (CUmodule *)ptr, NULL))
+        nb_capture_enabled() ? nb_hip_answer(nb_through_module_load(&nb_call,
+                                                                    NB_SAME(cuModuleLoadData, NB_REAL(hipMallocHost)),
+                                                                    (CUmodule *)ptr, NULL))
                            : NB_REAL(hipMallocHost)(ptr, size);
     const uint64_t nb_arguments[] = {nb_word_pointer(ptr), (uint64_t)size};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
@@ -60,8 +60,8 @@ hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, void *src, size_t sizeBytes)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyHtoD);
     const hipError_t nb_result =
-        nb_region_wanted() ? nb_through_hip_copy_to_device(&nb_call, NB_REAL(hipMemcpyHtoD), dst, src,
-                                                           sizeBytes)
+        nb_capture_enabled() ? nb_through_hip_copy_to_device(&nb_call, NB_REAL(hipMemcpyHtoD), dst, src,
+                                                             sizeBytes)
                            : NB_REAL(hipMemcpyHtoD)(dst, src, sizeBytes);
     const uint64_t nb_arguments[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes};
     nb_call_end(&nb_call, nb_result, nb_arguments, 3);
@@ -73,8 +73,8 @@ hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcp
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyAsync);
     const hipError_t nb_result =
-        nb_region_wanted() ? nb_through_hip_copy_async(&nb_call, NB_REAL(hipMemcpyAsync), dst, src, sizeBytes,
-                                                       kind, stream)
+        nb_capture_enabled() ? nb_through_hip_copy_async(&nb_call, NB_REAL(hipMemcpyAsync), dst, src,
+                                                         sizeBytes, kind, stream)
                            : NB_REAL(hipMemcpyAsync)(dst, src, sizeBytes, kind, stream);
     const uint64_t nb_arguments[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes,
                                      (uint64_t)kind, nb_word_pointer(stream)};

@@ -10,9 +10,9 @@
 CUresult nb_through_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real, CUdeviceptr *pdptr,
                              CUhandle handle, unsigned int Flags)
 {
-    const bool nb_announced = nb_capture_announce(nb_call, NULL);
+    const bool nb_announced = nb_capture_begin_operation(nb_call, NULL);
     const CUresult nb_result = nb_real(pdptr, handle, Flags);
-    if (nb_capture_is_taken(nb_announced, nb_result))
+    if (nb_capture_is_accepted(nb_announced, nb_result))
         nb_capture_open(nb_call, pdptr, NULL, true);
     return nb_result;
 }

@@ -19,7 +19,7 @@ static inline uint64_t nb_word_float(float value)
 
 CUresult CUDAAPI cuInit(unsigned int Flags)
 {
-    if (!nb_region_wanted())
+    if (!nb_capture_enabled())
         return NB_REAL(cuInit)(Flags);
     const struct nb_call nb_call = {NULL, __builtin_return_address(0), 0, NB_SLOT_cuInit};
     return nb_through_init(&nb_call, NB_REAL(cuInit), Flags);
@@ -49,7 +49,7 @@ CUresult CUDAAPI cuMemOpen(CUdeviceptr *pdptr, CUhandle handle, unsigned int Fla
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuMemOpen);
     const CUresult nb_result =
-        nb_region_wanted() ? nb_through_mem_open(&nb_call, NB_REAL(cuMemOpen), pdptr, handle, Flags)
+        nb_capture_enabled() ? nb_through_mem_open(&nb_call, NB_REAL(cuMemOpen), pdptr, handle, Flags)
                            : NB_REAL(cuMemOpen)(pdptr, handle, Flags);
     const uint64_t nb_arguments[] = {nb_out_word(nb_result, pdptr, sizeof *pdptr), (uint64_t)Flags};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
@@ -64,7 +64,7 @@ CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuModuleLoadData);
     const CUresult nb_result =
-        nb_region_wanted() ? nb_through_module_load(&nb_call, NB_REAL(cuModuleLoadData), module, image)
+        nb_capture_enabled() ? nb_through_module_load(&nb_call, NB_REAL(cuModuleLoadData), module, image)
                            : NB_REAL(cuModuleLoadData)(module, image);
     const uint64_t nb_arguments[] = {nb_out_word(nb_result, module, sizeof *module), nb_word_pointer(image)};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);

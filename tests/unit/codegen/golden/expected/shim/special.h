@@ -15,7 +15,7 @@ void nb_after_module_load(const struct nb_call *nb_call, CUresult nb_result, CUm
 CUresult nb_replace_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb_real, CUfunction f,
                            unsigned int gridDimX, CUstream hStream, void **kernelParams) NB_HIDDEN;
 
-/* Called in the driver's place while nb_region_wanted(): they call it, or answer for it. The call's record is
+/* Called in the driver's place while nb_capture_enabled(): they call it, or answer for it. The call's record is
  * written afterwards. */
 CUresult nb_through_init(const struct nb_call *nb_call, nb_cuInit_t nb_real, unsigned int Flags) NB_HIDDEN;
 CUresult nb_through_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real, CUdeviceptr *pdptr,
