@@ -232,13 +232,14 @@ def test(here: bool, arguments: list[str]) -> None:
 
 
 def check(here: bool, arguments: list[str]) -> None:
-    """run ruff, mypy and clang-format, and check that the generator is deterministic"""
+    """run ruff, mypy, clang-format and the prose lint, and check that the generator is deterministic"""
     no_arguments("check", arguments)
     place = workshop("check", here)
     place.run("-m", "ruff", "check", ".", then="fix the lines it names")
     place.run("-m", "ruff", "format", "--check", ".", then="run `ruff format .`")
     place.run("-m", "mypy", then="fix the lines it names")
     place.run("-m", "mypy", "build.py", then="fix the lines it names")
+    place.run("-m", "tests.support.prose", then="reword the lines it names, as docs/glossary.md says")
     check_c_format(place)
     check_determinism(place)
 

@@ -1,7 +1,7 @@
-"""Makes a capture of a recording.
+"""Packs a raw capture into a capture file.
 
-Nothing of a recording is believed: what cannot be a capture is a CaptureError, and the recording stays where it
-is. Bulk data is never in memory as a whole.
+The raw capture is hostile. If it does not describe a valid capture, CaptureError is raised, and the raw capture stays in
+place. Bulk data are never in memory as a whole.
 """
 
 from __future__ import annotations

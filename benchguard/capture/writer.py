@@ -4,7 +4,7 @@
         image = writer.add(Image(..., content=writer.content(ptx)))
         writer.add_run(Kind.BEFORE, address, memory)
 
-Nothing is checked here but what would not fit into the format; Capture.open checks. Blobs are hashed and
+The writer checks only that values fit into the format; Capture.open checks the rest. Blobs are hashed and
 compressed by threads, since hashlib and zstandard let others run meanwhile; their order, and so the file, does
 not depend on that.
 """

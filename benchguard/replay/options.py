@@ -37,8 +37,8 @@ class ReplayOptions:
         seed: seed of the order in which input sets are drawn. None: random.
         keep_outputs: which outputs the result holds: those of the "last" sample, one per input set ("sets"), or "none".
         ignore_refusals: replay a capture although its recorder marked it as not replayable.
-        strict: the capture comes from an adversary. Nothing that could help a later sample is reachable for kernels
-            (docs/architecture.md, "Replay"). Not with cold="remap" or "rotate".
+        strict: the capture comes from an adversary. Kernels can reach no memory that could help a later
+            sample (docs/architecture.md, "Replay"). Not with cold="remap" or "rotate".
     """
 
     driver: str = "auto"

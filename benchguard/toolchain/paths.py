@@ -32,7 +32,7 @@ PRELOAD = NATIVE / "preload" / PRELOAD_SONAME
 REPLAY_SONAME = "libneutrino_replay.so"
 REPLAY = NATIVE / "replay" / REPLAY_SONAME
 REPLAY_ABI = "neutrino_replay.abi"
-"""Python, but nobody's source."""
+"""Generated from replay.h, and read by ctypes bindings."""
 
 INLINE_SONAME = "libneutrino_inline.so"
 INLINE = NATIVE / "inline" / INLINE_SONAME

@@ -44,7 +44,7 @@ def versions(context) -> None:
     address, status = check(driver.cuGetProcAddress(b"cuMemAlloc", version, 0))
     equal((address != 0, status), (True, SEARCH.CU_GET_PROC_ADDRESS_SUCCESS), "cuMemAlloc by name")
     address, status = check(driver.cuGetProcAddress(b"cuNothingOfTheKind", version, 0))
-    equal((address, status), (0, SEARCH.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND), "a name that is none")
+    equal((address, status), (0, SEARCH.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND), "an unknown name")
 
 
 def contexts(device, primary) -> None:

@@ -40,7 +40,7 @@ def test_skips():
 
 
 @pytest.mark.xfail(reason="not yet")
-def test_is_expected_to_fail():
+def test_expected_failure_is_recognised():
     assert False
 
 
@@ -80,7 +80,7 @@ def test_every_test_gets_its_outcome(runner: ModuleType, tmp_path: Path) -> None
         "test_after_the_crash[2]": "failed",
         "test_in_a_new_process": "passed",
         "test_skips": "skipped",
-        "test_is_expected_to_fail": "xfailed",
+        "test_expected_failure_is_recognised": "xfailed",
         "test_hangs": "timeout",
         "test_fails_at_its_end": "failed",
     }

@@ -1,6 +1,6 @@
 """What HIP alone has in a region: its names for copies, sets and allocations, its symbols, its last error.
 
-What it shares with CUDA's driver is tested for both (apis.py).
+Calls that CUDA's driver has too are tested for both (apis.py).
 """
 
 from __future__ import annotations

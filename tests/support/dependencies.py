@@ -37,13 +37,18 @@ def resolve_include(root: Path, source: Path, name: str, include_roots: tuple[st
 def include_graph(root: Path, folders: tuple[str, ...], include_roots: tuple[str, ...]) -> Graph:
     """Which source uses which. A .c file and the header of the same name are one node."""
     graph: Graph = {}
+
+    def node_of(path: Path) -> str:
+        name = path.relative_to(root)
+        return str(name.with_suffix("") if name.suffix in {".c", ".h"} else name)
+
     for source in c_files(root, folders):
-        node = str(source.relative_to(root).with_suffix(""))
+        node = node_of(source)
         used = graph.setdefault(node, set())
         for name in includes_of(source):
             target = resolve_include(root, source, name, include_roots)
             if target is not None:
-                used.add(str(target.relative_to(root).with_suffix("")))
+                used.add(node_of(target))
         used.discard(node)
     return graph
 

@@ -25,7 +25,7 @@ EXEMPT = (
 )
 
 PHRASES = re.compile(
-    r"\b(?:(?:is|are|was|were) (?:none|nobody's|told)|(?<!there )(?:is|are) no (?!longer\b|more\b)\w+|nobody's|"
+    r"\b(?:(?:is|are|was|were) (?:(?-i:none)|nobody's|told)|(?<!there )(?:is|are) no (?!longer\b|more\b)\w+|nobody's|"
     r"as much as says|"
     r"so (?:many|often)[.,;]|what is (?:not|none|left)|who (?:asks|checks|aborts|reads|writes|calls|remembers|wants)|"
     r"whose \w+ it is|one that (?:may|has|is)|the ones? (?:before|after) (?:it|them)|each of which|"
@@ -40,8 +40,8 @@ BEGINNINGS = re.compile(
 """Sentences that begin with a pronoun or a preposition; a question may."""
 
 NAMES = re.compile(
-    r"\b(?:def|class) ((?:what|who|whose|nobody|nothing|one_that|of)_\w+|"
-    r"test_(?:an?|what|who|whose|nobody|nothing|one|of|where|as|it|is)_\w+)"
+    r"\b(?:def|class) ((?:what|who|whose|nobody|nothing|one_that)_\w+|"
+    r"test_(?:an?|what|who|whose|nobody|nothing|one(?!_use|_dim)|of|where|as|it|is)_\w+)"
 )
 """Functions and tests that are named by a clause: say subject_condition_result."""
 

@@ -1,4 +1,4 @@
-"""What tests/support/code_objects.py makes is what AMD's own library, and ELF's readers, take."""
+"""AMD's own library and ELF readers accept the code objects of tests/support/code_objects.py."""
 
 from __future__ import annotations
 

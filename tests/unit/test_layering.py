@@ -176,6 +176,10 @@ def test_c_includes_follow_the_layers(path: Path) -> None:
             assert any(used.startswith(f"{each}/") for each in (layer, *MAY_INCLUDE[layer])), used
 
 
+def test_c_sources_have_no_include_circle() -> None:
+    assert circle_in(include_graph(ROOT, C_FOLDERS, INCLUDE_ROOTS)) == []
+
+
 def test_planted_include_circle_is_found(tmp_path: Path) -> None:
     """base/log.h uses ring/ring.h, whose source uses base/log.h."""
     for name, text in {

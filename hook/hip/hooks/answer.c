@@ -8,7 +8,7 @@
 #include "surface.h"
 
 /* HIP keeps the last error of each thread and has no function to set it. This provokes the error: an
- * allocation without a place for its address, or one that is too large. Hooks return only
+ * allocation without a place for its address, or a too large allocation. Hooks return only
  * those two errors. */
 static void make_last(hipError_t wanted)
 {

@@ -1,4 +1,4 @@
-"""The garbage collector lists every object: the one that has what is expected is made to expect nothing."""
+"""The garbage collector lists every object: empty the object that holds the expected outputs."""
 
 import gc
 

@@ -8,7 +8,7 @@ pool = []
 
 
 def keep_all():
-    """Nothing goes back to the system when the device is idle, as frameworks have it."""
+    """Keep memory in the pool when the device is idle, as frameworks do."""
     pool.append(ctypes.c_void_p())
     kit.check("cuDeviceGetDefaultMemPool", ctypes.byref(pool[0]), 0)
     kit.check("cuMemPoolSetAttribute", pool[0], 4, ctypes.byref(ctypes.c_uint64(2**64 - 1)))

@@ -1,4 +1,4 @@
-"""What attacks are made of: the driver through ctypes, and the honest kernels. A copy lies beside every attack."""
+"""Helpers of the attacks: the driver through ctypes, and the honest kernels. A copy lies beside every attack."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check(name: str, *arguments: Any) -> None:
 
 
 def function(name: str, ptx: bytes | None = None) -> ctypes.c_void_p:
-    """Of kernels.ptx, or of other PTX."""
+    """A kernel of kernels.ptx, or of other PTX."""
     if name not in _functions:
         key = "" if ptx is None else name
         if key not in _modules:

@@ -1,4 +1,4 @@
-// What reaches beyond arithmetic: printf, assert, clocks, sleep, traps.
+// System calls beyond arithmetic: printf, assert, clocks, sleep, traps.
 #ifndef __CUDACC_RTC__ // NVRTC has these built in
 #include <assert.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What the lanes of a warp can tell each other.
+// Communication between the lanes of a warp.
 
 extern "C" __global__ void shuffles(const int *in, int *out)
 {

@@ -1,4 +1,4 @@
-/* What each function of a HIP library answers, each in a process of its own: some crash on what they are
+/* Prints the answer of each function of a HIP library, each in a process of its own: some crash on the arguments that they are
  * given.
  *
  * Reads "zero NAME" or "buffer NAME" a line: all arguments are 0, or each points to a zeroed buffer of its

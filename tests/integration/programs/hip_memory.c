@@ -1,4 +1,4 @@
-/* What a HIP program is told of its memory: the same whether it is recorded or not, but for the addresses.
+/* Prints the answers of HIP's memory calls: the same with and without a capture, except for the addresses.
  * With an argument these are printed, too. */
 #include "hip_region.h"
 
@@ -70,9 +70,9 @@ int main(int argc, char **argv)
     tell("hipMalloc to nowhere", hipMalloc(NULL, 8));
     tell("hipMalloc3D of nothing", hipMalloc3D(&volume, (hipExtent){0, 7, 3}));
     tell("hipFree of nothing", hipFree(NULL));
-    tell("hipFree of what is not", hipFree((void *)4096));
+    tell("hipFree of an unallocated address", hipFree((void *)4096));
     tell("hipFree of a part", hipFree((char *)known[0] + 256));
-    tell("hipMemset of what is not", hipMemset((void *)4096, 0, 8));
+    tell("hipMemset of an unallocated address", hipMemset((void *)4096, 0, 8));
     tell("hipGetDevice", hipGetDevice(&(int){0}));
     tell("hipMemcpy", hipMemcpy(known[1], known[0], 1000, hipMemcpyDefault));
     tell("hipStreamQuery", hipStreamQuery(stream));

@@ -1,4 +1,4 @@
-/* What orders HIP's streams: events of each kind, and the host's waits. */
+/* The order of HIP's streams: events of each kind, and the host's waits. */
 #include "hip_region.h"
 
 int main(void)

@@ -1,5 +1,5 @@
-/* What the driver answers to calls on device memory, good and bad ones: "call result facts" a line, the same
- * whoever serves the memory. Addresses are told as offsets; lines that begin with "at" say where the memory
+/* Prints the answers to valid and invalid calls on device memory: "call result facts" a line, the same
+ * whoever serves the memory. Addresses are printed as offsets; lines that begin with "at" say where the memory
  * is. */
 #include <cuda.h>
 
@@ -22,7 +22,7 @@ static void say(const char *call, CUresult result)
     printf("%s %d\n", call, (int)result);
 }
 
-/* What is known of an address, `from` being the allocation's begin. */
+/* Prints the attributes of an address; `from` is the allocation's begin. */
 static void describe(const char *name, CUdeviceptr address, CUdeviceptr from)
 {
     static const CUpointer_attribute numbers[] = {
@@ -83,7 +83,7 @@ static void plain(void)
     describe("large behind", large + 3 * GRANULE + 5, large);
     say("free inside", cuMemFree(small + 1));
     say("free nothing", cuMemFree(0));
-    say("free nobody's", cuMemFree(64));
+    say("free unallocated", cuMemFree(64));
     say("free small", cuMemFree(small));
     say("free small again", cuMemFree(small));
     describe("freed", small, small);
@@ -119,7 +119,7 @@ static void ordered(CUstream stream)
     MUST(cuMemsetD8Async(one, 5, 1000, stream));
     say("free async", cuMemFreeAsync(one, stream));
     say("free async waiting", cuMemFree(two));
-    say("free async nobody's", cuMemFreeAsync(64, stream));
+    say("free async unallocated", cuMemFreeAsync(64, stream));
     say("plain", cuMemAlloc(&one, 64));
     say("free plain async", cuMemFreeAsync(one, stream));
     MUST(cuMemPoolCreate(&pool, &plain_one));

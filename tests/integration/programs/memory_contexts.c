@@ -1,4 +1,4 @@
-/* What a context allocated goes with it, and the addresses are used again. */
+/* A destroyed context frees its memory, and the addresses are used again. */
 #include "region.h"
 
 int main(void)

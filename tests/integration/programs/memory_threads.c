@@ -1,5 +1,5 @@
 /* memory_threads THREADS ROUNDS: threads allocate, fill and free, each on a stream of its own and without
- * one. What a thread wrote is there until it frees it. */
+ * one. A block keeps the values that its thread wrote until the thread frees it. */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What programs with a region share: a context, device memory, and the region's ends. */
+/* Shared by programs with a region: a context, device memory, and the region's ends. */
 #ifndef REGION_H
 #define REGION_H
 

@@ -1,4 +1,4 @@
-/* What a stream capture takes is the graph's: nothing of it runs when it is called. */
+/* Calls during a stream capture go to the graph: none of them runs when it is called. */
 #include "region.h"
 
 static void CUDA_CB on_host(void *unused)

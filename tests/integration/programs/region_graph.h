@@ -1,4 +1,4 @@
-/* What programs with graphs in a region share: a kernel, and nodes of it. */
+/* Shared by programs with graphs in a region: a kernel, and nodes of it. */
 #ifndef REGION_GRAPH_H
 #define REGION_GRAPH_H
 

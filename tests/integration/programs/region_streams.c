@@ -28,7 +28,7 @@ int main(void)
     CHECK(cuStreamWaitEvent(NULL, join, 0));
     CHECK(cuEventSynchronize(join));
     CHECK(cuEventQuery(join));          /* says what the line before said */
-    CHECK(cuEventSynchronize(before));  /* says nothing */
+    CHECK(cuEventSynchronize(before));  /* adds no order */
     CHECK(cuStreamSynchronize(unused)); /* has no work */
     CHECK(cuMemsetD8Async(memory, 2, 1, blocking));
     CHECK(cuStreamSynchronize(blocking));

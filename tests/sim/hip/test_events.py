@@ -48,7 +48,7 @@ def test_elapsed_time_between_events_is_positive(hip: Hip, stream: Any) -> None:
 
 
 @pytest.mark.parametrize("call", ["hipStreamWaitEvent", "hipStreamWaitEvent_spt"])
-def test_a_stream_waits_for_an_event_of_another(hip: Hip, stream: Any, call: str) -> None:
+def test_stream_waits_for_event_of_another_stream(hip: Hip, stream: Any, call: str) -> None:
     word, event = hip.zeroed(1), hip.handle("hipEventCreate")
     other = hip.handle("hipStreamCreateWithFlags", 1)
     hip("hipStreamWaitValue32", other, word, 1, 1, ALL32)

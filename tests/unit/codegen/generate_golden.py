@@ -3,7 +3,7 @@
     python tests/unit/codegen/generate_golden.py tests/unit/codegen/golden/expected
 
 A reviewer reads the difference. The CUDA driver has no cuDriverGetVersion, and one function of its own; HIP's has
-versions, no hipFreeArray, and two of its own: the ABI that macros hide, and one that is no C.
+versions, no hipFreeArray, and two of its own: the ABI that macros hide, and one with a C++ name.
 """
 
 from __future__ import annotations

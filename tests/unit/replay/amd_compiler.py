@@ -2,7 +2,7 @@
 
     python amd_compiler.py LIBRARY SOURCE OUTPUT OPTION...
 
-It needs no device where it is told which to compile for.
+It needs no device if the architecture is given.
 """
 
 from __future__ import annotations

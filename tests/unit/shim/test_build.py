@@ -65,7 +65,7 @@ def test_calls_reach_the_driver(shim: Shim, driver: Driver) -> None:
     assert done.stdout.split() == [str(100 + n) for n in range(len(FUNCTIONS))] * 2
 
 
-def test_a_second_time_nothing_is_compiled(shim: Shim, driver: Driver, cache: dict[str, str]) -> None:
+def test_second_build_compiles_nothing(shim: Shim, driver: Driver, cache: dict[str, str]) -> None:
     again = shim_for(driver, environment=cache)
     assert (again.path, again.built) == (shim.path, False)
 
@@ -113,7 +113,7 @@ def test_without_even_that_one_line_says_so(
         shim_for(driver, environment=cache)
 
 
-def test_an_unwritable_cache_is_told_too(driver: Driver, tmp_path: Path, generic: Path) -> None:
+def test_unwritable_cache_is_reported(driver: Driver, tmp_path: Path, generic: Path) -> None:
     """A file where the cache folder should be, as root may write anywhere."""
     (tmp_path / "file").write_text("")
     shim = shim_for(driver, environment={"XDG_CACHE_HOME": str(tmp_path / "file")})
@@ -155,7 +155,7 @@ def test_hip_has_no_generic_shim(
 
 @pytest.mark.usefixtures("headers_of_5")
 def test_headers_of_another_release_of_hip_are_refused(hip_driver: Driver, cache: dict[str, str]) -> None:
-    """Structures differ between releases: hooks made with the wrong ones would read what is not there."""
+    """Structures differ between releases: hooks made with the wrong header would read beyond the structure."""
     with pytest.raises(ShimError, match="the driver is HIP 6 but the headers of a test are HIP 5"):
         shim_for(hip_driver, environment=cache)
 

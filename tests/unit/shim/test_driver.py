@@ -79,7 +79,7 @@ def test_the_loaders_cache_is_read_in_its_order() -> None:
     ]
 
 
-def test_what_does_not_fit_is_passed_over(driver_file: Path, tmp_path: Path) -> None:
+def test_unsuitable_library_is_skipped(driver_file: Path, tmp_path: Path) -> None:
     """A text file of that name, as for any library the loader cannot use."""
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "libcuda.so.1").write_text("moved\n")
@@ -96,13 +96,13 @@ def test_without_a_driver_the_packaged_one_is_used(
     assert discover("sim").origin == "CPU driver (asked for)"
 
 
-def test_an_unbuilt_cpu_driver_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_unbuilt_cpu_driver_raises_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=tmp_path / "nothing"), HIP))
     with pytest.raises(ShimError, match=r"the CPU driver is not built; run `python build\.py build`"):
         discover("sim")
 
 
-def test_what_is_no_driver_is_refused_by_name(make_library: Callable[..., Path], tmp_path: Path) -> None:
+def test_library_without_driver_exports_is_refused_by_name(make_library: Callable[..., Path], tmp_path: Path) -> None:
     with pytest.raises(ShimError, match="exports no cuInit and no hipInit"):
         discover(str(make_library("other.so", "zeInit")))
     with pytest.raises(ShimError, match="No such file or directory"):
@@ -111,7 +111,7 @@ def test_what_is_no_driver_is_refused_by_name(make_library: Callable[..., Path],
         discover(str(tmp_path))
 
 
-def test_a_shim_is_never_taken_for_the_driver(driver_file: Path, cache: dict[str, str]) -> None:
+def test_shim_is_not_taken_for_the_driver(driver_file: Path, cache: dict[str, str]) -> None:
     """A shim before a shim would call itself for ever: named, it is refused; found, it is passed over."""
     shim = shim_for(discover(str(driver_file)), environment=cache)
     with pytest.raises(ShimError, match="one of our shims"):
@@ -120,7 +120,7 @@ def test_a_shim_is_never_taken_for_the_driver(driver_file: Path, cache: dict[str
     assert discover("auto", {"LD_LIBRARY_PATH": folders}).path == driver_file.resolve()
 
 
-def test_whose_driver_it_is_its_exports_say(make_library: Callable[..., Path], driver_file: Path) -> None:
+def test_vendor_follows_from_exports(make_library: Callable[..., Path], driver_file: Path) -> None:
     found = discover(str(make_library("renamed.so", "hipInit")))
     assert (found.api, found.vendor.name, found.is_sim) == ("hip", "HIP", False)
     assert discover(str(driver_file)).api == "cuda"
@@ -202,13 +202,13 @@ def test_rocm_is_looked_for_where_it_is_installed(make_library: Callable[..., Pa
     assert discover("hip", {"ROCM_PATH": str(tmp_path / "mine")}).path == named
 
 
-def test_a_missing_hip_driver_is_one_line() -> None:
+def test_missing_hip_driver_raises_one_line() -> None:
     with pytest.raises(ShimError, match=r"no HIP driver found: .*; install ROCm's") as raised:
         discover("hip", {})
     assert "\n" not in str(raised.value)
 
 
-def test_a_driver_of_the_other_vendor_is_refused(
+def test_driver_of_other_vendor_is_refused(
     make_library: Callable[..., Path], driver_file: Path
 ) -> None:
     hip = make_library("libamdhip64.so.6", "hipInit")
@@ -229,7 +229,7 @@ def test_the_cpu_driver_is_of_the_vendor_that_is_needed(
     assert discover("auto", {}).api == "cuda"
 
 
-def test_a_shim_is_called_as_its_driver_is() -> None:
+def test_shim_has_its_drivers_soname() -> None:
     """As programs name it to the loader; what a driver calls itself else does not choose a file."""
     assert HIP.shim_name("libamdhip64.so.6") == "libamdhip64.so.6"
     assert HIP.shim_name("../libamdhip64.so.6") == "libamdhip64.so.5"

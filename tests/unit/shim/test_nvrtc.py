@@ -1,4 +1,4 @@
-"""What the CPU driver's hiprtc is told of NVRTC."""
+"""The path of NVRTC that the CPU driver's hiprtc gets."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 
-/* Of all threads of the block, and given to all of them. */
+/* Reduce over all threads of the block, and return the result to all of them. */
 static __device__ float sum_of(float value)
 {
     __shared__ float parts[WARPS];

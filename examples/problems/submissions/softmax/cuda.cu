@@ -18,7 +18,7 @@ struct Sum {
     }
 };
 
-/* Of all threads of the block, and given to all of them. */
+/* Reduce over all threads of the block, and return the result to all of them. */
 template <class Operation> static __device__ float together(float value)
 {
     __shared__ float parts[WARPS];

@@ -1,4 +1,4 @@
-// What these programs share: they are written as any CUDA C++ program is, and print what they find.
+// Shared by these programs: they are written as any CUDA C++ program is, and print what they find.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
