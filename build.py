@@ -222,7 +222,7 @@ def test(here: bool, arguments: list[str]) -> None:
     rest = [word for word in arguments if word != tier]
     place = workshop("test-full" if tier else "test", here)
     build_native(place)
-    selected = ["-m", TIERS[tier] if tier else "quick", "--dist", "loadgroup", "-n", str(processors())]
+    selected = ["-m", TIERS[tier] if tier else "quick", "-n", str(processors())]
     failed = "the summary above names the failed tests"
     place.run("-m", "pytest", *selected, *rest, then=failed)
     if tier == "--nightly":

@@ -31,8 +31,18 @@ PLACES = {
     "unit/replay/test_engine_hip.py": "full",
     "unit/replay/test_kernels_hip.py": "full",
     "unit/shim/test_build.py": "full",
+    "unit/shim/test_driver.py": "full",
 }
 """Tiers of folders and files below tests/; the others are quick."""
+
+WHOLE_MACHINE = (
+    "attacks/test_attacks.py::test_attack_gets_one_of_its_verdicts[07_poison]",
+    "attacks/test_attacks.py::test_attack_gets_one_of_its_verdicts[29_left_running]",
+    "attacks/test_attacks.py::test_attack_gets_one_of_its_verdicts[34_",
+    "integration/test_quarantine",
+    "integration/test_termination",
+)
+"""Tests that look at every process, control group or disk of the machine. They never run at the same time."""
 
 WITHOUT_QUICK_TESTS = {"clients", "device", "fuzz", "sanitize"}
 HERE = Path(__file__).parent
@@ -53,26 +63,32 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return collection_path.name in WITHOUT_QUICK_TESTS or None
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest deselects by -m, and before xdist groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        place = item.path.relative_to(HERE)
-        folder = place.parts[0]
-        named = {marker.name for marker in item.iter_markers()} & set(TIERS)
-        if len(named) > 1:
-            raise pytest.UsageError(
-                f"{item.nodeid} is marked {' and '.join(sorted(named))}; keep one of them"
-            )
-        if not named:
-            item.add_marker(PLACES.get(str(place), PLACES.get(folder, "quick")))
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(_group(item, folder)))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test with its tier, before `-m` looks at the marks."""
+    place = item.path.relative_to(HERE)
+    folder = place.parts[0]
+    named = {marker.name for marker in item.iter_markers()} & set(TIERS)
+    if len(named) > 1:
+        raise pytest.UsageError(f"{item.nodeid} is marked {' and '.join(sorted(named))}; keep one of them")
+    if not named:
+        item.add_marker(PLACES.get(str(place), PLACES.get(folder, "quick")))
 
 
-def _group(item: pytest.Item, folder: str) -> str:
-    """Tests of a group run one after the other, in one process."""
-    if item.get_closest_marker("whole_machine"):
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Tests of one group run one after the other, in one process."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return Scheduling(config, log)
+
+
+def group_of(nodeid: str) -> str:
+    path = nodeid.partition("::")[0]
+    if any(part in nodeid for part in WHOLE_MACHINE):
         return "whole machine"
-    if folder in ("attacks", "integration"):  # long ones, spread one by one
-        return item.nodeid
-    return str(item.path)  # they share what their module prepares
+    spread = path.startswith(("tests/attacks/", "tests/integration/"))
+    return nodeid if spread else path  # tests of the other files share what their module prepares

@@ -2,9 +2,9 @@
 
 The submission is a class ModelNew, built as ModelNew(*get_init_inputs()) and called as its forward(*get_inputs()).
 
-What is constant, and who says so: KernelBench does. It sets torch's seed to 42 before it builds Model and again before
+Weights are constant, as in KernelBench. It sets torch's seed to 42 before it builds Model and again before
 it builds ModelNew, so that both draw the same weights, and never draws others. We do the same: Model is built here, in
-the judge, and ModelNew in the quarantine, under that seed. So weights are no inputs; they are a part of what was
+the judge, and ModelNew in the quarantine, under that seed. So weights are not inputs; they are a part of what was
 recorded, and what a submission computes from them when it is built (a transposed copy, say) costs it nothing, as it
 does not in KernelBench. The tensors of get_inputs are fresh for every set. A ModelNew that draws its parameters in
 another order has other weights, and its outputs are wrong: with weights=given Model's parameters and buffers are

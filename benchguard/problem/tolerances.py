@@ -4,7 +4,7 @@
 
 A float's relative tolerance is a few units in its last place, and below the rounding error of the next format down:
 results that were computed in less precision than the output has do not pass. For sums of many terms with both signs
-the error grows with the terms, not with what is left of them: such a problem names its own absolute tolerance.
+the error grows with the terms and not with their sum, so such a problem should set its own absolute tolerance.
 """
 
 from __future__ import annotations

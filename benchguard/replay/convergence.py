@@ -148,7 +148,7 @@ def _width(rule: Interval, times: Sequence[float], tick: float) -> tuple[float |
 
 def shortfall(rule: Rule, decision: Decision, n: int, seconds: float | None) -> str:
     """Why it did not converge, for people; `seconds` is the time cap, if that is what ended it."""
-    within = "" if seconds is None else f" in {seconds:.3g} s"
+    within = f" in {seconds:.3g} s" if seconds is not None else ""
     ended = f"after {n} samples{within}"
     if isinstance(rule, Count):
         return f"only {n} of {rule.samples} samples were taken in {seconds or 0:.3g} s; raise the time-out"

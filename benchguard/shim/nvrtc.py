@@ -24,9 +24,9 @@ def nvrtc_files() -> Iterator[Path]:
 
 
 def hiprtc_environment(driver: Path) -> dict[str, str]:
-    """What a process must be told so that `driver` compiles in it: nothing, unless it is the CPU driver.
+    """Variables with which `driver` finds a compiler in a process; empty unless it is the CPU driver.
 
-    What our own environment says comes first.
+    Variables of this process's environment take precedence.
     """
     if driver != HIP_SIM.resolve():
         return {}

@@ -1,4 +1,4 @@
-"""Whose drivers there are: what their libraries are called and export, and where they may lie."""
+"""The vendors' drivers: names, exports and places of their libraries."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Vendor:
 
     api: Api
     headers: vendor.Vendor
-    """What codegen knows of it."""
+    """Codegen's data for the vendor."""
     probe: str
     sonames: tuple[str, ...]
     library: str
-    """What the driver is called where a user is told to give one."""
+    """The driver's name in messages to users."""
     sim: Path
     """The packaged CPU driver with this vendor's functions."""
     sim_spec: str
@@ -63,7 +63,7 @@ class Vendor:
         return not self.device_nodes or any(Path(node).exists() for node in self.device_nodes)
 
     def folders(self, environment: Mapping[str, str]) -> Iterator[Path]:
-        """Where the loader does not look unless it is told, and the driver is all the same; the loader's own first."""
+        """Folders with drivers that the loader does not search by itself. The loader's own are searched first."""
         yield from map(Path, _SYSTEM_FOLDERS)
         if self.api == "cuda":
             yield from map(Path, _CUDA_FOLDERS)

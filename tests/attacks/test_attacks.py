@@ -32,8 +32,6 @@ def _skip_without_compiler(path_suffix: str) -> None:
 
 QUICK_ATTACKS = {"02_expected_by_frames", "14_unjoined_stream", "16_cached_output"}
 QUICK_CONTROLS = {"Mix", "MixInPlace", "RowMean"}
-WHOLE_MACHINE = {"07_poison", "29_left_running"}
-"""They leave files or processes behind, and the test looks for those of this machine."""
 
 
 def _attacks() -> list[object]:
@@ -42,8 +40,6 @@ def _attacks() -> list[object]:
 
 def _parameters(attack: Attack) -> object:
     marks = [pytest.mark.quick] if attack.name in QUICK_ATTACKS else []
-    if attack.name in WHOLE_MACHINE:
-        marks.append(pytest.mark.whole_machine)
     return pytest.param(attack, id=attack.name, marks=marks)
 
 

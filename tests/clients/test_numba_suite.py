@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(
         sys.executable == PYTHON
         and not all(importlib.util.find_spec(name) for name in ("numba_cuda", "filecheck")),
-        reason="numba-cuda or filecheck is not installed: pip install 'neutrino-bench[test]'",
+        reason="numba-cuda or filecheck is not installed: pip install 'neutrino-bench[test-full]'",
     ),
     pytest.mark.timeout(900),
 ]

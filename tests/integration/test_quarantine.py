@@ -353,7 +353,6 @@ print("daemon", os.read(reading, 10).decode(), flush=True)
     assert process_start(daemon(found.output)) is None
 
 
-@pytest.mark.whole_machine
 def test_process_limit_stops_a_fork_loop(tmp_path: Path) -> None:
     attack = """
 for each in range(400):
@@ -369,7 +368,6 @@ time.sleep(1)
     assert set(with_descendants(os.getpid())) <= before
 
 
-@pytest.mark.whole_machine
 @pytest.mark.parametrize("allowed", [64, 4000])
 def test_fork_bomb_is_killed(tmp_path: Path, allowed: int) -> None:
     """Each process starts another and exits, so that no list of processes is complete."""
@@ -392,7 +390,6 @@ while time.monotonic() < until:
     assert set(with_descendants(os.getpid())) <= before  # no process and no zombie is left
 
 
-@pytest.mark.whole_machine
 def test_memory_limit_stops_the_submission(tmp_path: Path) -> None:
     attack = (
         "hold = bytearray(400 << 20)\nfor each in range(0, len(hold), 4096): hold[each] = 1\ntime.sleep(5)"
@@ -405,7 +402,6 @@ def test_memory_limit_stops_the_submission(tmp_path: Path) -> None:
     assert "are allowed" in found.trouble
 
 
-@pytest.mark.whole_machine
 def test_giant_file_is_refused(tmp_path: Path) -> None:
     attack = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

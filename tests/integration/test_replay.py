@@ -226,16 +226,16 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--until", "sd=1"], "is no rule"),
+        (["--until", "sd=1"], "is not a stop rule"),
         (["--samples", "0"], "0 samples"),
         (["--samples", "5", "--until", "cv=1"], "give one of them"),
         (["--cold", "hot"], "--cold"),
         (["--input", "x"], "NAME=FILE"),
         (["--input", "x=/no/such/file"], "cannot read the input"),
-        (["--input", "0xzz=/dev/null"], "no number"),
+        (["--input", "0xzz=/dev/null"], "not a number"),
         (["--input", "nothing=/dev/null"], "no range 'nothing'"),
         (["--output", "0x10:4=/tmp/x"], "not within one allocation"),
-        (["--timeout", "0"], "--timeout"),
+        (["--timeout", "0"], "timeout"),
     ],
 )
 def test_usage_error_is_one_line(arguments: list[str], said: str, saxpy: Path) -> None:

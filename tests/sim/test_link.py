@@ -443,6 +443,7 @@ def test_program_with_several_objects_links_at_load(driver: Driver) -> None:
     assert driver.result("cuModuleLoadFatBinary", ctypes.byref(ctypes.c_void_p()), wrapper) == 300
 
 
+@pytest.mark.full
 def test_linker_passes_sanitizers(compile_c: Callable[..., Path]) -> None:
     """A longer run is the same program with a larger count."""
     engine = ROOT / "sim" / "ptx"

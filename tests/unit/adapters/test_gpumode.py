@@ -39,7 +39,7 @@ def on_host(arrays: Any) -> dict[str, Any]:
 
 
 def test_example_task_graded() -> None:
-    """Its output is the last of its data; its own check decides; seeds of the file are nobody's secret."""
+    """The output is the last value of data; check_implementation decides; the file's seeds are replaced."""
     suite = opened(EXAMPLE)
     assert (suite.name, suite.convention, suite.entry) == ("rowscale", "tuple", "custom_kernel")
     assert [case.spec.name for case in suite.cases] == ["test.0", "test.1", "benchmark.0"]

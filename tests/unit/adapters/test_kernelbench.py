@@ -1,4 +1,4 @@
-"""KernelBench's problems."""
+"""KernelBench's problems as suites: weights, inputs and precision."""
 
 from __future__ import annotations
 

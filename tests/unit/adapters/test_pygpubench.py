@@ -1,4 +1,4 @@
-"""pygpubench's test generators."""
+"""pygpubench's test generators as suites: tolerances, arguments and mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ring bytes to records, hostile ones above all."""
+"""Decoding of trace rings, above all of hostile ones."""
 
 from __future__ import annotations
 

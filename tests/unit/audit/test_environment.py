@@ -1,4 +1,4 @@
-"""What a command's environment says of the shim, by vendor, and what of an outer session it does not."""
+"""A command's environment has the vendor's variables for the shim, and none of an outer session."""
 
 from __future__ import annotations
 

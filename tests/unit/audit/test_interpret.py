@@ -1,4 +1,4 @@
-"""Records to log lines."""
+"""Interpretation of records as log lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hash chain: whatever is done to a log afterwards, the first line that does not fit is named."""
+"""The hash chain: verification names the first line that was changed."""
 
 from __future__ import annotations
 

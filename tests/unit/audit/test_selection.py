@@ -1,4 +1,4 @@
-"""How a region is chosen: from an option to what the shim is told."""
+"""Options that choose a region, and their encoding for the shim."""
 
 from __future__ import annotations
 

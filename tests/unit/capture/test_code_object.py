@@ -48,7 +48,7 @@ def only(image: bytes) -> CodeObject:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_what_clang_wrote(name: str) -> None:
+def test_code_of_clang_is_read(name: str) -> None:
     found = code_objects((DATA / name).read_bytes())
     assert [each.target for each in found] == TARGETS[name]
     for each in found:
@@ -64,7 +64,7 @@ def test_what_clang_wrote(name: str) -> None:
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 @pytest.mark.parametrize("method", [0, 1])
-def test_every_version_and_method(version: int, method: int) -> None:
+def test_bundles_of_every_version_and_method_are_read(version: int, method: int) -> None:
     raw = (DATA / "bundle.hipfb").read_bytes()
     assert code_objects(compressed(raw, version, method)) == code_objects(raw)
 
@@ -90,13 +90,13 @@ def test_every_version_and_method(version: int, method: int) -> None:
         (bundle.MAGIC + struct.pack("<QQQQQQQ", 2, 0, 60, 0, 0, 60, 0), "entries of the offload bundle overlap"),
     ],
 )  # fmt: skip
-def test_bundles_that_are_none(image: bytes, problem: str) -> None:
+def test_damaged_bundle_is_refused(image: bytes, problem: str) -> None:
     with pytest.raises(CodeError) as caught:
         code_objects(image)
     assert problem in str(caught.value)
 
 
-def test_a_frame_that_claims_more_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frame_declaring_more_bytes_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its claim would be allocated before a byte of it is read."""
     frame = bytearray(zstandard.compress(bytes(300)))
     assert frame[4] >> 6 == 1  # the size has two bytes
@@ -106,8 +106,8 @@ def test_a_frame_that_claims_more_is_not_unpacked(monkeypatch: pytest.MonkeyPatc
         code_objects(b"CCOB" + struct.pack("<HHIIQ", 2, 1, 24 + len(liar), 300, 0) + liar)
 
 
-def test_one_bad_entry_is_not_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bundle may have code for what is no AMD GPU's ELF (SPIR-V)."""
+def test_damaged_entry_leaves_other_entries_readable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bundle may hold code that is not an ELF file for AMD GPUs (SPIR-V)."""
     entries = [("a", b"\x03\x02\x23\x07"), ("b", (DATA / "gfx90a.hsaco").read_bytes())]
     monkeypatch.setattr(code_object, "codes_of", lambda _: entries)
     first, second = code_objects(b"")
@@ -138,11 +138,11 @@ def metadata_replaced(metadata: bytes) -> bytes:
     ],
     ids=["none", "nested", "long", "empty", "no name", "large"],
 )  # fmt: skip
-def test_metadata_that_is_none(metadata: bytes, problem: str) -> None:
+def test_damaged_metadata_is_reported(metadata: bytes, problem: str) -> None:
     assert problem in only(metadata_replaced(metadata)).problem
 
 
-def test_metadata_of_another_note() -> None:
+def test_minimal_metadata_is_read() -> None:
     kernel = {".name": "k", ".kernarg_segment_size": 8}
     found = only(metadata_replaced(msgspec.msgpack.encode({"amdhsa.kernels": [kernel]})))
     assert [each.name for each in found.kernels] == ["k"] and found.target == ""
@@ -160,10 +160,10 @@ CHANGES = st.lists(
 
 @settings(max_examples=300, deadline=None)
 @given(name=st.sampled_from(sorted(REAL)), share=st.sampled_from([1, 1, 2, 40]), changes=CHANGES)
-def test_changed_images_are_read_or_refused(
+def test_mutated_images_are_read_or_refused(
     name: str, share: int, changes: list[tuple[int, int, bytes]]
 ) -> None:
-    """Nothing but CodeError comes of them."""
+    """Damaged images raise CodeError or are read."""
     image = bytearray(REAL[name][: len(REAL[name]) // share])
     for place, within, value in changes:
         at = place % min(len(image), within)

@@ -54,7 +54,7 @@ def expected() -> dict[str, int]:
     return found
 
 
-def test_every_offset_and_size_is_the_headers(tmp_path: Path) -> None:
+def test_layout_offsets_match_the_header(tmp_path: Path) -> None:
     numbers = expected()
     lines = "".join(f'    printf("%llu\\n", (unsigned long long)({text}));\n' for text in numbers)
     included = ("stddef.h", "stdio.h", "core/wire/capture_format.h", "core/wire/record.h")
@@ -67,7 +67,7 @@ def test_every_offset_and_size_is_the_headers(tmp_path: Path) -> None:
     assert dict(zip(numbers, map(int, out.split()), strict=True)) == numbers
 
 
-def test_every_byte_of_a_struct_is_declared() -> None:
+def test_layouts_have_no_undeclared_padding() -> None:
     for struct in LAYOUTS:
         at = 0
         for field in struct.fields:
@@ -76,7 +76,7 @@ def test_every_byte_of_a_struct_is_declared() -> None:
         assert at == struct.size
 
 
-def test_every_field_has_its_place_in_the_model() -> None:
+def test_layout_fields_are_in_the_model() -> None:
     models = [*codec.MODELS.items()]
     models += [(layout.OPERATIONS[kind], made) for kind, made in codec.OPERATION_MODELS.items()]
     models += [(each, codec.PARTS[each.name]) for each in LAYOUTS if each.name in codec.PARTS]

@@ -106,7 +106,7 @@ def packed(recording: RecordingWriter, folder: Path) -> Capture:
     return Capture.open(folder / "x.ncap")
 
 
-def test_everything_arrives(tmp_path: Path) -> None:
+def test_packed_elements_match_the_recording(tmp_path: Path) -> None:
     with packed(whole(), tmp_path) as capture:
         assert capture.device == DEVICE
         assert [image.sha256 for image in capture.images] == [hashlib.sha256(IMAGE).hexdigest()]
@@ -125,7 +125,7 @@ def test_everything_arrives(tmp_path: Path) -> None:
         assert capture.check_blobs()
 
 
-def test_of_the_end_only_what_differs_is_kept(tmp_path: Path) -> None:
+def test_unchanged_memory_is_left_out_of_after(tmp_path: Path) -> None:
     with packed(whole(), tmp_path) as capture:
         runs = [
             ((run.address - ARENA) // PAGE, run.bytes // PAGE, run.content.bytes) for run in capture.after
@@ -136,7 +136,7 @@ def test_of_the_end_only_what_differs_is_kept(tmp_path: Path) -> None:
         assert after == pages("a", "x", "b", "y", "z", "", "", "f")
 
 
-def test_a_variable_is_merged_with_what_it_holds_at_the_end(tmp_path: Path) -> None:
+def test_global_recorded_twice_is_merged(tmp_path: Path) -> None:
     with packed(whole(), tmp_path) as capture:
         assert [each.module for each in capture.globals] == [0, 1]
         assert capture.globals[0].after == NO_CONTENT
@@ -144,7 +144,7 @@ def test_a_variable_is_merged_with_what_it_holds_at_the_end(tmp_path: Path) -> N
         assert capture.memory(0x8000, 4, after=True) == b"\3\0\0\0"
 
 
-def test_large_memory_is_split(tmp_path: Path) -> None:
+def test_large_memory_is_split_into_blobs(tmp_path: Path) -> None:
     """A stretch that ends within a page; equal pieces are stored once."""
     memory = random.Random(1).randbytes(PAGE) * (BLOB_MAX // PAGE * 3) + b"end"
     recording = begun()
@@ -159,7 +159,7 @@ def test_large_memory_is_split(tmp_path: Path) -> None:
         assert capture.file_bytes < 2 * BLOB_MAX
 
 
-def test_memory_that_was_freed_has_no_end(tmp_path: Path) -> None:
+def test_freed_memory_has_no_after(tmp_path: Path) -> None:
     recording = begun()
     recording.allocation(ARENA, PAGE, AllocationFlag.BEFORE, 1)
     recording.run(Kind.BEFORE, ARENA, pages("a"))
@@ -169,7 +169,7 @@ def test_memory_that_was_freed_has_no_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("mapped", "plain"), [("cuMemMap", "cuMemAlloc_v2"), ("hipMemMap", "hipMalloc")])
-def test_mappings_side_by_side_are_one_allocation(tmp_path: Path, mapped: str, plain: str) -> None:
+def test_adjacent_mappings_become_one_allocation(tmp_path: Path, mapped: str, plain: str) -> None:
     """As a tensor sees them that lies across two; not where one of them is gone at the end, nor other allocations."""
     recording, mapping, other = begun(), CALLS.index(mapped), CALLS.index(plain)
     for number in range(3):
@@ -188,7 +188,7 @@ def test_mappings_side_by_side_are_one_allocation(tmp_path: Path, mapped: str, p
     ]
 
 
-def test_a_region_that_faulted_is_refused_by_replays(tmp_path: Path) -> None:
+def test_faulted_region_is_marked_unreplayable(tmp_path: Path) -> None:
     recording = begun()
     recording.allocation(ARENA, PAGE, BOTH, 1)
     recording.run(Kind.BEFORE, ARENA, pages("a"))
@@ -208,7 +208,7 @@ def test_a_region_that_faulted_is_refused_by_replays(tmp_path: Path) -> None:
         ((SET, Join(0)), False),
     ],
 )
-def test_a_read_that_nothing_follows_is_no_refusal(
+def test_final_read_is_not_a_refusal(
     after: tuple[Operation, ...], harmless: bool, flags: RefusalFlag, tmp_path: Path
 ) -> None:
     """One of a read: the others stay wherever they stand."""
@@ -232,7 +232,7 @@ def test_unknown_kinds_are_skipped_and_counted(tmp_path: Path) -> None:
     assert pack(recording.write(tmp_path / "x.nrec"), tmp_path / "x.ncap").unknown == 1
 
 
-def test_a_recording_cut_anywhere_did_not_end(tmp_path: Path) -> None:
+def test_truncated_recording_is_refused(tmp_path: Path) -> None:
     raw = bytes(whole().raw)
     path = tmp_path / "x.nrec"
     for size in [*range(0, len(raw), 1009), len(raw) - 1]:
@@ -256,7 +256,9 @@ def test_a_recording_cut_anywhere_did_not_end(tmp_path: Path) -> None:
         ((Kind.OPERATION, Launch(0, 0, (1, 1, 1), (1, 1, 1), 0, b"")), "operation 0: no such stream"),
     ],
 )
-def test_hostile_elements_are_one_line(element: tuple[object, ...], said: str, tmp_path: Path) -> None:
+def test_hostile_elements_give_a_one_line_error(
+    element: tuple[object, ...], said: str, tmp_path: Path
+) -> None:
     recording = begun()
     recording.add(*element)  # type: ignore[arg-type]
     recording.end()
@@ -277,7 +279,7 @@ def test_overlapping_memory_is_refused(tmp_path: Path) -> None:
         packed(recording, tmp_path)
 
 
-def test_what_is_no_recording(tmp_path: Path) -> None:
+def test_file_that_is_not_a_recording_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="No such file"):
         pack(tmp_path / "x.nrec", tmp_path / "x.ncap")
     os.mkfifo(tmp_path / "pipe")
@@ -288,7 +290,7 @@ def test_what_is_no_recording(tmp_path: Path) -> None:
         pack(tmp_path / "text", tmp_path / "x.ncap")
 
 
-def test_mutations_are_errors_or_captures(tmp_path: Path) -> None:
+def test_mutated_recordings_pack_or_are_refused(tmp_path: Path) -> None:
     raw, generator = bytes(whole().raw), random.Random(7)
     path = tmp_path / "x.nrec"
     refused = 0

@@ -1,4 +1,4 @@
-"""What is written is what is read."""
+"""Elements written to a capture are read back unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .strategies import PAGES, Bulk, Elements, captures, write
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 @given(captures())
-def test_every_element_arrives(found: Elements) -> None:
+def test_written_elements_are_read_back(found: Elements) -> None:
     with tempfile.TemporaryDirectory() as folder:
         expected = write(Path(folder) / "x.ncap", found)
         with Capture.open(Path(folder) / "x.ncap") as capture:

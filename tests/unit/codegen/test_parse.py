@@ -16,6 +16,7 @@ from .conftest import GOLDEN, installed_headers
 FUNCTIONS = {12000: 535, 12080: 611, 12090: 616, 13000: 634, 13050: 685}
 
 
+@pytest.mark.full
 def test_a_cuda_12_and_a_cuda_13_header_are_tested() -> None:
     """The test extra installs both wheels; without them the tests below would say less than they claim."""
     assert {headers.version // 1000 for headers in installed_headers()} == {12, 13}

@@ -30,7 +30,7 @@ class Cuda:
         return address.value
 
     def stream(self) -> ctypes.c_void_p:
-        """One that does not wait for the legacy default stream."""
+        """A stream that does not wait for the legacy default stream."""
         stream = ctypes.c_void_p()
         self.ask("cuStreamCreate", ctypes.byref(stream), 1)
         return stream

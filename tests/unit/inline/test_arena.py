@@ -16,7 +16,7 @@ from tests.unit.inline.support import Timed, doubled, timed
 pytestmark = pytest.mark.usefixtures("native")
 ENDED_BY_THE_GATE = 70
 PROTECT_BYTES = 21
-"""Of gate.S's PROTECT: movl, movq, movq, syscall."""
+"""Bytes of gate.S's PROTECT: movl, movq, movq, syscall."""
 
 LOOK = """
 import ctypes, os, sys
@@ -29,7 +29,7 @@ def spans(end):
     found = [(*(int(each, 16) for each in line[0].split("-")), line[1]) for line in MAPS if line[-1].endswith(end)]
     assert found, end
     return found
-# What can be told of it without having seen an address: the largest reservation that nothing can be done with.
+# Finds the arena without knowing its address: the largest mapping without access rights.
 ARENA = max(
     ((int(b, 16), int(e, 16)) for b, e in (line[0].split("-") for line in MAPS if line[1] == "---p" and len(line) == 5
       and int(line[4]) == 0)), key=lambda each: each[1] - each[0] if each[1] - each[0] <= 1 << 30 else 0)
@@ -58,13 +58,13 @@ def symbol(name: str) -> int:
         return int(found[0]["st_value"])
 
 
-def test_it_is_said_what_is_missing() -> None:
+def test_missing_protections_are_listed() -> None:
     assert arena_text(31) == "on"
     assert arena_text(31 - 8) == GUARDS[8]
     assert arena_text(0) == "; ".join(GUARDS.values())
 
 
-def test_it_is_closed_while_a_call_runs(tmp_path: Path) -> None:
+def test_arena_is_closed_while_a_call_runs(tmp_path: Path) -> None:
     """No page of it has any right, and there are as many as it has."""
     program = """
 def bind(cuda, number, case, places):
@@ -85,7 +85,7 @@ def bind(cuda, number, case, places):
     assert sum(int(size) for _, size in lines) >= 1 << 30
 
 
-def test_reading_it_ends_the_process(tmp_path: Path) -> None:
+def test_reading_the_arena_ends_the_process(tmp_path: Path) -> None:
     program = """
 def bind(cuda, number, case, places):
     return lambda: [ctypes.string_at(at, 8) for at in range(ARENA[0], ARENA[1], 4096)]
@@ -95,7 +95,7 @@ def bind(cuda, number, case, places):
     assert found.results == ("no result came: the process ended before it was sealed",)
 
 
-def test_the_kernel_does_not_read_it_for_others(tmp_path: Path) -> None:
+def test_system_calls_cannot_read_the_arena(tmp_path: Path) -> None:
     program = """
 def bind(cuda, number, case, places):
     honest, sink = call_of(cuda, case, places), os.pipe()[1]
@@ -108,7 +108,7 @@ def bind(cuda, number, case, places):
     assert run(tmp_path, program).result.correct
 
 
-def test_it_cannot_be_opened_moved_or_replaced(tmp_path: Path) -> None:
+def test_arena_cannot_be_opened_moved_or_replaced(tmp_path: Path) -> None:
     """Nor our code made writable; each attempt is refused, and told of."""
     program = """
 EPERM, READ, WRITE, FIXED = 1, 1, 2, 0x32
@@ -150,7 +150,7 @@ def bind(cuda, number, case, places):
         assert any(each.startswith("munmap(") for each in found.result.attempts)
 
 
-def test_other_memory_is_as_free_as_ever(tmp_path: Path) -> None:
+def test_other_memory_stays_unrestricted(tmp_path: Path) -> None:
     """A filter that refused all would pass the test above."""
     program = """
 import mmap
@@ -169,7 +169,7 @@ def bind(cuda, number, case, places):
     assert found.result.correct and found.result.attempts == ()
 
 
-def test_a_child_does_not_have_it(tmp_path: Path) -> None:
+def test_child_process_does_not_inherit_the_arena(tmp_path: Path) -> None:
     program = """
 def bind(cuda, number, case, places):
     honest = call_of(cuda, case, places)
@@ -189,7 +189,7 @@ def bind(cuda, number, case, places):
 
 @pytest.mark.parametrize("door", ["nb_gate_enter_opens", "nb_gate_lend_opens"])
 @pytest.mark.parametrize("where", ["before", "within"])
-def test_jumping_into_the_gate_gains_nothing(tmp_path: Path, door: str, where: str) -> None:
+def test_jump_into_the_gate_ends_the_process(tmp_path: Path, door: str, where: str) -> None:
     """To the very system call that opens the arena: what comes behind it is ours, or the end."""
     program = f"""
 JUMP = ctypes.CFUNCTYPE(ctypes.c_long, WORD, WORD, WORD)(OURS[0][0] + {symbol(door) - PROTECT_BYTES:#x})
@@ -210,7 +210,7 @@ def bind(cuda, number, case, places):
         assert isinstance(result, str) or not result.correct or not result.full
 
 
-def test_another_thread_cannot_come_in(tmp_path: Path) -> None:
+def test_second_thread_cannot_enter_the_gate(tmp_path: Path) -> None:
     program = f"""
 import threading
 JUMP = ctypes.CFUNCTYPE(ctypes.c_long, WORD, WORD, WORD)(OURS[0][0] + {symbol("nb_gate_lend_opens") - PROTECT_BYTES:#x})
@@ -226,7 +226,7 @@ def bind(cuda, number, case, places):
     assert isinstance(found.results[0], str)
 
 
-def test_a_call_cannot_start_another_run(tmp_path: Path) -> None:
+def test_call_cannot_start_another_run(tmp_path: Path) -> None:
     program = """
 def bind(cuda, number, case, places):
     return lambda: session.run(0, call_of(cuda, case, places), places)
@@ -234,7 +234,7 @@ def bind(cuda, number, case, places):
     assert run(tmp_path, program).status == ENDED_BY_THE_GATE
 
 
-def test_a_case_is_run_once(tmp_path: Path) -> None:
+def test_case_runs_once(tmp_path: Path) -> None:
     program = """
 def bind(cuda, number, case, places):
     slow = lambda: (cuda.idle(3_000_000), call_of(cuda, case, places)())
@@ -247,7 +247,7 @@ def bind(cuda, number, case, places):
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_forged_result_is_refused(tmp_path: Path, first: bool) -> None:
+def test_forged_result_is_refused(tmp_path: Path, first: bool) -> None:
     program = f"""
 def forge():
     os.write(order.channel, b"nbS\\0" + bytes({SEALED_BYTES - 4}))
@@ -264,7 +264,7 @@ def bind(cuda, number, case, places):
     assert ("forged" in found.results[0]) and found.status == 0
 
 
-def test_noise_on_the_channel_is_not_a_result(tmp_path: Path) -> None:
+def test_noise_on_the_channel_is_ignored(tmp_path: Path) -> None:
     program = """
 def bind(cuda, number, case, places):
     for data in (b"x", b"nbS", b"{}", bytes(50000)):
@@ -274,7 +274,7 @@ def bind(cuda, number, case, places):
     assert run(tmp_path, program).result.correct
 
 
-def test_keys_are_nowhere_else(tmp_path: Path) -> None:
+def test_keys_are_nowhere_outside_the_arena(tmp_path: Path) -> None:
     """The files are closed, and the seal is empty: for the supervisor, too."""
     program = """
 def bind(cuda, number, case, places):

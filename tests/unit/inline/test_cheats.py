@@ -26,30 +26,30 @@ def bind(cuda, number, case, places):
     return timed(folder, program, doubled(), **options).result.errors
 
 
-def test_nothing_is_written(tmp_path: Path) -> None:
+def test_unwritten_output_is_wrong(tmp_path: Path) -> None:
     found = errors(tmp_path, "pass")
     assert all(count > ALL * 0.99 for count in found)  # a little of any poison is right
 
 
 @pytest.mark.parametrize("value", [0x00, 0xFF])
-def test_a_constant_is_written(tmp_path: Path, value: int) -> None:
+def test_constant_output_is_wrong(tmp_path: Path, value: int) -> None:
     """0xff is NaN."""
     assert errors(tmp_path, f"cuda.fill(y, {value}, 4 * n)") == (ALL,) * 6
 
 
 @pytest.mark.parametrize("first, last", [(ALL - 1, ALL), (0, 1), (2500, 2501)])
-def test_one_element_is_left_out(tmp_path: Path, first: int, last: int) -> None:
+def test_missing_element_is_wrong(tmp_path: Path, first: int, last: int) -> None:
     """Wherever it is, in every sample."""
     call = f"cuda.twice(y, x, n); cuda.fill(y + 4 * {first}, 0xff, 4 * {last - first})"
     assert errors(tmp_path, call) == (1,) * 6
 
 
-def test_only_the_first_and_the_last_block_are_right(tmp_path: Path) -> None:
+def test_output_right_only_at_both_ends_is_wrong(tmp_path: Path) -> None:
     call = "cuda.twice(y, x, n); cuda.fill(y + 4 * 256, 0x7f, 4 * (n - 512))"
     assert errors(tmp_path, call) == (ALL - 512,) * 6
 
 
-def test_an_earlier_answer_is_given_again(tmp_path: Path) -> None:
+def test_repeated_earlier_answer_is_wrong(tmp_path: Path) -> None:
     call = """
         if state:
             cuda.write(y, state["y"])
@@ -60,9 +60,10 @@ def test_an_earlier_answer_is_given_again(tmp_path: Path) -> None:
     assert found[0] == 0 and all(count > ALL * 0.9 for count in found[1:])
 
 
-def test_inputs_that_are_read_before_their_time(tmp_path: Path) -> None:
-    """A stream that waits for nobody copies them as soon as they are there, but for the canaries: 32 elements in
-    each group of 256 lines. The call has only the copy to work on, and is a little too early."""
+def test_inputs_copied_before_the_call_are_wrong(tmp_path: Path) -> None:
+    """A non-blocking stream copies the inputs as soon as they are written, canaries excluded: 32 elements in each group
+    of 256 lines. The call works on this copy alone, slightly too early.
+    """
     before = """
     import ctypes, threading
     early, other = cuda.allocate(4 * n), cuda.stream()
@@ -80,7 +81,7 @@ def test_inputs_that_are_read_before_their_time(tmp_path: Path) -> None:
     assert all(found)
 
 
-def test_an_answer_that_comes_late(tmp_path: Path) -> None:
+def test_late_answer_is_wrong(tmp_path: Path) -> None:
     """Queued on a stream of its own by a thread, after the call: the check sees the poison, or, if the thread was in
     time for the next sample, what came of canaries."""
     program = """
@@ -102,7 +103,7 @@ def bind(cuda, number, case, places):
     assert not found.correct and sum(count > 0 for count in found.errors) >= 3
 
 
-def test_junk_that_comes_late_is_junk(tmp_path: Path) -> None:
+def test_late_garbage_is_wrong(tmp_path: Path) -> None:
     """A stream that does not wait destroys right results behind the call; the end waits for it, so it is counted and
     seen."""
     before = """
@@ -120,7 +121,7 @@ def test_junk_that_comes_late_is_junk(tmp_path: Path) -> None:
     assert errors(tmp_path, call, before) == (ALL,) * 6
 
 
-def test_outputs_in_our_memory_are_refused(tmp_path: Path) -> None:
+def test_outputs_in_the_loops_memory_are_refused(tmp_path: Path) -> None:
     """Expected values compared with themselves would be right: all that a context has is tried."""
     program = """
 import ctypes
@@ -145,7 +146,7 @@ def bind(cuda, number, case, places):
     assert found.result.stopped.startswith("buffers overlap") and found.result.done == 0
 
 
-def test_an_output_in_the_input_is_refused(tmp_path: Path) -> None:
+def test_output_overlapping_an_input_is_refused(tmp_path: Path) -> None:
     program = """
 def bind(cuda, number, case, places):
     return (lambda: None), (lambda _: {"y": places["x"]})
@@ -154,7 +155,7 @@ def bind(cuda, number, case, places):
     assert found.result.stopped.startswith("buffers overlap") and found.result.done == 0
 
 
-def test_what_lies_on_the_device_is_noise(tmp_path: Path) -> None:
+def test_secrets_on_the_device_look_like_noise(tmp_path: Path) -> None:
     """No expected value and no input is anywhere in device memory before its sample."""
     program = """
 import ctypes, struct, sys
@@ -184,8 +185,8 @@ def bind(cuda, number, case, places):
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_work_behind_the_call_is_in_its_time(tmp_path: Path, waits: bool) -> None:
-    """What looks at the outputs could make them."""
+def test_work_queued_behind_the_call_is_timed(tmp_path: Path, waits: bool) -> None:
+    """Code that locates the outputs could also compute them."""
     program = f"""
 def bind(cuda, number, case, places):
     def look(returned):

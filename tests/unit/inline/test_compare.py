@@ -25,7 +25,7 @@ TOLERANCES = (Tolerance(0.0, 0.0), Tolerance(1e-3, 1e-2), Tolerance(3.0, 0.25), 
 
 
 def numbers(dtype: DType, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """What an output may hold, bit patterns of all kinds, and values that are near them or are not."""
+    """Outputs of all bit patterns, and values near the expected ones or far from them."""
     stored = stored_dtype(dtype)
     bits = random.integers(0, 256, 3000 * stored.itemsize, np.uint8).view(stored)
     if not is_float(dtype):
@@ -48,7 +48,7 @@ def numbers(dtype: DType, random: np.random.Generator) -> tuple[np.ndarray, np.n
 
 @pytest.mark.usefixtures("native")
 @pytest.mark.parametrize("expected_dtype", ["float64", "float32", None])
-def test_as_the_judge(tmp_path: Path, expected_dtype: DType | None) -> None:
+def test_device_comparison_matches_the_judge(tmp_path: Path, expected_dtype: DType | None) -> None:
     """All dtypes at once, a case each: wrong elements are counted, and the count must be the judge's."""
     given, wanted = [], []
     random = np.random.default_rng(int(os.environ.get("NEUTRINO_TEST_SEED", "7")))

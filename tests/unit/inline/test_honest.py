@@ -14,7 +14,7 @@ EXACT = Tolerance(0.0, 0.0)
 pytestmark = pytest.mark.usefixtures("native")
 
 
-def test_an_honest_submission_passes(tmp_path: Path) -> None:
+def test_honest_submission_passes(tmp_path: Path) -> None:
     result = timed(tmp_path, HONEST, doubled()).result
     assert result.correct and result.full and not result.stopped and not result.altered
     assert result.errors == (0,) * 6 and len(result.times_us) == result.done == 5
@@ -22,14 +22,14 @@ def test_an_honest_submission_passes(tmp_path: Path) -> None:
     assert result.unprimed == 0 and result.joins_all and result.trust == "inline"
 
 
-def test_each_set_is_used_once(tmp_path: Path) -> None:
+def test_each_input_set_is_used_once(tmp_path: Path) -> None:
     """Three sets: one for the probe, two samples of the five that were wanted."""
     result = timed(tmp_path, HONEST, doubled(sets=3)).result
     assert (result.done, result.sets, result.wanted, result.full) == (2, 3, 5, False)
     assert result.correct
 
 
-def test_several_cases(tmp_path: Path) -> None:
+def test_several_cases_run_in_turn(tmp_path: Path) -> None:
     found = timed(tmp_path, HONEST, doubled(7), doubled(100_000, seed=2))
     assert [result.correct for result in found.results if not isinstance(result, str)] == [True, True]  # type: ignore[union-attr]
 
@@ -65,20 +65,20 @@ def bind(cuda, number, case, places):
 """
 
 
-def test_in_place_and_several_outputs(tmp_path: Path) -> None:
+def test_in_place_and_several_outputs_pass(tmp_path: Path) -> None:
     result = timed(tmp_path, WHOLE.format(more=""), whole(), samples=3).result
     assert result.correct and result.full
 
 
-def test_gaps_are_not_compared_but_elements_are(tmp_path: Path) -> None:
-    """Element (1, 0) is at 64, the last of row 0 at 49: what is between belongs to nobody."""
+def test_gaps_between_elements_are_not_compared(tmp_path: Path) -> None:
+    """Element (1, 0) is at 64, the last element of row 0 at 49: the bytes between belong to no element."""
     gap = 'cuda.fill(places["b"] + 50 * 4, 1, 14 * 4)'
     assert timed(tmp_path, WHOLE.format(more=gap), whole(), samples=3).result.correct
     element = 'cuda.fill(places["b"] + 49 * 4, 1, 4)'
     assert timed(tmp_path, WHOLE.format(more=element), whole(), samples=3).result.errors == (1,) * 4
 
 
-def test_an_output_that_is_returned(tmp_path: Path) -> None:
+def test_returned_output_is_compared(tmp_path: Path) -> None:
     found = timed(
         tmp_path,
         """
@@ -96,7 +96,7 @@ def test_an_output_that_is_returned(tmp_path: Path) -> None:
     assert found.result.correct and found.result.full
 
 
-def test_a_call_that_waits_for_the_device(tmp_path: Path) -> None:
+def test_call_that_synchronises_passes(tmp_path: Path) -> None:
     """The queue cannot be held for it; its time is the one that its user would wait."""
     found = timed(
         tmp_path,
@@ -114,7 +114,7 @@ def test_a_call_that_waits_for_the_device(tmp_path: Path) -> None:
     assert found.result.unprimed == found.result.done == 5
 
 
-def test_work_on_another_stream_is_waited_for_and_counted(tmp_path: Path) -> None:
+def test_work_on_another_stream_is_awaited_and_timed(tmp_path: Path) -> None:
     """It begins behind the inputs' restoring because it waits for the default stream, as it should."""
     found = timed(
         tmp_path,
@@ -136,7 +136,7 @@ def test_work_on_another_stream_is_waited_for_and_counted(tmp_path: Path) -> Non
     assert min(found.result.times_us) >= 3000
 
 
-def test_a_call_that_raises(tmp_path: Path) -> None:
+def test_raising_call_stops_the_case(tmp_path: Path) -> None:
     found = timed(
         tmp_path,
         """
@@ -156,6 +156,6 @@ def test_a_call_that_raises(tmp_path: Path) -> None:
     assert found.result.stopped == "the call raised an exception"
 
 
-def test_nothing_of_a_size_of_0(tmp_path: Path) -> None:
+def test_empty_buffers_pass(tmp_path: Path) -> None:
     result = timed(tmp_path, "def bind(*_): return lambda: None", doubled(n=0)).result
     assert result.correct and result.full

@@ -24,7 +24,7 @@ def kernel(target: int, name: str) -> str:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_lines_are_discarded_whole(target: int) -> None:
+def test_discard_drops_whole_lines(target: int) -> None:
     """PTX wants addresses that are multiples of 128: the step from thread to thread is one line."""
     text = kernel(target, "nb_discard")
     (address,) = re.findall(r"discard\.global\.L2 \[(%rd\d+)\], 128;", text)
@@ -34,33 +34,33 @@ def test_lines_are_discarded_whole(target: int) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_canaries_are_restored_by_all_multiprocessors_together(target: int) -> None:
+def test_restore_kernel_uses_all_multiprocessors(target: int) -> None:
     """A grid's barrier before the stamp."""
     text = kernel(target, "nb_restore_canaries")
     assert text.index("%envreg") < text.index("%globaltimer")
 
 
-def test_the_check_waits_for_what_is_before_it() -> None:
+def test_check_kernel_waits_for_earlier_work() -> None:
     text = kernel(90, "nb_check_output")
     assert text.index("griddepcontrol.wait;") < text.index("ld.volatile")
     assert "griddepcontrol" not in (ENGINE / "kernels_80.ptx").read_text()
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_bounds_are_not_fused(target: int) -> None:
+def test_tolerance_bounds_are_not_fused(target: int) -> None:
     assert not re.search(r"\bfma\.", kernel(target, "nb_check_output"))
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_drivers_of_cuda_12_take_them(target: int) -> None:
+def test_kernels_target_cuda_12_drivers(target: int) -> None:
     text = (ENGINE / f"kernels_{target}.ptx").read_text()
     assert re.search(r"^\.version 7\.8$", text, re.MULTILINE)
     assert re.search(rf"^\.target sm_{target}$", text, re.MULTILINE)
     assert ".func" not in text
 
 
-def test_they_are_what_the_source_says(tmp_path: Path) -> None:
-    if shutil.which("nvcc") is None or shutil.which("ptxas") is None:
+def test_checked_in_ptx_matches_the_source(tmp_path: Path) -> None:
+    if not (shutil.which("nvcc") and shutil.which("ptxas")):
         pytest.skip("no nvcc here")
     version = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout
     if "release 13.0" not in version:

@@ -15,7 +15,7 @@ def sealed(*rows: SealedRow, wanted: int = 3, stopped: int = 0) -> SealedResult:
 PROBED = SealedRow(99.0, 100.0, 0, 5, PROBE)
 
 
-def test_times_are_the_samples() -> None:
+def test_times_exclude_the_probe() -> None:
     rows = (PROBED, SealedRow(10.0, 14.0, 0, 1, 0), SealedRow(11.0, 15.0, 0, 2, UNPRIMED))
     found = result_of(sealed(*rows), 31, 6, True, ())
     assert found.times_us == (10.0, 11.0) and found.errors == (0, 0, 0)
@@ -23,25 +23,25 @@ def test_times_are_the_samples() -> None:
     assert found.arena == "on" and found.event_overhead_us == 1.0
 
 
-def test_a_time_is_not_shorter_than_what_lies_around_it() -> None:
+def test_time_below_its_stamps_is_corrected() -> None:
     """Events that were recorded anew, behind the work."""
     found = result_of(sealed(PROBED, SealedRow(0.5, 84.0, 0, 1, 0)), 31, 6, True, ())
     assert found.times_us == (84.0 - 1.5 * 4.0 - GAP_US,) and found.corrected == 1
 
 
-def test_what_the_probe_saw_counts_for_right_and_wrong() -> None:
+def test_probe_errors_count() -> None:
     found = result_of(
         sealed(SealedRow(9.0, 10.0, 7, 0, PROBE), SealedRow(9.0, 10.0, 0, 1, 0)), 31, 6, True, ()
     )
     assert not found.correct and not found.full and found.times_us == (9.0,)
 
 
-def test_nothing_done_is_not_correct() -> None:
+def test_result_without_rows_is_not_correct() -> None:
     found = result_of(sealed(PROBED, stopped=7000), 31, 6, True, ())
     assert not found.correct and not found.full and found.stopped == "the call raised an exception"
 
 
-def test_tampering_is_said() -> None:
+def test_tampering_is_reported() -> None:
     found = result_of(sealed(SealedRow(9.0, 10.0, 1, 0, PROBE | ALTERED)), 31, 6, True, ())
     assert "1 samples" in found.altered and not found.correct
 
@@ -50,5 +50,5 @@ def test_tampering_is_said() -> None:
     ("number", "text"),
     [(0, ""), (11700, "the work of the call failed (CUDA error 700)"), (99000, "stopped with 99000")],
 )
-def test_why_it_stopped(number: int, text: str) -> None:
+def test_stop_reason_is_reported(number: int, text: str) -> None:
     assert stopped_text(number) == text

@@ -47,7 +47,7 @@ def in_c(compile_c: Callable[..., Path]) -> Callable[[bytes, bytes], bytes]:
     return sealed
 
 
-def test_both_sides_agree(in_c: Callable[[bytes, bytes], bytes]) -> None:
+def test_c_and_python_seal_alike(in_c: Callable[[bytes, bytes], bytes]) -> None:
     keys = new_keys(CASES)
     for case in range(CASES):
         key = keys[case * KEY_BYTES : (case + 1) * KEY_BYTES]
@@ -62,13 +62,13 @@ def test_both_sides_agree(in_c: Callable[[bytes, bytes], bytes]) -> None:
 
 
 @pytest.mark.parametrize("byte", [0x00, 0xFF])
-def test_they_agree_on_extreme_keys(in_c: Callable[[bytes, bytes], bytes], byte: int) -> None:
+def test_extreme_keys_seal_alike(in_c: Callable[[bytes, bytes], bytes], byte: int) -> None:
     """A point of 2**61 - 1 is 0 in the field."""
     key = bytes([byte]) * KEY_BYTES
     assert in_c(key, result(0)) == seal(key, 0, result(0))
 
 
-def test_the_polynomial() -> None:
+def test_code_is_the_documented_polynomial() -> None:
     """Small enough to be computed by hand: ((3 * 10 + 1) * 10 + 2) * 10 + 5, of case 3 and the words 1 and 2."""
     data = (1).to_bytes(7, "little") + (2).to_bytes(7, "little")
     assert code_of(10, 5, 3, data) == 3125
@@ -80,7 +80,7 @@ def altered(message: bytes, at: int) -> bytes:
 
 
 @pytest.mark.parametrize("at", [0, 4, 8, 47, 48, 1000, SEALED_BYTES - 9, SEALED_BYTES - 8, SEALED_BYTES - 2])
-def test_an_altered_message_is_refused(at: int) -> None:
+def test_altered_message_is_refused(at: int) -> None:
     keys = new_keys(CASES)
     message = seal(keys, 1, result(1))
     open_sealed(keys, 1, message)
@@ -98,12 +98,12 @@ def test_an_altered_message_is_refused(at: int) -> None:
         b"nbS\0" + bytes(SEALED_BYTES - 4),
     ],
 )
-def test_what_is_no_message_is_refused(message: bytes) -> None:
+def test_malformed_message_is_refused(message: bytes) -> None:
     with pytest.raises(SealError):
         open_sealed(new_keys(CASES), 0, message)
 
 
-def test_the_message_of_another_case_is_refused() -> None:
+def test_message_of_another_case_is_refused() -> None:
     keys = new_keys(CASES)
     message = seal(keys, 0, result(0))
     with pytest.raises(SealError):
@@ -113,13 +113,13 @@ def test_the_message_of_another_case_is_refused() -> None:
         open_sealed(keys, 1, renamed)
 
 
-def test_an_old_message_is_refused() -> None:
-    """Of an earlier grade, with keys of its own."""
+def test_message_of_an_earlier_grade_is_refused() -> None:
+    """A message of an earlier grade, with its own keys."""
     with pytest.raises(SealError):
         open_sealed(new_keys(CASES), 0, seal(new_keys(CASES), 0, result(0)))
 
 
-def test_more_rows_than_there_are_is_refused() -> None:
+def test_message_with_too_many_rows_is_refused() -> None:
     keys = new_keys(1)
     with pytest.raises(SealError):
         open_sealed(keys, 0, seal(keys, 0, result(0, rows=10)))

@@ -1,4 +1,4 @@
-"""A child that is killed, silent, or writes what it should not; and that nothing of it is left."""
+"""Children that are killed, hang, or write invalid lines; none of their processes survives."""
 
 from __future__ import annotations
 

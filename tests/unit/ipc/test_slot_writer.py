@@ -1,4 +1,4 @@
-"""The outputs of every timed sample in shared memory: who has which slot, and what if the other side misbehaves."""
+"""The replay's side of the output slots, with an honest and a misbehaving judge."""
 
 from __future__ import annotations
 

@@ -32,11 +32,11 @@ def test_printable_surrogate_escaped_to_valid_utf8() -> None:
     assert printable("\ud800").encode() == b"\\ud800"
 
 
-def test_one_line_joins_lines_and_escapes() -> None:
+def test_joining_lines_escapes_control_characters() -> None:
     assert one_line("  a\n\tb \x1b[2J ") == "a b \\x1b[2J"
 
 
-def test_one_line_long_text_keeps_both_ends() -> None:
+def test_long_line_keeps_both_ends() -> None:
     found = one_line("begin" + "x" * 1000 + "end", 50)
     assert len(found) == 50 and found.startswith("begin") and found.endswith("end")
 

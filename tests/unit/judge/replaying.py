@@ -68,7 +68,7 @@ class Replaying:
         os.write(self.descriptors[2], ANNOUNCEMENT.pack(sample, number, slot))
 
     def take_back(self, seconds: float = SECONDS) -> bytes:
-        """Of the releasing end, which may be at its end."""
+        """Read returned slots from the releasing pipe; empty if the judge has closed it."""
         poll = select.poll()
         poll.register(self.descriptors[3], select.POLLIN)
         assert poll.poll(seconds * 1000), "no slot came back"

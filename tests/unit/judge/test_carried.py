@@ -1,4 +1,4 @@
-"""The test of first use: noise alone must not trip it, a kernel that remembers must.
+"""The test for caching: it reports kernels that keep results, and does not report noise.
 
 `python tests/unit/judge/test_carried.py RUNS` measures how often noise trips it.
 """

@@ -1,4 +1,4 @@
-"""Rates and floors by hand."""
+"""Rates and floors, compared with values computed by hand."""
 
 from __future__ import annotations
 

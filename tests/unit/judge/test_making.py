@@ -1,4 +1,4 @@
-"""Sets made in this process and in several others: the same from both, unlike each other, and what goes wrong."""
+"""Input sets made in this process and in workers: equal results, distinct sets, and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many sets, slots and distributions, for memory of every size."""
+"""Numbers of sets, slots and distributions for given memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom the precision note names: emulated arithmetic of several precisions, and honest float32 of several shapes."""
+"""The precision note: given for emulated arithmetic of lower precisions, not given for real float32."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_product_of_rounded_operands_noted(k: int, form: FloatFormat, words: str
 
 
 @pytest.mark.parametrize("form", [TF32, FLOATS["bfloat16"]])
-def test_one_rounded_operand_noted(form: FloatFormat) -> None:
+def test_single_rounded_operand_noted(form: FloatFormat) -> None:
     a, b = operands()
     assert "has the errors of" in said(a @ lowered(b, form), exact(a, b))
 

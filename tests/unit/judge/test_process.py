@@ -1,4 +1,4 @@
-"""The judge's process: its answers, and what becomes of a problem that prints, raises, exits, crashes or hangs."""
+"""The judge's process: its answers, and problems that print, raise, exit, crash or hang."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_sample_compared() -> None:
         assert 0 < checked.max_relative_error < 1e-7 and checked.precision == ""
 
 
-def test_one_wrong_element_found() -> None:
+def test_single_wrong_element_found() -> None:
     def once(inputs: object, outputs: object) -> None:
         honest(inputs, outputs)  # type: ignore[arg-type]
         outputs["y"][777] += 0.1  # type: ignore[index]
@@ -200,7 +200,7 @@ def test_same_seed_same_sets() -> None:
 def trouble(
     problem: str, *, seconds: float = 30.0, adapter: str = "test", cases: tuple[str, ...] = ()
 ) -> str:
-    """What is said of it."""
+    """The message of the error."""
     with judge(seconds) as process:
         try:
             process.ask(Ask(problem, adapter, cases=cases))

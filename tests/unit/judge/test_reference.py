@@ -1,4 +1,4 @@
-"""References as they are kept."""
+"""Storage and validation of expected outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchguard.problem.spec import Buffer, CaseSpec, DType, Tolerance
 
 
 class Given:
-    """A case whose expected values are told."""
+    """A case with given expected values."""
 
     own_verdict = False
     distributions = ("own",)

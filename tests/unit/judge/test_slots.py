@@ -1,4 +1,4 @@
-"""Announcements that cannot be, slots that change, readers that do not read: the judge says so and does not hang."""
+"""Output slots with a hostile replay: the judge reports invalid announcements and never hangs."""
 
 from __future__ import annotations
 

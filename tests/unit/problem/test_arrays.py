@@ -1,4 +1,4 @@
-"""Arrays to a buffer's bytes and back, whatever library they are of."""
+"""Conversion of arrays of numpy and torch to a buffer's bytes and back."""
 
 from __future__ import annotations
 

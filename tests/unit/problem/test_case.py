@@ -1,4 +1,4 @@
-"""A test case of a problem: what it says a kernel is called with, fresh inputs, what is expected."""
+"""A problem's test case: its specification, its inputs for a seed, and its expected outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other values, and nothing that the problem's own could not have been."""
+"""Distributions give other values within the range of the problem's own."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_properties_of_each_distribution() -> None:
     assert np.allclose(runs, runs[:, :1]) and set(np.log2(runs[:, 0]).round()) == set(range(-7, 1))
 
 
-def test_one_sided_values_use_nearest_to_zero() -> None:
+def test_values_of_same_sign_use_nearest_to_zero() -> None:
     own = np.random.default_rng(0).uniform(2, 3, 1000)
     assert (of(own, "sparse") == own.min()).mean() > 0.9
 

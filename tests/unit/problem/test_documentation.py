@@ -1,4 +1,4 @@
-"""What docs/problems.md says is so."""
+"""The tables of docs/problems.md match the code."""
 
 from __future__ import annotations
 

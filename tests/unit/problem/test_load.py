@@ -1,4 +1,4 @@
-"""Problems from files: which one, and one line for what is wrong in it."""
+"""Loading problems from files, and one-line messages for mistakes in them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_invalid_arguments_refused(spec: str, options: dict[str, str], text: str
     ],
 )
 def test_invalid_file_reported(tmp_path: Path, source: str, text: str) -> None:
-    """A file that begins like these is no problem, whatever follows."""
+    """Files with these lines are refused."""
     head = "from benchguard import Problem\n" if "Problem" in source or "Whole" in source else ""
     if "Whole" in source:
         head += "class Whole(Problem):\n    def reference_solution(self): ...\n    def generate_test_cases(self): ...\n"

@@ -1,4 +1,4 @@
-"""Seeds: Tensara's own without a secret, and what follows from one."""
+"""Seeds: Tensara's own without a secret, derived seeds with one."""
 
 from __future__ import annotations
 

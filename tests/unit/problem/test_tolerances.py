@@ -38,7 +38,7 @@ def test_rounding_to_own_dtype_passes(dtype: DType, values: list[float]) -> None
 @settings(deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_rounding_to_lower_dtype_fails(seed: int) -> None:
-    """Of ordinary results, about 1, some hundreds."""
+    """Some hundreds of ordinary results, about 1."""
     values = np.random.default_rng(seed).uniform(1, 4, 1000)
     for dtype, lower in LOWER.items():
         assert off(values, lower, default(dtype)).any(), (dtype, lower)

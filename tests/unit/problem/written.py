@@ -1,4 +1,4 @@
-"""Problems that tests write down, and open."""
+"""Write problem files for tests, and open them."""
 
 from __future__ import annotations
 

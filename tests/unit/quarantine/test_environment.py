@@ -1,4 +1,4 @@
-"""An environment of what is needed."""
+"""The quarantine's environment has only allowed variables."""
 
 from __future__ import annotations
 

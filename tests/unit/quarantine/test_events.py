@@ -1,4 +1,4 @@
-"""Events from a process that may say anything."""
+"""Decoding of events from an untrusted process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is allowed beside what is hidden."""
+"""Readable places when folders are hidden."""
 
 from __future__ import annotations
 

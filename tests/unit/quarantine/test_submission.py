@@ -1,4 +1,4 @@
-"""What can be handed in, what its hash covers, and that what runs is what was hashed."""
+"""Accepted submissions, their hash, and the copy that runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted against a quarantine."""
+"""Limits that the watch enforces."""
 
 from __future__ import annotations
 

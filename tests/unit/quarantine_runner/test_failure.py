@@ -1,4 +1,4 @@
-"""A submission's failure in a line that is bounded and plain, whatever it raised."""
+"""Failures of submissions become one bounded, printable line."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_events_written_as_lines(tmp_path: Path) -> None:
     reporter.called(3, 0.25)
     reporter.finish()
     os.close(descriptor)
-    reporter.finish()  # nobody listens
+    reporter.finish()  # the reading end is closed
     lines = (tmp_path / "events").read_bytes().splitlines()
     began, finished = (msgspec.json.decode(line, type=Event) for line in lines)
     assert began == Began("warm-up", 3)

@@ -1,4 +1,4 @@
-"""Launch directives: their arithmetic, what it may not be, and what is launched without one."""
+"""Launch directives: expressions, invalid ones, and the default shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call may return, and what is said of the rest."""
+"""Valid return values of a call, and messages for invalid ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GIVEN = {each.name: Memory(0x1000 * k, each.bytes) for k, each in enumerate(CASE
 
 @dataclass
 class Tensor:
-    """What torch.Tensor has."""
+    """The attributes of torch.Tensor."""
 
     address: int
     dtype: str

@@ -1,4 +1,4 @@
-"""What is read off a source without compiling it."""
+"""Directives, entries and flags in source text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call is given: scalars, arrays, in the order of its convention."""
+"""Arguments of a call: scalars, arrays, and their order by convention."""
 
 from __future__ import annotations
 

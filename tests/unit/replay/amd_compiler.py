@@ -19,9 +19,9 @@ LIBRARY = FOLDER / "libamdhip64.so.5"
 
 
 def compile_for_amd(source: Path, output: Path, *options: str) -> bytes:
-    """The code object. Skips the test where there is no such compiler; fails it where the source does not compile."""
+    """Compile to a code object. Skips the test without this compiler; fails it if the source does not compile."""
     if not LIBRARY.is_file():
-        pytest.skip(f"{LIBRARY} is not there; `python build.py test --all` fetches Debian's")
+        pytest.skip(f"{LIBRARY} is missing; `python build.py test --all` fetches Debian's")
     done = subprocess.run(
         [sys.executable, __file__, str(LIBRARY), str(source), str(output), *options],
         capture_output=True,

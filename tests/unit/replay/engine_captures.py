@@ -159,7 +159,7 @@ def add_one_capture(path: Path, n: int = 1024, launches: int = 1, address: int =
 
 
 def scattered_capture(path: Path) -> Path:
-    """Three allocations that are not side by side, one with content on a few pages only, one that is freed."""
+    """Three separate allocations: one full, one with content on a few pages only, one freed in the region."""
     at = [ARENA, ARENA + 3 * GRANULE, ARENA + 8 * GRANULE]
     sparse = bytearray(GRANULE + 4096)
     for page in (0, 7, 200, 512):

@@ -33,7 +33,7 @@ def replayed(
     cold: str = "none",
     **options: Any,
 ) -> list[Any]:
-    """What each step gave, the first being the preparation: JSON, an error as {"status", "text"}."""
+    """The result of each step as JSON, beginning with the preparation; an error is {"status", "text"}."""
     plan = {
         "capture": str(capture),
         "library": library,

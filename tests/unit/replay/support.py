@@ -1,4 +1,4 @@
-"""What the tests of the engine share."""
+"""Helpers for tests of the engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def reader_sources() -> list[Path]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What read_capture said: the status, the line of a refusal, and what it printed of a capture."""
+    """Output of read_capture: the status, the error line, and a summary of the capture."""
 
     status: int
     line: str

@@ -43,13 +43,13 @@ def engine(library: Path) -> Iterator[NativeEngine]:
     opened.close()
 
 
-def test_it_is_what_the_loop_needs(engine: NativeEngine) -> None:
+def test_native_engine_implements_the_engine_protocol(engine: NativeEngine) -> None:
     needed: Engine = engine  # and mypy agrees
     assert [needed.refusal(i) for i in range(3)] == ["first", "second", None]
     assert [needed.note(i) for i in range(2)] == ["a note", None]
 
 
-def test_every_field_arrives(engine: NativeEngine) -> None:
+def test_fields_of_every_struct_arrive_unchanged(engine: NativeEngine) -> None:
     device, prepared = engine.prepare("libcuda.so.1", OPTIONS)
     assert device == Device("a device", 11, 12, 13, 14, 15, 16, 17, 18, "0" * 32, 19)
     assert prepared == Prepared(1.5, 2.5, 3.5, 4.5, 21, 22, 23, 24, 25, 26, 27, 28, 1)
@@ -58,7 +58,7 @@ def test_every_field_arrives(engine: NativeEngine) -> None:
 
 
 @pytest.mark.parametrize("room", [0, 2, 9])
-def test_differences_are_as_many_as_there_is_room_for(engine: NativeEngine, room: int) -> None:
+def test_differences_beyond_the_room_are_counted_only(engine: NativeEngine, room: int) -> None:
     count, differences = engine.verify(room)
     assert count == 5
     rest = "00" * 15
@@ -67,7 +67,7 @@ def test_differences_are_as_many_as_there_is_room_for(engine: NativeEngine, room
     ]
 
 
-def test_memory_goes_in_and_out(engine: NativeEngine) -> None:
+def test_memory_written_as_input_is_read_back(engine: NativeEngine) -> None:
     engine.output(8, 9)
     engine.once(NO_SET)
     assert engine.find_in_place() is None
@@ -78,36 +78,36 @@ def test_memory_goes_in_and_out(engine: NativeEngine) -> None:
     assert into == b"\0abc\0"
 
 
-def test_a_refusal_is_an_error_with_its_line(engine: NativeEngine) -> None:
+def test_refused_call_raises_its_error_line(engine: NativeEngine) -> None:
     with pytest.raises(EngineError, match=r"^read$") as caught:
         engine.read(10, memoryview(bytearray(7)))
     assert caught.value.status == CANNOT
 
 
-def test_a_line_of_any_bytes_is_text(library: Path) -> None:
+def test_error_line_of_invalid_utf8_is_decoded(library: Path) -> None:
     with pytest.raises(EngineError, match=r"^�+$") as caught:
         open_engine(-1, LIMITS, library)
     assert caught.value.status == BAD_CAPTURE
 
 
-def test_closing_twice_is_closing_once(library: Path) -> None:
+def test_engine_closed_twice_closes_once(library: Path) -> None:
     engine = open_engine(5, LIMITS, library)
     engine.close()
     engine.close()
 
 
-def test_what_was_made_of_the_header_is_what_it_says(native: Path, tmp_path: Path) -> None:
+def test_abi_module_matches_the_header(native: Path, tmp_path: Path) -> None:
     """The module beside the library is of this header."""
     write_abi(ENGINE / "replay.h", tmp_path / REPLAY_ABI)
     assert (tmp_path / REPLAY_ABI).read_bytes() == (native / "replay" / REPLAY_ABI).read_bytes()
 
 
-def test_a_header_without_marks_is_refused(tmp_path: Path) -> None:
+def test_header_without_marks_is_refused(tmp_path: Path) -> None:
     (tmp_path / "replay.h").write_text(BEGIN + "int nb_replay_open(void);")
     with pytest.raises(ShimError, match="no marks"):
         write_abi(tmp_path / "replay.h", tmp_path / "abi.py")
 
 
-def test_without_the_library_the_error_says_what_to_do(tmp_path: Path) -> None:
+def test_missing_library_error_names_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"missing\.so.*build\.py build"):
         open_engine(5, LIMITS, tmp_path / "missing.so")

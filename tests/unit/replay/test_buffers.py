@@ -47,11 +47,11 @@ def pool_of(inputs: dict[str | int, Source]) -> list[tuple[int, int, bytes]]:
 @pytest.mark.parametrize(
     "data", [b"abcdefgh", bytearray(b"abcdefgh"), memoryview(b"abcdefgh"), array.array("B", b"abcdefgh")]
 )
-def test_a_named_range(data: object) -> None:
+def test_input_of_a_named_range_becomes_a_part(data: object) -> None:
     assert pool_of({"x": data}) == [(0, BASE, b"abcdefgh")]
 
 
-def test_arrays_need_not_be_contiguous() -> None:
+def test_input_of_a_strided_array_is_packed() -> None:
     numpy = pytest.importorskip("numpy")
     whole = numpy.arange(16, dtype=numpy.uint8)
     assert pool_of({"x": whole[::2]}) == [(0, BASE, bytes(range(0, 16, 2)))]
@@ -59,12 +59,12 @@ def test_arrays_need_not_be_contiguous() -> None:
     assert pool_of({"x": grid.T}) == [(0, BASE, bytes([0, 4, 1, 5, 2, 6, 3, 7]))]
 
 
-def test_an_address_inside_an_allocation_or_a_variable() -> None:
+def test_input_at_an_address_is_within_one_extent() -> None:
     assert pool_of({BASE + 10: b"abc"}) == [(0, BASE + 10, b"abc")]
     assert pool_of({0x310000000000: b"four"}) == [(0, 0x310000000000, b"four")]
 
 
-def test_a_list_is_a_pool_of_sets_and_one_alone_is_in_all() -> None:
+def test_input_list_makes_sets_and_single_input_joins_all() -> None:
     found = pool_of({"x": [b"a" * 8, b"b" * 8], BASE + 128: b"k"})
     assert found == [
         (0, BASE, b"a" * 8),
@@ -74,7 +74,7 @@ def test_a_list_is_a_pool_of_sets_and_one_alone_is_in_all() -> None:
     ]
 
 
-def test_a_function_is_asked_for_every_set() -> None:
+def test_input_function_is_called_for_every_set() -> None:
     found = pool_of({"x": lambda number: bytes([number]) * 8})
     assert [data[0] for _, _, data in found] == list(range(POOL_SETS))
     assert len(pool_of({"x": lambda _: bytes(8), BASE + 128: [b"a", b"b", b"c"]})) == 6
@@ -96,32 +96,32 @@ def test_a_function_is_asked_for_every_set() -> None:
         ({"x": [bytes(8)] * 5000}, "5000 sets"),
     ],
 )
-def test_what_does_not_fit(inputs: dict[str | int, Source], said: str) -> None:
+def test_input_that_does_not_fit_is_refused(inputs: dict[str | int, Source], said: str) -> None:
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - descriptors, not paths
     with pytest.raises(UsageError, match=said):
         make_pool(inputs, subject())
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
-def test_no_inputs() -> None:
+def test_missing_inputs_make_no_sets() -> None:
     assert make_pool(None, subject()) == Pool()
 
 
-def test_outputs_are_those_the_program_named() -> None:
+def test_outputs_default_to_ranges_named_by_the_program() -> None:
     ranges = (Range(BASE, 8, Role.INPUT, "x"), Range(BASE + 8, 8, Role.OUTPUT, "y"))
     outputs = make_outputs(None, "none", subject(*ranges), 1)
     assert [(part.address, part.written) for part in outputs.parts] == [(BASE + 8, True)]
 
 
-def test_what_is_also_read_gets_no_pattern() -> None:
-    """It would change what the region does: an update in place, or memory that nobody called an output."""
+def test_output_that_is_also_read_is_not_poisoned() -> None:
+    """Poison would change the region's work: memory updated in place, or memory not named as an output."""
     in_place = subject(Range(BASE, 8, Role.STATE, "x"), Range(BASE + 4, 8, Role.OUTPUT, "y"))
     wanted: list[str | tuple[int, int]] = ["y", "x", (BASE + 100, 4), (BASE + 9, 2)]
     outputs = make_outputs(wanted, "none", in_place, 1)
     assert [part.written for part in outputs.parts] == [False, False, False, True]
 
 
-def test_outputs_by_name_and_address_for_every_set() -> None:
+def test_outputs_by_name_and_address_are_kept_for_every_set() -> None:
     outputs = make_outputs(["y", (BASE + 100, 3)], "sets", subject(), 2)
     try:
         assert [(part.address, part.bytes) for part in outputs.parts] == [(BASE + 64, 4), (BASE + 100, 3)]
@@ -132,7 +132,7 @@ def test_outputs_by_name_and_address_for_every_set() -> None:
         os.close(outputs.descriptor)
 
 
-def test_outputs_of_the_last_sample() -> None:
+def test_outputs_of_the_last_sample_are_returned() -> None:
     outputs = make_outputs(["y"], "last", subject(), 5)
     try:
         assert outputs.read() == {"y": bytes(4)}
@@ -140,7 +140,7 @@ def test_outputs_of_the_last_sample() -> None:
         os.close(outputs.descriptor)
 
 
-def test_outputs_that_nobody_keeps_are_still_poisoned() -> None:
+def test_outputs_not_kept_are_still_poisoned() -> None:
     outputs = make_outputs(["y"], "none", subject(), 5)
     assert outputs.descriptor == -1 and len(outputs.parts) == 1 and outputs.sets == 0
 
@@ -155,12 +155,12 @@ def test_outputs_that_nobody_keeps_are_still_poisoned() -> None:
         (["y"], "all", "keep_outputs"),
     ],
 )
-def test_outputs_that_cannot_be(wanted: list[str | tuple[int, int]], keep: str, said: str) -> None:
+def test_invalid_outputs_are_refused(wanted: list[str | tuple[int, int]], keep: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         make_outputs(wanted, keep, subject(), 1)  # type: ignore[arg-type]
 
 
-def test_more_than_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buffers_beyond_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sysconf", lambda _: 1)
     with pytest.raises(UsageError, match="give fewer sets"):
         make_pool({"x": bytes(8)}, subject())

@@ -1,4 +1,4 @@
-"""What can be asked of caches, and what a result says of them: no more than was done."""
+"""Cache options, and the description of caches in a result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.unit.replay.fake_engine import PREPARED
         ({"flush_cache": True, "rotating_count": 5}, Caches("rotate", 5, True, False)),
     ],
 )
-def test_on_cuda(asked: dict[str, Any], told: Caches) -> None:
+def test_cache_options_on_cuda_select_engine_options(asked: dict[str, Any], told: Caches) -> None:
     assert caches_of("cuda", ReplayOptions(**asked)) == told
 
 
@@ -41,7 +41,7 @@ def test_on_cuda(asked: dict[str, Any], told: Caches) -> None:
         ({"flush_cache": True, "rotating_count": 2}, Caches("rotate", 2, False, True)),
     ],
 )
-def test_on_hip(asked: dict[str, Any], told: Caches) -> None:
+def test_cache_options_on_hip_select_engine_options(asked: dict[str, Any], told: Caches) -> None:
     assert caches_of("hip", ReplayOptions(**asked)) == told
 
 
@@ -72,7 +72,7 @@ def test_on_hip(asked: dict[str, Any], told: Caches) -> None:
         ),
     ],
 )
-def test_what_cannot_be_asked(asked: dict[str, Any], said: str) -> None:
+def test_contradicting_cache_options_are_refused(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError) as refused:
         caches_of("cuda", ReplayOptions(**asked))
     assert str(refused.value).startswith(said)
@@ -94,10 +94,10 @@ def test_what_cannot_be_asked(asked: dict[str, Any], said: str) -> None:
         ),
     ],
 )
-def test_what_is_said_of_instruction_caches(done: dict[str, int], said: str) -> None:
+def test_instruction_cache_text_states_what_was_done(done: dict[str, int], said: str) -> None:
     assert icache_text(msgspec.structs.replace(PREPARED, **done)) == said
 
 
-def test_what_is_said_of_rotating() -> None:
+def test_rotation_text_states_the_number_of_copies() -> None:
     assert data_text("rotate", PREPARED) == "rotate (3 in turn)"
     assert data_text("flush", PREPARED) == "flush"

@@ -29,7 +29,7 @@ class NotSupportedError(NvmlError):
 
 
 def made_up(**changes: object) -> SimpleNamespace:
-    """NVML as pynvml has it: what reads answers, what would set is not there."""
+    """A fake pynvml: functions that read answer, functions that set do not exist."""
 
     def not_supported(*_: object) -> int:
         raise NotSupportedError("not supported")
@@ -63,7 +63,7 @@ def reading(at_ms: int, sm_mhz: int | None = 1980, reasons: int = 0) -> Reading:
     return Reading(at_ms * MS, sm_mhz, None, 41, None, reasons)
 
 
-def test_a_device_is_read_until_it_is_enough() -> None:
+def test_watch_reads_clocks_until_stopped() -> None:
     watch = watched(made_up())
     assert len(watch.readings) >= 3 and watch.unavailable == ""
     first = watch.readings[0]
@@ -86,13 +86,13 @@ def failing(*_: object) -> None:
         (made_up(nvmlDeviceGetTemperature=failing), "0", "does not read device 0: made up"),
     ],
 )
-def test_why_there_are_none(nvml: SimpleNamespace, pci_bus: str, said: str) -> None:
+def test_unreadable_clocks_give_a_reason(nvml: SimpleNamespace, pci_bus: str, said: str) -> None:
     watch = watched(nvml, pci_bus)
     assert said in watch.unavailable and not watch.readings
     assert said in summarise_clocks(watch.readings, [1], watch.unavailable).unavailable
 
 
-def test_no_pynvml() -> None:
+def test_missing_pynvml_gives_a_reason() -> None:
     def load() -> object:
         raise ImportError("No module named 'pynvml'")
 
@@ -102,25 +102,25 @@ def test_no_pynvml() -> None:
     assert watch.unavailable == "No module named 'pynvml'; pip install nvidia-ml-py"
 
 
-def test_stopping_what_never_began() -> None:
+def test_watch_stopped_before_start_does_nothing() -> None:
     watch = ClockWatch(made_up)
     watch.stop()
     watch.stop()
 
 
-def test_reasons_that_slow_a_device() -> None:
+def test_throttle_reasons_are_named() -> None:
     assert reason_names(0x4 | 0x40) == ("power cap", "temperature (hardware)")
     assert reason_names(0x1 | 0x2 | 0x10 | 0x100) == ()  # idle, and what a user set
 
 
-def test_samples_have_the_reasons_of_the_nearest_reading() -> None:
+def test_samples_get_the_reasons_of_the_nearest_reading() -> None:
     readings = [reading(0), reading(10, reasons=0x4), reading(20)]
     at = [0, 4 * MS, 6 * MS, 14 * MS, 16 * MS, 500 * MS]
     assert throttled_at(readings, at) == [(), (), ("power cap",), ("power cap",), (), ()]
     assert throttled_at([], [5]) == [()]
 
 
-def test_only_readings_of_the_samples_time_count() -> None:
+def test_readings_outside_the_samples_are_ignored() -> None:
     readings = [
         reading(0, 300),
         *(reading(1000 + 10 * i, 1900 + i, 0x4) for i in range(5)),
@@ -132,5 +132,5 @@ def test_only_readings_of_the_samples_time_count() -> None:
     assert found.watts is None and found.throttle == {"power cap": 5} and found.throttled_samples == 2
 
 
-def test_no_samples_no_clocks() -> None:
+def test_clocks_without_samples_are_unavailable() -> None:
     assert summarise_clocks([reading(0)], [], "").unavailable == "no samples were taken"

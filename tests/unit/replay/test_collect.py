@@ -1,4 +1,4 @@
-"""What the supervisor makes of the replay process's lines: hostile ones end it, true ones make a verdict."""
+"""The supervisor's collector: hostile lines end the replay, valid lines make a verdict."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def verdict(*events: Event, ended: Ended = EXITED, **changes: object) -> tuple[s
     return verdict_of(collected(*events, **changes), ended, (), 120.0)
 
 
-def test_a_whole_replay() -> None:
+def test_events_in_order_are_collected() -> None:
     seen: list[Progress] = []
     collector = Collector(request(Count(300)), seen.append)
     events = [OPENED, Phase("prepare"), READY, Phase("overhead"), MEASURED, Phase("sample"), batch(200)]
@@ -80,12 +80,12 @@ def test_a_whole_replay() -> None:
         [OPENED, READY, MEASURED, batch(200), batch(101)],
     ],
 )
-def test_events_out_of_turn(before: list[Event]) -> None:
+def test_events_out_of_turn_are_refused(before: list[Event]) -> None:
     with pytest.raises(LineError, match="out of turn"):
         collected(*before)
 
 
-def test_a_verification_cannot_be_left_out() -> None:
+def test_missing_verification_is_refused() -> None:
     with pytest.raises(LineError, match="out of turn"):
         collected(OPENED, READY, MEASURED, verify=True)
 
@@ -135,30 +135,30 @@ def hostile_lines() -> list[bytes]:
 
 
 @pytest.mark.parametrize("text", hostile_lines(), ids=lambda text: repr(text[:40]))
-def test_hostile_lines(text: bytes) -> None:
+def test_hostile_lines_are_refused(text: bytes) -> None:
     collector = collected(OPENED, READY, MEASURED, batch())
     with pytest.raises(LineError):
         collector.handle(text)
     assert len(collector.samples) == 1
 
 
-def test_a_pass() -> None:
+def test_complete_replay_passes() -> None:
     assert verdict(OPENED, READY, MEASURED, batch(), DONE) == ("pass", "")
 
 
-def test_unconverged() -> None:
+def test_unconverged_replay_has_that_verdict() -> None:
     done = Done(False, "too wide", 0.1, 0.0025, 20, ())
     assert verdict(OPENED, READY, MEASURED, batch(), done) == ("unconverged", "too wide")
 
 
-def test_wrong_comes_before_unconverged() -> None:
+def test_wrong_verdict_precedes_unconverged() -> None:
     done = Done(False, "too wide", 0.1, 0.0025, 20, ())
     found = verdict(OPENED, READY, Verified(3, ()), MEASURED, batch(), done, verify=True)
     assert found == ("wrong", "memory differs from the recorded one in 3 places")
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_wrong_names_the_allocation(again: bool) -> None:
+def test_wrong_verdict_names_the_allocation(again: bool) -> None:
     different = Different("cuMemAlloc_v2", 0x300000000000, 64, 1, 16, again, "00", "01")
     seen = collected(OPENED, READY, Verified(1, ()), MEASURED, batch(), DONE, verify=True)
     found, reason = verdict_of(seen, EXITED, (different,), 1.0)
@@ -167,7 +167,7 @@ def test_wrong_names_the_allocation(again: bool) -> None:
     assert ("does not do the same twice" in reason) == again
 
 
-def test_refused() -> None:
+def test_refused_capture_is_unreplayable() -> None:
     refused = Opened(("cuLaunchHostFunc: a host callback",))
     found, reason = verdict(refused)
     assert found == "unreplayable" and reason.startswith("cuLaunchHostFunc: a host callback; ")
@@ -185,21 +185,21 @@ def test_refused() -> None:
         (200, "error"),
     ],
 )
-def test_failures(status: int, said: str) -> None:
+def test_engine_failures_map_to_verdicts(status: int, said: str) -> None:
     assert verdict(OPENED, Failed(status, "why", "prepare")) == (said, "why")
 
 
-def test_a_time_out_names_the_phase() -> None:
+def test_timeout_names_the_phase() -> None:
     found, reason = verdict(OPENED, Phase("prepare"), ended=Ended(-9, True, "", ""))
     assert found == "timeout" and "within 120 s, in phase 'prepare'" in reason
 
 
-def test_trouble_is_not_believed_even_after_a_result() -> None:
+def test_protocol_error_after_a_result_is_an_error() -> None:
     ended = Ended(-9, False, "a line is not a valid event", "")
     assert verdict(OPENED, READY, MEASURED, batch(), ended=ended)[0] == "error"
 
 
-def test_an_end_without_a_result() -> None:
+def test_worker_ending_without_a_result_is_an_error() -> None:
     found, reason = verdict(OPENED, Phase("warm-up"), ended=Ended(-11, False, "", "oh no\n"))
     assert found == "error"
     assert "in phase 'warm-up': killed by SIGSEGV; last output: oh no" in reason

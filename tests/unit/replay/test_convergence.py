@@ -33,17 +33,17 @@ def noisy(n: int, spread: float, seed: int = 1) -> list[float]:
         (None, 7, Count(7)),
     ],
 )
-def test_rules_from_options(until: str | None, samples: int | None, rule: object) -> None:
+def test_stop_rule_is_parsed_from_options(until: str | None, samples: int | None, rule: object) -> None:
     assert rule_of(until, samples) == rule
 
 
 @pytest.mark.parametrize("until", ["", "cv", "cv=", "cv=nan", "cv=0", "ci=2", "cv=-1", "sd=0.1", "ci=1e999"])
-def test_no_rule(until: str) -> None:
+def test_invalid_stop_rule_is_refused(until: str) -> None:
     with pytest.raises(UsageError, match="give cv="):
         rule_of(until, None)
 
 
-def test_no_number_of_samples() -> None:
+def test_invalid_sample_count_is_refused() -> None:
     for samples in (0, -1, 10**9):
         with pytest.raises(UsageError, match="samples"):
             rule_of(None, samples)
@@ -51,7 +51,7 @@ def test_no_number_of_samples() -> None:
         rule_of("cv=0.1", 5)
 
 
-def test_the_interval_is_looked_at_at_doublings() -> None:
+def test_interval_is_checked_at_doublings() -> None:
     seen, n = [], 0
     while n < DOUBLINGS[-1]:
         n = next_check(Interval(), n)
@@ -59,13 +59,13 @@ def test_the_interval_is_looked_at_at_doublings() -> None:
     assert tuple(seen) == DOUBLINGS
 
 
-def test_one_doubling_is_not_enough() -> None:
+def test_interval_narrow_at_one_doubling_continues() -> None:
     assert not decide(Interval(), [10.0] * 100).enough
     found = decide(Interval(), [10.0] * 200)
     assert found.enough and found.converged and found.reached == 0.0
 
 
-def test_narrow_only_now_is_not_enough() -> None:
+def test_interval_narrow_only_now_continues() -> None:
     """The first hundred were wide; the two hundred are narrow, and were not before."""
     times = noisy(100, 0.5) + [10.0] * 500
     assert decide(Interval(), times[:100]).reached > 0.0025  # type: ignore[operator]
@@ -74,13 +74,13 @@ def test_narrow_only_now_is_not_enough() -> None:
     assert decide(Interval(), (noisy(100, 0.5) + [10.0] * 1100)[:800]).converged
 
 
-def test_the_last_doubling_ends_it() -> None:
+def test_interval_at_the_last_doubling_ends_sampling() -> None:
     found = decide(Interval(), noisy(3200, 0.9))
     assert found.enough and not found.converged
     assert "wanted ±0.25%" in shortfall(Interval(), found, 3200, None)
 
 
-def test_a_tick_is_the_least_width() -> None:
+def test_coarse_tick_bounds_the_wanted_width() -> None:
     """Times on a tick of 1 us: half the interval may be as wide as the tick, and that is said."""
     wide = [3.0, 5.0] * 100
     assert not decide(Interval(), wide, tick=0.032).converged
@@ -88,11 +88,11 @@ def test_a_tick_is_the_least_width() -> None:
     assert found.converged and found.wanted == pytest.approx(0.25) and "tick" in found.note
 
 
-def test_a_fine_tick_is_not_spoken_of() -> None:
+def test_fine_tick_adds_no_note() -> None:
     assert decide(Interval(), [100.0] * 200, tick=0.032).note == ""
 
 
-def test_samples_at_another_clock_ask_for_more() -> None:
+def test_samples_at_another_clock_extend_sampling() -> None:
     found = decide(Interval(), [10.0] * 200, tagged=3)
     assert not found.enough and "3 of 200" in found.note
     assert decide(Interval(), [10.0] * 200, tagged=2).enough
@@ -100,7 +100,7 @@ def test_samples_at_another_clock_ask_for_more() -> None:
     assert last.enough and last.converged and "another clock" in last.note
 
 
-def test_variation_stops_early() -> None:
+def test_steady_variation_stops_early() -> None:
     assert not decide(Variation(), [10.0] * 4).enough
     assert decide(Variation(), [10.0] * 5).converged
     assert not decide(Variation(), [10.0, 11.0] * 10).enough
@@ -108,7 +108,7 @@ def test_variation_stops_early() -> None:
     assert not decide(Variation(), [10.0, 11.0] * 1600).converged
 
 
-def test_variation_is_looked_at_ever_more_rarely() -> None:
+def test_variation_is_checked_at_growing_distances() -> None:
     n, looks = 0, 0
     while n < DOUBLINGS[-1]:
         before, n = n, next_check(Variation(), n)
@@ -117,7 +117,7 @@ def test_variation_is_looked_at_ever_more_rarely() -> None:
     assert looks < 100
 
 
-def test_a_count_is_a_count() -> None:
+def test_count_rule_takes_exactly_that_many() -> None:
     assert next_check(Count(7), 0) == 7
     assert not decide(Count(7), [1.0] * 6).enough
     assert decide(Count(7), [1.0] * 7).converged
@@ -125,7 +125,7 @@ def test_a_count_is_a_count() -> None:
 
 
 @pytest.mark.parametrize("times", [[0.0] * 200, []])
-def test_times_of_nothing(times: list[float]) -> None:
+def test_zero_times_converge(times: list[float]) -> None:
     """An empty region takes no time: nothing is divided by its median."""
     found = decide(Interval(), times)
     assert found.converged == bool(times)

@@ -71,7 +71,7 @@ def calls(tmp_path: Path) -> list[tuple[str, int, int]]:
 
 @pytest.mark.parametrize("name", ["saxpy", "streams", "copies", "graph", "global"])
 @pytest.mark.parametrize("cold", ["none", "flush", "rotate"])
-def test_what_it_lacks_is_done_without(
+def test_functions_missing_in_hip_are_not_needed(
     tmp_path: Path, run: Callable[..., list[Any]], name: str, cold: str
 ) -> None:
     path = CAPTURES[name](tmp_path / "x.ncap")
@@ -84,12 +84,12 @@ def test_what_it_lacks_is_done_without(
     assert overhead["empty_kernel_us"] > 0
 
 
-def test_that_lines_persist_is_asked_once(tmp_path: Path, run: Callable[..., list[Any]]) -> None:
+def test_persisting_l2_is_queried_once(tmp_path: Path, run: Callable[..., list[Any]]) -> None:
     run(saxpy_capture(tmp_path / "x.ncap"), ["measure", 5])
     assert [name for name, _, _ in calls(tmp_path)].count("reset") == 1
 
 
-def test_an_adversary_gets_no_lines_that_persist(tmp_path: Path, run: Callable[..., list[Any]]) -> None:
+def test_strict_replay_disables_persisting_l2(tmp_path: Path, run: Callable[..., list[Any]]) -> None:
     path = saxpy_capture(tmp_path / "x.ncap")
     _, samples, verified = run(path, ["measure", 3], ["verify"], cold="flush", strict=True, guard=True)
     assert len(samples) == 3
@@ -97,7 +97,7 @@ def test_an_adversary_gets_no_lines_that_persist(tmp_path: Path, run: Callable[.
 
 
 @pytest.mark.parametrize("has_icache", [False, True])
-def test_the_instruction_caches_are_emptied_right_before_a_sample(
+def test_instruction_caches_are_flushed_directly_before_a_sample(
     tmp_path: Path, run: Callable[..., list[Any]], has_icache: bool
 ) -> None:
     """60 blocks of 64 threads a compute unit, outside the timed window; said to be flushed only where that is so."""
@@ -112,18 +112,18 @@ def test_the_instruction_caches_are_emptied_right_before_a_sample(
     assert window == ["nb_hold", "nb_read", "nb_empty", "record", "saxpy", "record", "nb_stamp"]
 
 
-def test_no_flush_without_being_asked(tmp_path: Path, run: Callable[..., list[Any]]) -> None:
+def test_instruction_caches_are_not_flushed_by_default(tmp_path: Path, run: Callable[..., list[Any]]) -> None:
     prepared, _ = run(saxpy_capture(tmp_path / "x.ncap"), ["measure", 1])
     assert (prepared[1]["flush_blocks"], prepared[1]["flushed"], prepared[1]["code_copies"]) == (0, 0, 1)
     assert "nb_empty" not in [name for name, _, _ in calls(tmp_path)]
 
 
-def test_cuda_has_no_kernel_that_flushes(tmp_path: Path) -> None:
+def test_flush_on_cuda_launches_no_kernel(tmp_path: Path) -> None:
     (refused,) = replayed(saxpy_capture(tmp_path / "x.ncap"), flush_code=True)
     assert refused == {"status": OURS, "text": "no kernel flushes this device's instruction caches"}
 
 
-def test_no_compiler_is_one_line(tmp_path: Path, over_hip: str) -> None:
+def test_missing_hip_compiler_is_a_one_line_error(tmp_path: Path, over_hip: str) -> None:
     (refused,) = replayed(add_one_capture(tmp_path / "x.ncap"), driver=over_hip)
     assert refused["status"] == CANNOT
     assert refused["text"] == (
@@ -131,7 +131,9 @@ def test_no_compiler_is_one_line(tmp_path: Path, over_hip: str) -> None:
     )
 
 
-def test_a_node_that_cannot_be_switched_off_is_not_run(tmp_path: Path, run: Callable[..., list[Any]]) -> None:
+def test_disabled_node_is_left_out_where_it_cannot_be_disabled(
+    tmp_path: Path, run: Callable[..., list[Any]]
+) -> None:
     (refused,) = run(disabled_capture(tmp_path / "x.ncap"))
     assert refused["status"] == CANNOT
     assert refused["text"] == "cuGraphNodeSetEnabled: CUDA_ERROR_NOT_SUPPORTED (801)"

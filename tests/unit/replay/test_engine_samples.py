@@ -1,4 +1,4 @@
-"""What a sample is: its inputs, its poison, its time, and how it ends if a kernel does not."""
+"""One sample: its inputs, its poison, its times, and its end if a kernel does not end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ sim_only = pytest.mark.skipif(not on_sim, reason="asks the CPU driver for it")
 
 
 @pytest.mark.parametrize("cold", tuple(COLD))
-def test_inputs_are_written(tmp_path: Path, cold: str) -> None:
+def test_input_sets_replace_recorded_bytes(tmp_path: Path, cold: str) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=256)
     sets = [integers([1000 * (number + 1)] * 256) for number in range(4)]
     inputs = [["input", number, ARENA, data.hex()] for number, data in enumerate(sets)]
@@ -45,7 +45,7 @@ def test_inputs_are_written(tmp_path: Path, cold: str) -> None:
     assert {sample["input_set"] for sample, _ in samples} == {0, 1, 2, 3}
 
 
-def test_an_input_of_a_variable(tmp_path: Path) -> None:
+def test_input_set_replaces_a_global(tmp_path: Path) -> None:
     path = CAPTURES["global"](tmp_path / "x.ncap")
     value = ["input", 0, COUNTER, integers([1000]).hex()]
     results = replayed(
@@ -55,7 +55,7 @@ def test_an_input_of_a_variable(tmp_path: Path) -> None:
     assert results[4] == integers([1015]).hex()
 
 
-def test_the_recorded_inputs_stay_available(tmp_path: Path) -> None:
+def test_recorded_inputs_remain_available(tmp_path: Path) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=1)
     steps: list[list[Any]] = [
         ["input", 0, ARENA, integers([70]).hex()],
@@ -71,7 +71,7 @@ def test_the_recorded_inputs_stay_available(tmp_path: Path) -> None:
     assert results[6]["status"] == OURS
 
 
-def test_outputs_are_poisoned_with_another_pattern_each_time(tmp_path: Path) -> None:
+def test_output_poison_differs_in_each_sample(tmp_path: Path) -> None:
     """The kernel writes 1024 integers and leaves those behind them alone."""
     path = saxpy_capture(tmp_path / "x.ncap", n=1000)
     output = ["output", ARENA, 4000]  # x, which saxpy only reads
@@ -81,7 +81,7 @@ def test_outputs_are_poisoned_with_another_pattern_each_time(tmp_path: Path) -> 
     assert len(set(left)) > 4
 
 
-def test_an_output_that_is_an_input_begins_as_the_input(tmp_path: Path) -> None:
+def test_output_given_as_input_begins_as_the_input(tmp_path: Path) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=1)
     steps: list[list[Any]] = [["output", ARENA, 4], ["input", 0, ARENA, integers([70]).hex()]]
     *_, samples = replayed(path, *steps, ["samples", 2, ARENA, 4])
@@ -100,14 +100,14 @@ def test_an_output_that_is_an_input_begins_as_the_input(tmp_path: Path) -> None:
         ["read", ARENA, GRANULE + 1],
     ],
 )
-def test_memory_that_the_capture_does_not_have(tmp_path: Path, step: list[Any]) -> None:
+def test_input_outside_the_capture_is_refused(tmp_path: Path, step: list[Any]) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=1024)
     _, refused, after = replayed(path, step, ["measure", 1])
     assert refused["status"] == CANNOT
     assert len(after) == 1
 
 
-def test_the_times_of_a_sample(tmp_path: Path) -> None:
+def test_sample_times_are_consistent(tmp_path: Path) -> None:
     path = saxpy_capture(tmp_path / "x.ncap")
     prepared, samples, overhead = replayed(path, ["measure", 10], ["overhead"])
     assert prepared[1]["primed"] == 1
@@ -120,7 +120,7 @@ def test_the_times_of_a_sample(tmp_path: Path) -> None:
     assert 0 < overhead["tick_us"] <= overhead["empty_pair_us"]
 
 
-def test_too_many_operations_are_not_queued_behind_a_held_stream(tmp_path: Path) -> None:
+def test_long_region_is_not_queued_behind_a_held_stream(tmp_path: Path) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=1, launches=300)
     prepared, samples, verified = replayed(path, ["measure", 2], ["verify"])
     assert (prepared[1]["primed"], prepared[1]["operations"]) == (0, 300)
@@ -129,7 +129,7 @@ def test_too_many_operations_are_not_queued_behind_a_held_stream(tmp_path: Path)
 
 
 @sim_only
-def test_a_held_stream_goes_on_by_itself(tmp_path: Path) -> None:
+def test_held_stream_continues_after_its_limit(tmp_path: Path) -> None:
     """The host takes longer to queue a sample than the stream is held."""
     path = add_one_capture(tmp_path / "x.ncap", n=1, launches=20)
     slow = {"SIM_INJECT": "cuLaunchKernelEx=delay(10ms)"}
@@ -138,7 +138,7 @@ def test_a_held_stream_goes_on_by_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prime", [False, True])
-def test_a_kernel_that_never_ends(tmp_path: Path, prime: bool) -> None:
+def test_endless_kernel_times_out(tmp_path: Path, prime: bool) -> None:
     path = one_kernel(tmp_path / "x.ncap", ENDLESS, "endless", b"\1\0\0\0")
     endless = ["input", 0, ARENA, "00000000"]
     _, _, failed, after = replayed(path, endless, ["measure", 1], ["measure", 1], timeout_ms=500, prime=prime)
@@ -147,7 +147,7 @@ def test_a_kernel_that_never_ends(tmp_path: Path, prime: bool) -> None:
     assert "replay in a new process" in after["text"]
 
 
-def test_a_kernel_that_reads_memory_it_was_never_given(tmp_path: Path) -> None:
+def test_kernel_reading_unmapped_memory_fails(tmp_path: Path) -> None:
     """Its pointer leads to where the recorded program had something, and the capture has not."""
     path = one_kernel(tmp_path / "x.ncap", FOLLOW, "follow", struct.pack("<Q", ARENA + 64 * GRANULE))
     _, failed, after = replayed(path, ["measure", 1], ["verify"])
@@ -155,7 +155,7 @@ def test_a_kernel_that_reads_memory_it_was_never_given(tmp_path: Path) -> None:
     assert failed["text"].startswith("the region failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)")
 
 
-def test_stepping_names_the_operation_that_failed(tmp_path: Path) -> None:
+def test_failed_operation_is_named_when_stepping(tmp_path: Path) -> None:
     path = one_kernel(tmp_path / "x.ncap", FOLLOW, "follow", struct.pack("<Q", ARENA + 64 * GRANULE))
     _, failed = replayed(path, ["once", 0xFFFFFFFF], step=True)
     assert failed["status"] == FAILED
@@ -163,7 +163,7 @@ def test_stepping_names_the_operation_that_failed(tmp_path: Path) -> None:
 
 
 @sim_only
-def test_elapsed_times_are_the_events(tmp_path: Path, forgetful_driver: Path) -> None:
+def test_device_time_is_the_events_elapsed_time(tmp_path: Path, forgetful_driver: Path) -> None:
     """With events that take 1.25 us a pair and steps of 32 ns, as an H200's."""
     path = saxpy_capture(tmp_path / "x.ncap")
     clock = {"EVENT_STEP_NS": "32", "EVENT_BASE_NS": "1248"}
@@ -176,7 +176,7 @@ def test_elapsed_times_are_the_events(tmp_path: Path, forgetful_driver: Path) ->
 
 
 @sim_only
-def test_the_order_of_a_sample(tmp_path: Path, forgetful_driver: Path) -> None:
+def test_sample_steps_run_in_order(tmp_path: Path, forgetful_driver: Path) -> None:
     """Only the region is between the events, and the stream is held before it and stamped around it."""
     log = tmp_path / "calls"
     path = saxpy_capture(tmp_path / "x.ncap")
@@ -190,7 +190,7 @@ def test_the_order_of_a_sample(tmp_path: Path, forgetful_driver: Path) -> None:
 
 @sim_only
 @pytest.mark.parametrize("cold", ["flush", "remap", "rotate"])
-def test_the_device_is_busy_until_a_sample_begins(tmp_path: Path, forgetful_driver: Path, cold: str) -> None:
+def test_device_is_busy_until_the_start_event(tmp_path: Path, forgetful_driver: Path, cold: str) -> None:
     """An idle device is slower at first (an H200 by 2 % after 100 us): caches are prepared behind the held stream."""
     log = tmp_path / "calls"
     path = saxpy_capture(tmp_path / "x.ncap")
@@ -207,7 +207,7 @@ def test_the_device_is_busy_until_a_sample_begins(tmp_path: Path, forgetful_driv
         (False, "record add_one add_one add_one record"),  # forked from the timed stream, joined to it
     ],
 )
-def test_streams_are_ordered_by_no_more_than_it_takes(
+def test_streams_are_ordered_with_the_fewest_events(
     tmp_path: Path, forgetful_driver: Path, events: bool, expected: str
 ) -> None:
     log = tmp_path / "calls"

@@ -1,4 +1,4 @@
-"""What the engine rebuilds is what was recorded, and each run begins with it."""
+"""The rebuilt state matches the recorded one, and every run begins with it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ sim_only = pytest.mark.skipif(not on_sim, reason="asks the CPU driver for it")
 
 @pytest.mark.parametrize("name", ["saxpy", "streams", "copies", "graph", "global"])
 @pytest.mark.parametrize("cold", MODES)
-def test_a_replay_leaves_what_the_program_left(tmp_path: Path, name: str, cold: str) -> None:
+def test_replayed_memory_matches_the_recorded_outcome(tmp_path: Path, name: str, cold: str) -> None:
     path = CAPTURES[name](tmp_path / "x.ncap")
     results = replayed(path, ["verify"], ["measure", 3], ["verify"], cold=cold)
     assert_exact(results[1])
@@ -50,7 +50,7 @@ def test_a_replay_leaves_what_the_program_left(tmp_path: Path, name: str, cold: 
 
 
 @pytest.mark.parametrize("name", ["global", "graph", "streams"])
-def test_copies_of_the_code_have_variables_of_their_own(tmp_path: Path, name: str) -> None:
+def test_code_copies_have_separate_globals(tmp_path: Path, name: str) -> None:
     path = CAPTURES[name](tmp_path / "x.ncap")
     results = replayed(path, ["verify"], ["measure", 10], ["verify"], cold_code=True)
     assert_exact(results[1])
@@ -58,8 +58,8 @@ def test_copies_of_the_code_have_variables_of_their_own(tmp_path: Path, name: st
 
 
 @pytest.mark.parametrize("cold_code", [False, True])
-def test_operations_on_a_variable_find_it_where_it_is_now(tmp_path: Path, cold_code: bool) -> None:
-    """Nothing is at the recorded address. Each copy of the code has a variable of its own."""
+def test_operations_on_a_moved_global_reach_it(tmp_path: Path, cold_code: bool) -> None:
+    """The recorded address is not mapped. Each copy of the code has its own global."""
     path = variable_capture(tmp_path / "x.ncap")
     results = replayed(
         path,
@@ -75,7 +75,7 @@ def test_operations_on_a_variable_find_it_where_it_is_now(tmp_path: Path, cold_c
     assert_exact(results[4])
 
 
-def test_memory_that_lies_apart_is_rebuilt(tmp_path: Path) -> None:
+def test_scattered_memory_is_rebuilt(tmp_path: Path) -> None:
     path = scattered_capture(tmp_path / "x.ncap")
     sparse = ["read", ARENA + 3 * GRANULE + 512 * 4096, 8]
     prepared, *rest = replayed(path, ["verify"], sparse, ["read", ARENA + 8 * GRANULE, 4], cold="remap")
@@ -85,7 +85,7 @@ def test_memory_that_lies_apart_is_rebuilt(tmp_path: Path) -> None:
     assert rest[2] == integers([1]).hex()  # was zero, though nothing is known of it
 
 
-def test_streams_and_joins_keep_the_order(tmp_path: Path) -> None:
+def test_streams_keep_their_recorded_order(tmp_path: Path) -> None:
     path = crossing_capture(tmp_path / "x.ncap")
     results = replayed(path, ["verify"], ["samples", 20, ARENA, 8], ["verify"])
     assert results[0][1]["streams"] == 4
@@ -94,27 +94,27 @@ def test_streams_and_joins_keep_the_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cold", MODES)
-def test_every_sample_begins_with_the_recorded_state(tmp_path: Path, cold: str) -> None:
+def test_every_sample_begins_with_recorded_memory(tmp_path: Path, cold: str) -> None:
     path = add_one_capture(tmp_path / "x.ncap", launches=3)
     _, samples = replayed(path, ["samples", 5, ARENA, 4096], cold=cold)
     assert {left for _, left in samples} == {integers([i + 3 for i in range(1024)]).hex()}
 
 
 @pytest.mark.parametrize("cold_code", [False, True])
-def test_every_sample_begins_with_the_recorded_variables(tmp_path: Path, cold_code: bool) -> None:
+def test_every_sample_begins_with_recorded_globals(tmp_path: Path, cold_code: bool) -> None:
     path = CAPTURES["global"](tmp_path / "x.ncap")
     _, samples = replayed(path, ["samples", 10, COUNTER, 4], cold_code=cold_code)
     assert {left for _, left in samples} == {integers([40 + 3 * 5]).hex()}
 
 
-def test_the_kernel_of_these_tests_does_accumulate(tmp_path: Path) -> None:
+def test_accumulating_kernel_changes_its_memory(tmp_path: Path) -> None:
     """The control: what one launch left is what the next one begins with."""
     path = add_one_capture(tmp_path / "x.ncap", launches=7)
     assert replayed(path, ["once", 0xFFFFFFFF], ["read", ARENA, 4])[2] == integers([7]).hex()
 
 
 @sim_only
-def test_without_restoring_the_state_accumulates(tmp_path: Path, forgetful_driver: Path) -> None:
+def test_unrestored_state_accumulates(tmp_path: Path, forgetful_driver: Path) -> None:
     """The control of the tests above: they fail where restoring does nothing."""
     path = add_one_capture(tmp_path / "x.ncap")
     forgets = {"FORGET": "1"}
@@ -124,7 +124,7 @@ def test_without_restoring_the_state_accumulates(tmp_path: Path, forgetful_drive
     assert [left for _, left in samples] == [integers([1]).hex()] * 3
 
 
-def test_verifying_names_the_allocation_that_differs(tmp_path: Path) -> None:
+def test_verification_names_the_differing_allocation(tmp_path: Path) -> None:
     before, wrong = integers([5] * 2048), bytearray(integers([6] * 2048))
     wrong[4100:4102] = b"\xaa\xbb"
     path = one_kernel(
@@ -137,13 +137,13 @@ def test_verifying_names_the_allocation_that_differs(tmp_path: Path) -> None:
     assert found["expected"].startswith("06000000")
 
 
-def test_verifying_says_that_replays_differ_from_each_other(tmp_path: Path) -> None:
+def test_verification_reports_nondeterminism(tmp_path: Path) -> None:
     path = one_kernel(tmp_path / "x.ncap", CLOCK, "clock", bytes(8), b"\1" * 8)
     count, (found,) = replayed(path, ["verify"])[1]
     assert (count, found["again"]) == (1, True)
 
 
-def test_a_cooperative_launch_with_limits_and_settings(tmp_path: Path) -> None:
+def test_cooperative_launch_with_limits_and_attributes_replays(tmp_path: Path) -> None:
     def cooperative(launch: Launch) -> Launch:
         return Launch(**{**vars(launch), "attributes": (COOPERATIVE,), "shared_bytes": 65536})
 
@@ -160,7 +160,7 @@ def test_a_cooperative_launch_with_limits_and_settings(tmp_path: Path) -> None:
     assert_exact(replayed(path, ["verify"])[1])
 
 
-def test_a_launch_that_refers_to_an_event_cannot_be_replayed(tmp_path: Path) -> None:
+def test_launch_attribute_with_an_event_is_unreplayable(tmp_path: Path) -> None:
     def with_event(launch: Launch) -> Launch:
         return Launch(**{**vars(launch), "attributes": (EVENT_OF_A_LAUNCH,)})
 
@@ -172,21 +172,21 @@ def test_a_launch_that_refers_to_an_event_cannot_be_replayed(tmp_path: Path) -> 
     assert "launch attribute 7" in refused["text"]
 
 
-def test_a_limit_without_reason_is_refused(tmp_path: Path) -> None:
+def test_unreasonable_context_limit_is_refused(tmp_path: Path) -> None:
     path = one_kernel(tmp_path / "x.ncap", FOLLOW, "follow", bytes(16), limits=(Limit(0, 1 << 30),))
     (refused,) = replayed(path)
     assert refused["status"] == CANNOT
     assert "limit 0 of the context was 1073741824" in refused["text"]
 
 
-def test_a_kernel_that_its_image_lacks(tmp_path: Path) -> None:
+def test_kernel_missing_in_its_image_fails(tmp_path: Path) -> None:
     path = one_kernel(tmp_path / "x.ncap", FOLLOW, "another", bytes(16))
     (refused,) = replayed(path)
     assert refused["status"] == BAD_CAPTURE
     assert "kernel another is not in its image: CUDA_ERROR_NOT_FOUND (500)" in refused["text"]
 
 
-def test_an_address_that_is_not_free(tmp_path: Path) -> None:
+def test_occupied_recorded_address_is_unreplayable(tmp_path: Path) -> None:
     """No driver gives the addresses of the executable, the stack and libraries; here the last page of all."""
     path = add_one_capture(tmp_path / "x.ncap", address=0x7FFFFFE00000)
     (refused,) = replayed(path)
@@ -196,7 +196,7 @@ def test_an_address_that_is_not_free(tmp_path: Path) -> None:
 
 @sim_only
 @pytest.mark.parametrize("address", [ARENA, 0x320000000000], ids=["arena", "elsewhere"])
-def test_a_driver_that_places_small_reservations_itself(
+def test_driver_ignoring_small_reservation_addresses_is_worked_around(
     tmp_path: Path, forgetful_driver: Path, address: int
 ) -> None:
     path = add_one_capture(tmp_path / "x.ncap", address=address)
@@ -206,7 +206,7 @@ def test_a_driver_that_places_small_reservations_itself(
 
 @sim_only
 @pytest.mark.parametrize(("width", "status"), [(2, None), (4, FAILED)])
-def test_what_a_kernel_was_compiled_with_is_not_set(
+def test_compiled_kernel_attributes_are_not_set_again(
     tmp_path: Path, forgetful_driver: Path, width: int, status: int | None
 ) -> None:
     before, after = struct.pack("<QQ", ARENA + 8, 0), struct.pack("<QQ", ARENA + 8, 1)
@@ -220,7 +220,7 @@ def test_what_a_kernel_was_compiled_with_is_not_set(
 @pytest.mark.full
 @sim_only
 @pytest.mark.parametrize(("cold", "sets"), [("none", 1), ("remap", 2)])
-def test_too_little_device_memory(tmp_path: Path, cold: str, sets: int) -> None:
+def test_insufficient_device_memory_is_unreplayable(tmp_path: Path, cold: str, sets: int) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=12 << 20)
     memory = {"SIM_MEMORY_BYTES": str(64 << 20)}
     (refused,) = replayed(path, cold=cold, environment=memory)
@@ -231,7 +231,7 @@ def test_too_little_device_memory(tmp_path: Path, cold: str, sets: int) -> None:
 
 @pytest.mark.full
 @sim_only
-def test_memory_that_runs_out_unforeseen(tmp_path: Path) -> None:
+def test_memory_exhausted_while_preparing_is_unreplayable(tmp_path: Path) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=12 << 20)
     (refused,) = replayed(path, environment={"SIM_INJECT": "cuMemCreate=fail(2)"})
     assert refused["status"] == CANNOT
@@ -242,7 +242,7 @@ def test_memory_that_runs_out_unforeseen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "call", ["cuMemMap", "cuModuleLoadDataEx:2", "cuGraphInstantiate*", "cuLaunchKernelEx"]
 )
-def test_a_driver_that_refuses_is_quoted(tmp_path: Path, call: str) -> None:
+def test_driver_error_is_quoted(tmp_path: Path, call: str) -> None:
     path = CAPTURES["graph"](tmp_path / "x.ncap")
     results = replayed(path, ["once", 0xFFFFFFFF], environment={"SIM_INJECT": f"{call}=fail(999)"})
     failed = next((each for each in results if isinstance(each, dict)), None)
@@ -253,24 +253,24 @@ def test_a_driver_that_refuses_is_quoted(tmp_path: Path, call: str) -> None:
         assert "CUDA_ERROR_UNKNOWN (999)" in failed["text"]
 
 
-def test_no_driver(tmp_path: Path) -> None:
+def test_missing_driver_is_an_error(tmp_path: Path) -> None:
     (refused,) = replayed(saxpy_capture(tmp_path / "x.ncap"), driver=str(tmp_path / "libcuda.so.1"))
     assert refused["status"] == NO_DRIVER
     assert "libcuda.so.1: cannot open shared object file" in refused["text"]
 
 
-def test_what_is_no_driver(tmp_path: Path) -> None:
+def test_library_that_is_not_a_driver_is_refused(tmp_path: Path) -> None:
     (refused,) = replayed(saxpy_capture(tmp_path / "x.ncap"), driver="libc.so.6")
     assert refused["status"] == NO_DRIVER
     assert "libc.so.6 has no cuInit" in refused["text"]
 
 
-def test_nothing_runs_before_it_is_prepared(tmp_path: Path) -> None:
+def test_calls_before_preparing_are_refused(tmp_path: Path) -> None:
     results = replayed(saxpy_capture(tmp_path / "x.ncap"), ["measure", 1], driver="libc.so.6")
     assert results[1]["status"] == OURS
 
 
-def test_a_refusal_is_told(tmp_path: Path) -> None:
+def test_recorded_refusal_is_reported(tmp_path: Path) -> None:
     results = replayed(CAPTURES["refused"](tmp_path / "x.ncap"), ["refusal", 0], ["refusal", 1])
     assert (
         results[1] == "after 1 operations cuMemcpyDtoH_v2: reads device memory; what follows may depend on it"

@@ -52,7 +52,7 @@ SINK = ["allocated", 0, 128]
 
 @sim_only
 @pytest.mark.parametrize("cold", MODES)
-def test_the_copy_of_the_state_is_out_of_reach(tmp_path: Path, forgetful_driver: Path, cold: str) -> None:
+def test_shadow_is_unmapped_while_the_region_runs(tmp_path: Path, forgetful_driver: Path, cold: str) -> None:
     (failed,) = remembering(tmp_path, forgetful_driver, THE_COPY_OF_THE_STATE, cold=cold, **STRICT)
     assert failed["status"] == FAILED
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in failed["text"]
@@ -60,10 +60,10 @@ def test_the_copy_of_the_state_is_out_of_reach(tmp_path: Path, forgetful_driver:
 
 @sim_only
 @pytest.mark.parametrize("guard", [True, False])
-def test_an_input_set_that_comes_later_is_out_of_reach(
+def test_later_input_sets_are_unmapped_while_the_region_runs(
     tmp_path: Path, forgetful_driver: Path, guard: bool
 ) -> None:
-    """It is a piece of its own: the copy of the state fills the first, and nobody said how much there would be."""
+    """The input set is a separate piece: the shadow fills the first piece, and no size was announced."""
     whole = POINTER_BYTES + bytes(GRANULE - len(POINTER_BYTES) - 1) + b"x"
     capture = one_kernel(tmp_path / "x.ncap", REMEMBER, "remember", whole)
     later: list[Any] = ["input", 1, ARENA + 4096, b"secret".hex()]
@@ -86,7 +86,7 @@ def test_an_input_set_that_comes_later_is_out_of_reach(
 
 
 @sim_only
-def test_without_the_guard_it_remembers_there(tmp_path: Path, forgetful_driver: Path) -> None:
+def test_unguarded_shadow_can_be_changed_by_a_kernel(tmp_path: Path, forgetful_driver: Path) -> None:
     """The control: the tests above fail where nothing is unmapped."""
     found = remembering(tmp_path, forgetful_driver, THE_COPY_OF_THE_STATE)
     assert [value - found[0] for value in found] == [0, 1, 2, 3]
@@ -94,7 +94,9 @@ def test_without_the_guard_it_remembers_there(tmp_path: Path, forgetful_driver: 
 
 @sim_only
 @pytest.mark.parametrize("target", [STAGING, SINK], ids=["staging", "sink"])
-def test_what_stays_mapped_is_written_anew(tmp_path: Path, forgetful_driver: Path, target: list[Any]) -> None:
+def test_mapped_engine_memory_is_rewritten_before_each_sample(
+    tmp_path: Path, forgetful_driver: Path, target: list[Any]
+) -> None:
     assert remembering(tmp_path, forgetful_driver, target, **STRICT) == [0, 0, 0, 0]
     found = remembering(tmp_path, forgetful_driver, target)
     assert [value - found[0] for value in found] == [0, 1, 2, 3]
@@ -103,7 +105,7 @@ def test_what_stays_mapped_is_written_anew(tmp_path: Path, forgetful_driver: Pat
 @sim_only
 @pytest.mark.parametrize("cold", ["flush", "memset"])
 @pytest.mark.parametrize("half", [0, 1])
-def test_both_halves_of_the_scratch_memory_are_written_anew(
+def test_scratch_memory_is_rewritten_before_each_sample(
     tmp_path: Path, forgetful_driver: Path, cold: str, half: int
 ) -> None:
     scratch = ["allocated", 1, 64 + half * scratch_bytes(tmp_path, forgetful_driver)]
@@ -115,7 +117,7 @@ def test_both_halves_of_the_scratch_memory_are_written_anew(
 
 
 def scratch_bytes(folder: Path, forgetful_driver: Path) -> int:
-    """Of a half, in the driver's own words."""
+    """Bytes of a half of the scratch memory."""
     log = folder / "scratch"
     replayed(
         add_one_capture(folder / "scratch.ncap", n=1),
@@ -144,7 +146,7 @@ def upload_capture(path: Path) -> Path:
 
 
 @sim_only
-def test_uploads_are_written_anew(tmp_path: Path, forgetful_driver: Path) -> None:
+def test_host_uploads_are_rewritten_before_each_sample(tmp_path: Path, forgetful_driver: Path) -> None:
     """A kernel that has the address of the pinned memory writes to what the next sample uploads."""
 
     def uploaded(**options: Any) -> list[str]:
@@ -164,7 +166,7 @@ def test_uploads_are_written_anew(tmp_path: Path, forgetful_driver: Path) -> Non
 
 @pytest.mark.parametrize("name", ["saxpy", "streams", "copies", "graph", "global"])
 @pytest.mark.parametrize("cold", MODES)
-def test_a_strict_replay_leaves_what_the_program_left(tmp_path: Path, name: str, cold: str) -> None:
+def test_strict_replay_matches_the_recorded_outcome(tmp_path: Path, name: str, cold: str) -> None:
     capture = CAPTURES[name](tmp_path / "x.ncap")
     results = replayed(
         capture, ["verify"], ["measure", 3], ["once", NOTHING], ["verify"], cold=cold, **STRICT
@@ -174,7 +176,7 @@ def test_a_strict_replay_leaves_what_the_program_left(tmp_path: Path, name: str,
 
 
 @pytest.mark.parametrize("input_bytes", [0, 1 << 20])
-def test_inputs_are_written_and_guarded(tmp_path: Path, input_bytes: int) -> None:
+def test_strict_replay_writes_and_guards_inputs(tmp_path: Path, input_bytes: int) -> None:
     capture = add_one_capture(tmp_path / "x.ncap", n=256)
     inputs = [["input", number, ARENA, integers([1000 * (number + 1)] * 256).hex()] for number in range(12)]
     *_, samples = replayed(capture, *inputs, ["samples", 24, ARENA, 1024], input_bytes=input_bytes, **STRICT)
@@ -185,21 +187,21 @@ def test_inputs_are_written_and_guarded(tmp_path: Path, input_bytes: int) -> Non
     assert plain[0]["guard_us"] < 5
 
 
-def test_variables_of_every_copy_of_the_code_are_restored(tmp_path: Path) -> None:
+def test_strict_replay_restores_globals_of_every_code_copy(tmp_path: Path) -> None:
     capture = CAPTURES["global"](tmp_path / "x.ncap")
     _, samples = replayed(capture, ["samples", 10, COUNTER, 4], cold_code=True, **STRICT)
     assert {left for _, left in samples} == {integers([40 + 3 * 5]).hex()}
 
 
 @pytest.mark.parametrize("cold", ["remap", "rotate"])
-def test_copies_of_the_state_are_not_strict(tmp_path: Path, cold: str) -> None:
+def test_strict_replay_refuses_copies_of_the_state(tmp_path: Path, cold: str) -> None:
     (refused,) = replayed(add_one_capture(tmp_path / "x.ncap"), cold=cold, **STRICT)
     assert refused["status"] == OURS
 
 
 @pytest.mark.parametrize("offset", range(5))
 @pytest.mark.parametrize("size", [1, 3, 4, 6, 4000])
-def test_every_byte_of_an_output_is_poisoned(tmp_path: Path, offset: int, size: int) -> None:
+def test_strict_poison_differs_in_every_word(tmp_path: Path, offset: int, size: int) -> None:
     """The kernel writes none of it. Words differ from each other and from sample to sample."""
     capture = one_kernel(tmp_path / "x.ncap", REMEMBER, "remember", POINTER_BYTES + bytes(8192))
     at = ARENA + 64 + offset
@@ -233,7 +235,7 @@ def temporary_capture(path: Path) -> Path:
     return path
 
 
-def test_temporaries_hold_other_noise_in_each_sample(tmp_path: Path) -> None:
+def test_temporaries_hold_different_noise_in_each_sample(tmp_path: Path) -> None:
     capture = temporary_capture(tmp_path / "x.ncap")
 
     def found(**options: Any) -> list[int]:
@@ -267,7 +269,7 @@ def early_capture(path: Path) -> Path:
 
 
 @sim_only
-def test_attributes_that_reach_beyond_the_region_are_left_out(tmp_path: Path, forgetful_driver: Path) -> None:
+def test_strict_replay_drops_attributes_beyond_the_region(tmp_path: Path, forgetful_driver: Path) -> None:
     log = tmp_path / "calls"
 
     def launches(**options: Any) -> tuple[list[str], list[str]]:
@@ -293,7 +295,7 @@ def test_attributes_that_reach_beyond_the_region_are_left_out(tmp_path: Path, fo
 
 
 @sim_only
-def test_limits_are_at_most_the_drivers_own(tmp_path: Path, forgetful_driver: Path) -> None:
+def test_strict_limits_do_not_exceed_the_drivers(tmp_path: Path, forgetful_driver: Path) -> None:
     stack, fifo, heap = Limit(0, 8192), Limit(1, 64 << 20), Limit(2, 1 << 30)
     capture = one_kernel(tmp_path / "x.ncap", REMEMBER, "remember", POINTER_BYTES, limits=(stack, fifo, heap))
     log = tmp_path / "calls"
@@ -312,7 +314,7 @@ def test_limits_are_at_most_the_drivers_own(tmp_path: Path, forgetful_driver: Pa
 
 
 @sim_only
-def test_work_behind_the_end_event_is_waited_for_and_told(tmp_path: Path) -> None:
+def test_work_behind_the_end_event_is_awaited_and_reported(tmp_path: Path) -> None:
     capture = add_one_capture(tmp_path / "x.ncap", n=1)
     late = {"SIM_INJECT": "cuCtxSynchronize=delay(20ms)"}
     for environment, least, most in (({}, 0, 15_000), (late, 20_000, 1e9)):

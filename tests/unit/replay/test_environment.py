@@ -1,11 +1,11 @@
-"""Nothing of the caller's environment changes a replay."""
+"""The caller's environment does not change a replay."""
 
 from __future__ import annotations
 
 from benchguard.replay.environment import replay_environment
 
 
-def test_what_changes_results_is_gone() -> None:
+def test_variables_that_change_results_are_removed() -> None:
     names = (
         "LD_PRELOAD LD_AUDIT LD_BIND_NOW PYTHONPATH PYTHONSTARTUP NEUTRINO_RING NEUTRINO_DRIVER SIM_INJECT "
         "CUDA_LAUNCH_BLOCKING CUDA_INJECTION64_PATH CUDA_FORCE_PTX_JIT CUDA_CACHE_PATH NVIDIA_TF32_OVERRIDE "
@@ -15,13 +15,13 @@ def test_what_changes_results_is_gone() -> None:
     assert replay_environment(dict.fromkeys(names.split(), "1")) == replay_environment({})
 
 
-def test_what_names_devices_and_folders_stays() -> None:
+def test_variables_of_devices_and_folders_are_kept() -> None:
     kept = {"CUDA_VISIBLE_DEVICES": "3", "LD_LIBRARY_PATH": "/x", "HOME": "/root", "SIM_GPU": "small"}
     kept |= {"HIP_VISIBLE_DEVICES": "1", "ROCR_VISIBLE_DEVICES": "2", "HSA_OVERRIDE_GFX_VERSION": "10.3.0"}
     assert kept.items() <= replay_environment(kept).items()
 
 
-def test_what_is_set_wins() -> None:
+def test_fixed_variables_override_the_callers() -> None:
     found = replay_environment(
         {"CUDA_MODULE_LOADING": "LAZY", "CUDA_CACHE_DISABLE": "0", "AMD_COMGR_CACHE": "1"}
     )

@@ -50,18 +50,18 @@ def test_every_kernel_compiles_for_amd(code: ELFFile) -> None:
     assert symbols >= NAMES | {f"{name}.kd" for name in NAMES}
 
 
-def test_the_flush_is_composable_kernels(code: ELFFile) -> None:
+def test_flush_kernel_matches_composable_kernel(code: ELFFile) -> None:
     """One s_icache_inv, 16 s_nop 0, the end: nothing more and nothing reordered."""
     assert words_of(code, "nb_flush_icache") == (S_ICACHE_INV, *[S_NOP] * 16, S_ENDPGM)
 
 
-def test_no_other_kernel_touches_the_instruction_cache(code: ELFFile) -> None:
+def test_instruction_cache_is_touched_by_the_flush_kernel_only(code: ELFFile) -> None:
     for name in NAMES - {"nb_flush_icache"}:
         assert S_ICACHE_INV not in words_of(code, name)
 
 
-def test_the_rate_of_the_clock_must_be_said(tmp_path: Path) -> None:
-    """Nobody guesses it in the kernels: the bridge asks the device (hook/hip/bridge/compile.c)."""
+def test_kernels_without_a_clock_rate_do_not_compile(tmp_path: Path) -> None:
+    """The kernels do not guess the rate: the bridge asks the device (hook/hip/bridge/compile.c)."""
     compile_for_amd(SOURCE, tmp_path / "code", "--offload-arch=gfx90a", RATE)
     with pytest.raises(AssertionError, match="say how fast the wall clock is"):
         compile_for_amd(SOURCE, tmp_path / "code", "--offload-arch=gfx90a")

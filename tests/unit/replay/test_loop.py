@@ -56,7 +56,7 @@ def phases_of(events: list[Event]) -> list[str]:
     return [event.name for event in events if isinstance(event, Phase)]
 
 
-def test_a_quiet_kernel_takes_two_doublings() -> None:
+def test_quiet_kernel_converges_after_two_doublings() -> None:
     events = events_of(FakeEngine(), request())
     done = done_of(events)
     assert done.converged and done.reason == "" and done.reached == 0.0
@@ -64,27 +64,27 @@ def test_a_quiet_kernel_takes_two_doublings() -> None:
     assert phases_of(events) == ["prepare", "overhead", "warm-up", "sample"]
 
 
-def test_a_noisy_kernel_takes_more() -> None:
+def test_noisy_kernel_takes_more_samples() -> None:
     events = events_of(FakeEngine(noise(0.02)), request())  # type: ignore[arg-type]
     assert done_of(events).converged
     assert len(times_of(events)) in {400, 800, 1600, 3200}
 
 
-def test_a_wild_kernel_does_not_converge() -> None:
+def test_wild_kernel_does_not_converge() -> None:
     events = events_of(FakeEngine(noise(0.9)), request())  # type: ignore[arg-type]
     done = done_of(events)
     assert not done.converged and "after 3200 samples" in done.reason
     assert len(times_of(events)) == 3200
 
 
-def test_the_time_cap_ends_it_unconverged() -> None:
+def test_time_cap_ends_sampling_unconverged() -> None:
     events = events_of(FakeEngine(noise(0.9), cost=0.1), request())  # type: ignore[arg-type]
     done = done_of(events)
     assert not done.converged and "in 30 s" in done.reason
     assert 295 <= len(times_of(events)) <= 301
 
 
-def test_narrow_at_the_time_cap_alone_does_not_count() -> None:
+def test_interval_narrow_only_at_the_time_cap_is_unconverged() -> None:
     """150 equal samples look narrow; only doublings count."""
     events = events_of(FakeEngine(cost=0.2), request())
     done = done_of(events)
@@ -92,7 +92,7 @@ def test_narrow_at_the_time_cap_alone_does_not_count() -> None:
     assert not done.converged and "twice in a row" in done.reason
 
 
-def test_the_total_time_caps_sampling_too() -> None:
+def test_deadline_caps_sampling() -> None:
     engine = FakeEngine(noise(0.9), cost=0.01)  # type: ignore[arg-type]
     started = engine.now
     done = done_of(events_of(engine, request(deadline=START + 5.0)))
@@ -100,28 +100,28 @@ def test_the_total_time_caps_sampling_too() -> None:
     assert engine.now - started < 5.0
 
 
-def test_a_count_is_not_capped_by_the_rule() -> None:
+def test_count_rule_ignores_the_sampling_cap() -> None:
     events = events_of(FakeEngine(cost=0.1), request(Count(500)))
     assert done_of(events).converged and len(times_of(events)) == 500
 
 
-def test_a_count_is_capped_by_the_time_out() -> None:
+def test_count_rule_obeys_the_deadline() -> None:
     events = events_of(FakeEngine(cost=1.0), request(Count(500), deadline=START + 20.0))
     done = done_of(events)
     assert not done.converged and "of 500 samples" in done.reason
 
 
-def test_one_sample_is_enough_if_asked() -> None:
+def test_count_of_one_takes_one_sample() -> None:
     events = events_of(FakeEngine(), request(Count(1)))
     assert done_of(events).converged and len(times_of(events)) == 1
 
 
-def test_the_variation_rule_stops_early() -> None:
+def test_variation_rule_stops_early() -> None:
     events = events_of(FakeEngine(), request(Variation(0.01)))
     assert done_of(events).converged and len(times_of(events)) == 5
 
 
-def test_samples_at_another_clock_hold_it_up_and_are_told() -> None:
+def test_samples_at_another_clock_extend_sampling_with_a_note() -> None:
     quiet = FakeEngine(noise(0.0, clock_every=20))  # type: ignore[arg-type]
     events = events_of(quiet, request())
     done = done_of(events)
@@ -129,7 +129,7 @@ def test_samples_at_another_clock_hold_it_up_and_are_told() -> None:
     assert done.converged and "another clock" in done.notes[0]
 
 
-def test_a_slow_start_of_the_clock_is_outgrown() -> None:
+def test_slow_clock_at_the_start_does_not_prevent_convergence() -> None:
     """Three slow samples are 1.5 % of 200 and 0.75 % of 400."""
     warm_up = done_of(events_of(FakeEngine(), request())).warm_up
     slow = range(warm_up, warm_up + 3)
@@ -138,7 +138,7 @@ def test_a_slow_start_of_the_clock_is_outgrown() -> None:
     assert len(times_of(events)) == 400 and done_of(events).notes == ()
 
 
-def test_a_coarse_tick_is_the_floor_and_is_told() -> None:
+def test_coarse_tick_bounds_the_interval_with_a_note() -> None:
     ticks = [3.072, 4.096, 5.12]
     engine = FakeEngine(lambda n: sample(ticks[n % 3]), overhead=Overhead(1.024, 2.0, 3.0))
     done = done_of(events_of(engine, request()))
@@ -146,7 +146,7 @@ def test_a_coarse_tick_is_the_floor_and_is_told() -> None:
     assert "tick of 1.02 us" in done.notes[0]
 
 
-def test_warm_up_waits_for_rest() -> None:
+def test_warm_up_lasts_until_times_are_steady() -> None:
     """Times that fall by 5 % every round are not at rest until they stop."""
     engine = FakeEngine(lambda n: sample(100.0 * max(1.0, 3.0 - n / 100)), cost=0.002)
     events = events_of(engine, request())
@@ -155,12 +155,12 @@ def test_warm_up_waits_for_rest() -> None:
     assert set(times_of(events)) == {100.0}
 
 
-def test_warm_up_has_an_end() -> None:
+def test_warm_up_of_unsteady_times_ends() -> None:
     engine = FakeEngine(lambda n: sample(100.0 + n), cost=1 / 64)
     assert done_of(events_of(engine, request(Count(5)))).warm_up == 32
 
 
-def test_warm_up_of_a_slow_kernel_is_one_sample() -> None:
+def test_warm_up_of_a_slow_kernel_takes_one_sample() -> None:
     assert done_of(events_of(FakeEngine(cost=2.0), request(Count(3)))).warm_up == 1
 
 
@@ -171,27 +171,27 @@ def test_batches_are_bounded_and_frequent() -> None:
     assert [len(batch.samples) for batch in slow] == [1] * 20
 
 
-def test_samples_carry_their_time() -> None:
+def test_samples_carry_their_end_time() -> None:
     engine = FakeEngine(cost=0.5)
     batches = [event for event in events_of(engine, request(Count(4))) if isinstance(event, Batch)]
     ends = [each.ended_ns for batch in batches for each in batch.samples]
     assert [b - a for a, b in itertools.pairwise(ends)] == [500_000_000] * 3
 
 
-def test_a_refused_capture_touches_no_device() -> None:
+def test_refused_capture_does_not_prepare_a_device() -> None:
     engine = FakeEngine(refusals=["cuLaunchHostFunc: a host callback"])
     assert events_of(engine, request()) == [Opened(("cuLaunchHostFunc: a host callback",))]
     assert engine.calls == []
 
 
-def test_refusals_can_be_ignored() -> None:
+def test_ignored_refusals_are_replayed() -> None:
     engine = FakeEngine(refusals=["cuLaunchHostFunc: a host callback"] * 100)
     events = events_of(engine, request(ignore_refusals=True))
     assert isinstance(events[0], Opened) and len(events[0].refusals) == 16
     assert done_of(events).converged
 
 
-def test_verification_is_of_the_recorded_inputs() -> None:
+def test_verification_precedes_given_inputs() -> None:
     difference = Difference(4096, 64, 3, 5, NO_SET, False, "00", "01")
     engine = FakeEngine(differences=[difference] * 100)
     asked = request(verify=True, inputs=(InputPart(0, 8, 1, 0),), input_sets=1)
@@ -203,7 +203,7 @@ def test_verification_is_of_the_recorded_inputs() -> None:
 
 
 @pytest.mark.parametrize("call", ["prepare", "verify", "input", "output 64 4", "overhead", "measure"])
-def test_a_failure_is_the_last_event(call: str) -> None:
+def test_engine_failure_is_the_last_event(call: str) -> None:
     engine = FakeEngine(fails={call: EngineError(FAILED, "illegal address\n" + "x" * 5000)})
     asked = request(
         verify=True, inputs=(InputPart(0, 8, 1, 0),), outputs=(OutputPart(64, 4, 0, True),), input_sets=1
@@ -212,7 +212,7 @@ def test_a_failure_is_the_last_event(call: str) -> None:
     assert isinstance(failed, Failed) and failed.status == FAILED and len(failed.text) <= 1024
 
 
-def test_inputs_are_given_part_by_part() -> None:
+def test_inputs_reach_the_engine_part_by_part() -> None:
     engine = FakeEngine()
     parts = (InputPart(0, 100, 3, 0), InputPart(1, 100, 3, 64))
     data = b"abc" + bytes(61) + b"def"
@@ -220,7 +220,7 @@ def test_inputs_are_given_part_by_part() -> None:
     assert engine.inputs == [(0, 100, b"abc"), (1, 100, b"def")]
 
 
-def test_the_last_sample_leaves_the_outputs() -> None:
+def test_outputs_of_the_last_sample_are_kept() -> None:
     engine = FakeEngine(memory=lambda _, taken: taken % 256)
     outputs = bytearray(72)
     asked = request(
@@ -235,7 +235,7 @@ def test_the_last_sample_leaves_the_outputs() -> None:
     assert outputs == bytes([last] * 4 + [0] * 60 + [last] * 8)
 
 
-def test_every_set_leaves_its_outputs_even_if_never_drawn() -> None:
+def test_outputs_of_sets_never_drawn_are_kept() -> None:
     engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2), memory=lambda _, taken: taken % 256)
     outputs = bytearray(3 * 64)
     parts = tuple(InputPart(number, 100, 1, number) for number in range(3))
@@ -254,8 +254,8 @@ def test_every_set_leaves_its_outputs_even_if_never_drawn() -> None:
     assert "once 2" in engine.calls and "once 0" not in engine.calls
 
 
-def test_events_survive_their_line() -> None:
-    """What is sent is what is read, bounds and all."""
+def test_events_survive_encoding() -> None:
+    """Sent events are read back, within their bounds."""
     difference = Difference(4096, 64, 3, 5, 2, True, "00" * 16, "01" * 16)
     engine = FakeEngine(refusals=["a", "b"], differences=[difference])
     events = events_of(engine, request(Interval(), verify=True, ignore_refusals=True))

@@ -57,7 +57,7 @@ def hostile(compile_c: Compiler, tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("how", ["", "filtered"], ids=["strict mode", "filter"])
 @pytest.mark.parametrize("decoders", [0, 1, 3, 1000])
-def test_contents_are_those_of_the_file(tmp_path: Path, read: Reader, decoders: int, how: str) -> None:
+def test_decoded_contents_match_the_file(tmp_path: Path, read: Reader, decoders: int, how: str) -> None:
     """saxpy of a million: contents of several blobs, compressed and not."""
     path = saxpy_capture(tmp_path / "large.ncap", 1_000_000)
     answer = read(path, decoders=decoders, how=how)
@@ -70,7 +70,7 @@ def test_contents_are_those_of_the_file(tmp_path: Path, read: Reader, decoders: 
     assert answer.content.splitlines()[2:-1] == expected
 
 
-def test_a_content_of_several_blobs_is_in_one_piece(capture: Path, tmp_path: Path, read: Reader) -> None:
+def test_content_of_several_blobs_is_contiguous(capture: Path, tmp_path: Path, read: Reader) -> None:
     altered = Altered(capture)
     raw = os.urandom(2 * BLOB_MAX + 5)
     first = len(altered.blobs)
@@ -84,12 +84,12 @@ def test_a_content_of_several_blobs_is_in_one_piece(capture: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("what", ["/dev/null", "/dev/zero", "/", "/nonexistent"])
-def test_what_is_no_file_is_refused(what: str, read: Reader) -> None:
+def test_path_that_is_not_a_file_is_refused(what: str, read: Reader) -> None:
     assert read(Path(what)).status in {BAD_CAPTURE, 6}
 
 
 @pytest.mark.parametrize("name", ["graph", "global"])
-def test_a_file_cut_anywhere_is_refused(name: str, compile_c: Compiler, tmp_path: Path) -> None:
+def test_file_cut_anywhere_is_refused(name: str, compile_c: Compiler, tmp_path: Path) -> None:
     path = CAPTURES[name](tmp_path / "whole.ncap")
     program = compile_c("cut_capture", PROGRAMS / "cut_capture.c", *reader_sources(), flags=READER_FLAGS)
     done = subprocess.run([program, path], capture_output=True, text=True, timeout=60, check=True)
@@ -100,7 +100,9 @@ def test_a_file_cut_anywhere_is_refused(name: str, compile_c: Compiler, tmp_path
 # ---- limits -----------------------------------------------------------------------------------------------
 
 
-def test_a_small_file_cannot_ask_for_much_memory(capture: Path, tmp_path: Path, read: Reader) -> None:
+def test_small_file_of_many_blobs_is_refused_by_the_memory_limit(
+    capture: Path, tmp_path: Path, read: Reader
+) -> None:
     """A frame of a mebibyte of zeros is about 50 bytes, and every blob may be the same one."""
     altered = Altered(capture)
     zeros = bytes(BLOB_MAX)
@@ -118,7 +120,7 @@ def test_a_small_file_cannot_ask_for_much_memory(capture: Path, tmp_path: Path, 
     assert "bytes when decompressed; at most 67108864 are allowed" in answer.line
 
 
-def test_a_kibibyte_asks_for_a_tebibyte_in_vain(read: Reader, tmp_path: Path, capture: Path) -> None:
+def test_kibibyte_file_declaring_a_tebibyte_is_refused(read: Reader, tmp_path: Path, capture: Path) -> None:
     """Wherever it says so: in the header, of a blob, of a section, of an allocation."""
     tebibyte = 1 << 40
 
@@ -152,7 +154,7 @@ def test_allocations_at_one_address_count_once(read: Reader, tmp_path: Path, cap
     assert read(path, device_bytes=8191).status == BAD_CAPTURE
 
 
-def test_images_of_one_content_have_a_bound(read: Reader, tmp_path: Path, capture: Path) -> None:
+def test_images_of_one_content_are_bounded_in_total(read: Reader, tmp_path: Path, capture: Path) -> None:
     altered = Altered(capture)
     altered.append(Kind.IMAGE, 5000 * altered.table(Kind.IMAGE))
     path = altered.write(tmp_path / "images.ncap")
@@ -176,7 +178,7 @@ def test_elements_beyond_the_limit_are_refused(read: Reader, tmp_path: Path, how
 @pytest.mark.parametrize(
     ("doing", "signal"), [("call", (9, 31)), ("open", (9, 31)), ("crash", (11, 11))], ids=str
 )
-def test_a_decoder_that_does_more_than_compute_is_killed(
+def test_decoder_making_a_system_call_is_killed(
     doing: str, signal: tuple[int, int], how: str, with_frame: Path, hostile: dict[str, str], read: Reader
 ) -> None:
     """And the line names the blob: SIGKILL in strict mode, SIGSYS by the filter."""
@@ -211,7 +213,7 @@ def test_hostile_library_that_decompresses_correctly_is_accepted(
     assert read(with_frame, how=how, environment=hostile).status == 0
 
 
-def test_a_program_that_ignores_its_children_learns_how_they_ended(
+def test_decoder_status_is_known_with_sigchld_ignored(
     capture: Path, with_frame: Path, hostile: dict[str, str], read: Reader
 ) -> None:
     assert read(capture, how="childless").status == 0
@@ -219,28 +221,28 @@ def test_a_program_that_ignores_its_children_learns_how_they_ended(
     assert "killed its decoder" in answer.line
 
 
-def test_a_decoder_reaches_no_descriptor(with_frame: Path, hostile: dict[str, str], read: Reader) -> None:
-    """What it writes to all of them is read nowhere: the reader's output is what it would be."""
+def test_decoder_writing_to_all_descriptors_changes_nothing(
+    with_frame: Path, hostile: dict[str, str], read: Reader
+) -> None:
+    """The decoder writes to all descriptors; the reader's output does not change."""
     answer = read(with_frame, environment={**hostile, "HOSTILE_ZSTD": "write"})
     assert answer == read(with_frame)
 
 
-def test_a_decoder_that_ends_early_leaves_nothing_that_was_not_checked(
+def test_decoder_ending_early_leaves_only_checked_tables(
     with_frame: Path, hostile: dict[str, str], read: Reader
 ) -> None:
-    """Its blob stays zero, and the others are another decoder's; or there is none, and the tables are zeros."""
+    """Its blob stays zero. Another decoder decodes the other blobs, or the tables stay zero."""
     answer = read(with_frame, decoders=1, environment={**hostile, "HOSTILE_ZSTD": "end"})
     assert answer.status == 0  # the frame is the last blob, and of zeros
 
 
-def test_a_decoder_that_does_not_end_is_ended(
-    with_frame: Path, hostile: dict[str, str], read: Reader
-) -> None:
+def test_endless_decoder_is_killed(with_frame: Path, hostile: dict[str, str], read: Reader) -> None:
     answer = read(with_frame, environment={**hostile, "HOSTILE_ZSTD": "spin"})
     assert (answer.status, answer.line) == (BAD_CAPTURE, "its blobs were not decoded in 2 s")
 
 
-def test_a_file_that_is_cut_while_it_is_read_ends_a_decoder_alone(
+def test_file_truncated_while_read_kills_only_the_decoder(
     with_frame: Path, hostile: dict[str, str], read: Reader
 ) -> None:
     timer = Timer(0.5, os.truncate, (with_frame, 0))
@@ -251,13 +253,13 @@ def test_a_file_that_is_cut_while_it_is_read_ends_a_decoder_alone(
     assert "killed its decoder (signal 7," in answer.line
 
 
-def test_without_seccomp_nothing_is_read(capture: Path, read: Reader) -> None:
+def test_capture_without_seccomp_is_not_read(capture: Path, read: Reader) -> None:
     answer = read(capture, how="forbidden")
     assert answer.status == CANNOT
     assert "refuses seccomp" in answer.line
 
 
-def test_without_libzstd_the_line_says_what_to_install(capture: Path, tmp_path: Path, read: Reader) -> None:
+def test_missing_libzstd_error_names_the_package(capture: Path, tmp_path: Path, read: Reader) -> None:
     (tmp_path / "libzstd.so.1").write_text("no library")
     answer = read(capture, environment={"LD_LIBRARY_PATH": str(tmp_path)})
     assert answer.status == CANNOT
@@ -265,7 +267,7 @@ def test_without_libzstd_the_line_says_what_to_install(capture: Path, tmp_path: 
     assert "libzstd1" in answer.line
 
 
-def test_a_library_without_the_functions_is_refused(
+def test_libzstd_without_the_functions_is_refused(
     capture: Path, tmp_path: Path, read: Reader, compile_c: Compiler
 ) -> None:
     flags = ("-D_GNU_SOURCE", "-DZSTD_decompressDCtx=other_name")

@@ -54,12 +54,12 @@ def read_in_python(path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", CAPTURES)
-def test_a_capture_is_read(name: str, captures: dict[str, Path], read: Reader) -> None:
+def test_valid_capture_is_accepted(name: str, captures: dict[str, Path], read: Reader) -> None:
     assert (read(captures[name]).status, read_in_python(captures[name])) == (0, "")
 
 
 @pytest.mark.parametrize("name", CAPTURES)
-def test_one_put_together_again_is_the_same(
+def test_reassembled_capture_is_accepted(
     name: str, captures: dict[str, Path], tmp_path: Path, read: Reader
 ) -> None:
     """The control of what follows: without a change nothing is refused."""
@@ -401,7 +401,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_breaks_a_rule_is_refused_by_both(
+def test_capture_breaking_one_rule_is_refused(
     name: str, captures: dict[str, Path], tmp_path: Path, read: Reader
 ) -> None:
     case = CASES[name]
@@ -457,7 +457,7 @@ ALLOWED = {
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_what_only_looks_wrong_is_accepted_by_both(
+def test_unusual_but_valid_capture_is_accepted(
     name: str, captures: dict[str, Path], tmp_path: Path, read: Reader
 ) -> None:
     case = ALLOWED[name]

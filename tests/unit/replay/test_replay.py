@@ -66,7 +66,7 @@ def replay(native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
     return run
 
 
-def test_a_whole_replay_is_a_result(replay: Replay) -> None:
+def test_complete_replay_returns_a_result(replay: Replay) -> None:
     seen: list[Progress] = []
     result = replay(WHOLE, progress=seen.append)
     assert (result.verdict, result.reason, result.status) == ("pass", "", 0)
@@ -81,7 +81,7 @@ def test_a_whole_replay_is_a_result(replay: Replay) -> None:
     assert result.wall_s > 0
 
 
-def test_memory_that_nothing_guards_is_told(replay: Replay) -> None:
+def test_strict_replay_on_pageable_memory_adds_a_note(replay: Replay) -> None:
     """With HMM a kernel reaches every page of the process."""
     reached = Ready(msgspec.structs.replace(DEVICE, pageable=1), PREPARED, ("limit 1 is left",))
     events = [reached if isinstance(event, Ready) else event for event in WHOLE]
@@ -90,41 +90,41 @@ def test_memory_that_nothing_guards_is_told(replay: Replay) -> None:
     assert told[0] == "limit 1 is left" and "replay process's own memory" in told[1]
 
 
-def test_a_worker_that_is_killed(replay: Replay) -> None:
+def test_killed_worker_is_an_error(replay: Replay) -> None:
     result = replay(WHOLE[:4], "os.kill(os.getpid(), 9)")
     assert result.verdict == "error" and "killed by SIGKILL" in result.reason
 
 
-def test_a_worker_that_crashes_while_it_samples_keeps_its_samples(replay: Replay) -> None:
+def test_worker_crash_while_sampling_keeps_samples(replay: Replay) -> None:
     result = replay(WHOLE[:6], "print('driver: oh', file=sys.stderr); sys.stderr.flush(); os.abort()")
     assert result.verdict == "error"
     assert "in phase 'sample': killed by SIGABRT; last output: driver: oh" in result.reason
     assert len(result.samples) == 20
 
 
-def test_a_worker_that_ends_too_early(replay: Replay) -> None:
+def test_worker_ending_early_is_an_error(replay: Replay) -> None:
     assert "without a result" in replay([]).reason
 
 
-def test_a_worker_that_is_silent(replay: Replay) -> None:
+def test_silent_worker_times_out(replay: Replay) -> None:
     result = replay(WHOLE[:3], "time.sleep(60)", timeout=1.0)
     assert (result.verdict, result.status) == ("timeout", 124)
     assert "in phase 'prepare'" in result.reason
 
 
 @pytest.mark.parametrize("garbage", ["b'hello\\n'", "b'\\0' * (3 << 20)", "lines", "b'\\xff' * 100 + b'\\n'"])
-def test_a_worker_that_writes_garbage(garbage: str, replay: Replay) -> None:
+def test_worker_writing_garbage_is_an_error(garbage: str, replay: Replay) -> None:
     result = replay(WHOLE[:6], f"os.write(fd, {garbage})\ntime.sleep(60)")
     assert (result.verdict, result.status) == ("error", 70)
     assert "not to be trusted" in result.reason
 
 
-def test_a_worker_that_fails(replay: Replay) -> None:
+def test_worker_failure_is_an_error(replay: Replay) -> None:
     result = replay([*WHOLE[:3], Failed(FAILED, "kernel saxpy: illegal address", "warm-up")])
     assert (result.verdict, result.reason) == ("failed", "kernel saxpy: illegal address")
 
 
-def test_what_differs_is_named(replay: Replay) -> None:
+def test_differing_memory_is_named(replay: Replay) -> None:
     different = Difference(ARENA + GRANULE, 4096, 4, 20, NO_SET, False, "00", "01")
     events = [*WHOLE[:3], Verified(1, (different,)), *WHOLE[3:]]
     result = replay(events, verify=True)
@@ -133,14 +133,14 @@ def test_what_differs_is_named(replay: Replay) -> None:
     assert result.differences[0].memory == "cuMemAlloc_v2"
 
 
-def test_refusals(replay: Replay) -> None:
+def test_recorded_refusal_is_unreplayable_unless_ignored(replay: Replay) -> None:
     refused = Opened(("cuMemcpyDtoH_v2: reads",))
     assert replay([refused]).status == 4
     result = replay([refused, *WHOLE[1:]], ignore_refusals=True)
     assert result.verdict == "pass" and "cuMemcpyDtoH_v2: reads" in result.notes[0]
 
 
-def test_progress_that_raises_ends_the_worker(replay: Replay) -> None:
+def test_exception_in_progress_ends_the_worker(replay: Replay) -> None:
     def stop(_: Progress) -> None:
         raise KeyboardInterrupt
 
@@ -150,7 +150,7 @@ def test_progress_that_raises_ends_the_worker(replay: Replay) -> None:
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
-def test_a_capture_that_was_opened_stays_open(replay: Replay, tmp_path: Path) -> None:
+def test_capture_opened_by_the_caller_stays_open(replay: Replay, tmp_path: Path) -> None:
     del replay
     with Capture.open(CAPTURES["refused"](tmp_path / "y.ncap")) as capture:
         benchguard.replay(capture, driver="sim", samples=1, timeout=1.0)

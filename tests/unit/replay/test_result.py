@@ -60,11 +60,11 @@ def bare() -> ReplayResult:
 
 
 @pytest.mark.parametrize("result", [whole(), bare()], ids=["whole", "bare"])
-def test_the_document_is_of_its_schema(result: ReplayResult) -> None:
+def test_result_document_fits_its_schema(result: ReplayResult) -> None:
     assert msgspec.json.decode(result.to_json(), type=Document) == document(result)
 
 
-def test_the_document_has_what_the_design_asks_for() -> None:
+def test_result_document_has_the_required_fields() -> None:
     found = json.loads(whole().to_json())
     assert found["schema"] == "neutrino-bench/replay/1"
     assert (found["verdict"], found["reason"], found["trust"]) == ("wrong", "memory differs", "replayed")
@@ -78,21 +78,21 @@ def test_the_document_has_what_the_design_asks_for() -> None:
     assert "outputs" not in found
 
 
-def test_the_schema_names_every_field() -> None:
+def test_schema_lists_every_field() -> None:
     made = schema()
     definition = made["$defs"]["Document"]
     assert set(definition["required"]) == set(json.loads(bare().to_json()))
     assert definition["additionalProperties"] is False
 
 
-def test_another_document_is_refused() -> None:
+def test_altered_document_does_not_fit_the_schema() -> None:
     text = json.loads(whole().to_json())
     for name, value in (("verdict", "fine"), ("schema", "neutrino-bench/replay/2"), ("more", 1)):
         with pytest.raises(msgspec.ValidationError):
             msgspec.json.decode(json.dumps({**text, name: value}), type=Document)
 
 
-def test_every_verdict_has_its_exit_status() -> None:
+def test_every_verdict_has_an_exit_status() -> None:
     assert STATUS == {
         "pass": 0,
         "wrong": 1,

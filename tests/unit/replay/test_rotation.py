@@ -1,4 +1,4 @@
-"""The rules of rotating: Composable Kernel's for what is asked for, ours by the size of the cache."""
+"""The number and order of rotating copies: as requested (Composable Kernel's rules), or by the cache size."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.capture.layout import ARENA
+from benchguard.toolchain.paths import ENGINES
 from tests.support.captures import CAPTURES
 from tests.unit.replay.engine_captures import add_one_capture, integers
 from tests.unit.replay.engine_support import CANNOT, OURS, assert_exact, replayed
@@ -18,7 +19,8 @@ MIB, GIB = 1 << 20, 1 << 30
 
 @pytest.fixture(scope="module")
 def rules(compile_c: Callable[..., Path]) -> ctypes.CDLL:
-    library = ctypes.CDLL(str(compile_c("rotation.so", Path(__file__).parent / "programs" / "rotation.c")))
+    source = Path(__file__).parent / "programs" / "rotation.c"
+    library = ctypes.CDLL(str(compile_c("rotation.so", source, flags=(f"-I{ENGINES}",))))
     library.by_cache.argtypes = [ctypes.c_uint64] * 3
     library.as_asked.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
     library.turn.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
@@ -37,7 +39,9 @@ def rules(compile_c: Callable[..., Path]) -> ctypes.CDLL:
         (2 * MIB, 0, GIB, 2),
     ],
 )
-def test_by_the_size_of_the_cache(rules: ctypes.CDLL, footprint: int, l2: int, free: int, count: int) -> None:
+def test_default_count_follows_the_cache_size(
+    rules: ctypes.CDLL, footprint: int, l2: int, free: int, count: int
+) -> None:
     assert rules.by_cache(footprint, l2, free) == count
 
 
@@ -57,11 +61,13 @@ def test_by_the_size_of_the_cache(rules: ctypes.CDLL, footprint: int, l2: int, f
         ((1 << 32) - 1, 1, 1 << 31),
     ],
 )
-def test_as_it_was_asked_for(rules: ctypes.CDLL, asked: int, footprint: int, count: int) -> None:
+def test_requested_count_is_bounded_by_memory(
+    rules: ctypes.CDLL, asked: int, footprint: int, count: int
+) -> None:
     assert rules.as_asked(asked, footprint) % (1 << 32) == count
 
 
-def test_the_order_begins_with_the_originals(rules: ctypes.CDLL) -> None:
+def test_rotation_begins_with_the_original(rules: ctypes.CDLL) -> None:
     """The hundredth iteration of three copies has copy 0, whatever the document of Composable Kernel says."""
     assert [rules.turn(n, 3) for n in range(7)] == [0, 1, 2, 0, 1, 2, 0]
     assert rules.turn(99, 3) == 0
@@ -70,7 +76,7 @@ def test_the_order_begins_with_the_originals(rules: ctypes.CDLL) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
-def test_as_many_sets_as_asked_for(tmp_path: Path, count: int) -> None:
+def test_requested_number_of_sets_is_prepared(tmp_path: Path, count: int) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=256)
     prepared, samples = replayed(path, ["samples", 7, ARENA, 1024], cold="rotate", rotating_count=count)
     assert prepared[1]["copies"] == count
@@ -78,7 +84,7 @@ def test_as_many_sets_as_asked_for(tmp_path: Path, count: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["saxpy", "global", "graph"])
-def test_afterwards_the_originals_are_back(tmp_path: Path, name: str) -> None:
+def test_original_state_is_mapped_after_rotation(tmp_path: Path, name: str) -> None:
     """After a number of samples that no count divides, what the region leaves is what was recorded."""
     path = CAPTURES[name](tmp_path / "x.ncap")
     _, before, _, after, _, again = replayed(
@@ -95,7 +101,7 @@ def test_afterwards_the_originals_are_back(tmp_path: Path, name: str) -> None:
         assert_exact(verified)
 
 
-def test_a_run_that_is_no_sample_is_on_the_originals(tmp_path: Path) -> None:
+def test_untimed_run_uses_the_original_state(tmp_path: Path) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=4)
     given = ["input", 0, ARENA, integers([9, 9, 9, 9]).hex()]
     *_, left = replayed(
@@ -104,7 +110,7 @@ def test_a_run_that_is_no_sample_is_on_the_originals(tmp_path: Path) -> None:
     assert left == integers([10] * 4).hex()
 
 
-def test_the_most_is_said(tmp_path: Path) -> None:
+def test_count_above_the_limit_is_reported(tmp_path: Path) -> None:
     """2 MiB of state: 1024 copies are 2 GiB; the CPU driver has less than that, so it is refused all the same."""
     path = add_one_capture(tmp_path / "x.ncap", n=4)
     prepared, notes = replayed(path, ["notes"], cold="rotate", rotating_count=5000)
@@ -115,6 +121,6 @@ def test_the_most_is_said(tmp_path: Path) -> None:
         assert (prepared[1]["copies"], notes) == (1024, [said])
 
 
-def test_only_what_rotates_has_a_count(tmp_path: Path) -> None:
+def test_rotating_count_without_rotation_is_refused(tmp_path: Path) -> None:
     (refused,) = replayed(add_one_capture(tmp_path / "x.ncap", n=4), cold="flush", rotating_count=3)
     assert refused == {"status": OURS, "text": "a rotating count without NB_COLD_ROTATE"}

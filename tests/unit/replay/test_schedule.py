@@ -18,7 +18,7 @@ def timed(schedule: Schedule, count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_one_use_sets_are_used_once_among_the_first(seed: int) -> None:
+def test_one_use_sets_are_used_once_among_the_first_samples(seed: int) -> None:
     schedule = Schedule(sets=12, one_use=8, seed=seed, samples=100)
     assert {schedule.warm_up() for _ in range(500)} == {0, 1, 2, 3}
     first, later = timed(schedule, ONE_USE_WITHIN), timed(schedule, 1000)
@@ -26,7 +26,7 @@ def test_one_use_sets_are_used_once_among_the_first(seed: int) -> None:
     assert set(later) == {0, 1, 2, 3}
 
 
-def test_their_places_and_their_order_are_drawn() -> None:
+def test_places_of_one_use_sets_are_random() -> None:
     def places(seed: int) -> list[tuple[int, int]]:
         drawn = timed(Schedule(12, 8, seed, 100), 100)
         return [(place, number) for place, number in enumerate(drawn) if number >= 4]
@@ -37,25 +37,25 @@ def test_their_places_and_their_order_are_drawn() -> None:
     assert len({place for seed in range(40) for place, _ in places(seed)}) > 80
 
 
-def test_sets_come_in_no_order() -> None:
+def test_repeated_sets_come_in_random_order() -> None:
     drawn = timed(Schedule(4, 0, 1, 100), 4000)
     pairs = Counter(itertools.pairwise(drawn))
     assert len(pairs) == 16 and max(pairs.values()) < 400
     assert drawn != timed(Schedule(4, 0, 2, 100), 4000)
 
 
-def test_no_more_of_them_than_there_are_samples() -> None:
+def test_one_use_sets_do_not_exceed_the_samples() -> None:
     drawn = timed(Schedule(12, 8, 3, 5), 50)
     assert sorted(Counter(drawn[:5]).values()) == [1] * 5 and min(drawn[:5]) >= 4
     assert max(drawn[5:]) < 4
 
 
-def test_without_inputs_there_are_no_sets() -> None:
+def test_schedule_without_inputs_draws_no_sets() -> None:
     schedule = Schedule(0, 0, 1, 100)
     assert (schedule.warm_up(), schedule.next()) == (NO_SET, NO_SET)
 
 
-def test_the_loop_keeps_them_for_samples_that_are_timed() -> None:
+def test_warm_up_uses_no_one_use_sets() -> None:
     engine = FakeEngine(lambda n: sample(100.0, input_set=engine.sets[n]))
     parts = tuple(InputPart(number, 100, 1, number) for number in range(6))
     events_of(

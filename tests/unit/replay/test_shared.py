@@ -36,7 +36,7 @@ def memory(size: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-def test_parts_are_where_the_layout_says() -> None:
+def test_shared_inputs_become_parts_of_their_layout() -> None:
     with memory(3 * 512) as descriptor:
         pool = make_pool(SharedInputs(descriptor, 3, 2, 512, {"x": (0, 8), "y": (256, 4)}), subject())
     assert (pool.descriptor, pool.sets, pool.one_use) == (descriptor, 3, 2)
@@ -47,7 +47,7 @@ def test_parts_are_where_the_layout_says() -> None:
     )
 
 
-def test_what_is_written_in_place_begins_as_the_input() -> None:
+def test_shared_output_that_is_an_input_is_not_poisoned() -> None:
     with memory(1024) as descriptor:
         outputs = SlotPool(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6)
         asked = slot_request(Buffers({"x": bytes(8)}, slots=outputs), subject())
@@ -56,7 +56,7 @@ def test_what_is_written_in_place_begins_as_the_input() -> None:
     assert (asked.slots, asked.announce, asked.release) == (2, 5, 6)
 
 
-def test_a_range_that_the_capture_calls_an_input_is_poisoned_all_the_same() -> None:
+def test_output_that_the_capture_calls_an_input_is_poisoned() -> None:
     """Its roles are the adversary's; what is read is what the caller gives."""
     lying = subject(Range(BASE, 8, Role.INPUT, "y"))
     with memory(512) as descriptor:
@@ -64,7 +64,7 @@ def test_a_range_that_the_capture_calls_an_input_is_poisoned_all_the_same() -> N
     assert asked is not None and asked.parts[0].written
 
 
-def test_a_buffer_without_bytes_is_no_part() -> None:
+def test_empty_buffer_makes_no_part() -> None:
     with memory(512) as descriptor:
         assert make_pool(SharedInputs(descriptor, 1, 0, 512, {"nothing": (0, 0)}), subject()).parts == ()
 
@@ -84,7 +84,7 @@ def test_a_buffer_without_bytes_is_no_part() -> None:
         (2, 0, 256, {"twice": (0, 4)}, "2 ranges of the name"),
     ],
 )
-def test_inputs_that_do_not_fit(
+def test_shared_inputs_that_do_not_fit_are_refused(
     sets: int, one_use: int, stride: int, places: dict[str, tuple[int, int]], said: str
 ) -> None:
     with memory(512) as descriptor, pytest.raises(UsageError, match=said):
@@ -92,7 +92,7 @@ def test_inputs_that_do_not_fit(
 
 
 @pytest.mark.parametrize(("slots", "said"), [(0, "0 slots"), (65, "65 slots"), (3, "3 times 256 are needed")])
-def test_outputss_that_do_not_fit(slots: int, said: str) -> None:
+def test_slot_pools_that_do_not_fit_are_refused(slots: int, said: str) -> None:
     with memory(512) as descriptor, pytest.raises(UsageError, match=said):
         slot_request(Buffers(slots=SlotPool(descriptor, slots, 256, {"y": (0, 4)}, 5, 6)), subject())
 
@@ -118,7 +118,7 @@ SETS, ONE_USE, SLOTS, STRIDE = 6, 3, 2, 8 * N
 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("sealed", [True, False])
-def test_a_whole_replay(native: Path, tmp_path: Path, strict: bool, sealed: bool) -> None:
+def test_shared_buffers_carry_every_sample(native: Path, tmp_path: Path, strict: bool, sealed: bool) -> None:
     """saxpy, in place: every sample's y is 2 x + y of its set, and the one-use sets are used once."""
     assert native
     capture = CAPTURES["saxpy"](tmp_path / "x.ncap")
@@ -157,13 +157,13 @@ def test_a_whole_replay(native: Path, tmp_path: Path, strict: bool, sealed: bool
     assert result.slots is not None and result.slots.copy_s > 0
 
 
-def test_a_judge_that_ends_is_an_error(native: Path, tmp_path: Path) -> None:
+def test_judge_that_ended_is_an_error(native: Path, tmp_path: Path) -> None:
     assert native
     result = _with_ends(tmp_path, closed=True)
     assert result.verdict == "error" and "the judge closed its pipe" in result.reason
 
 
-def test_a_judge_that_is_silent_is_a_time_out(native: Path, tmp_path: Path) -> None:
+def test_silent_judge_times_out(native: Path, tmp_path: Path) -> None:
     assert native
     result = _with_ends(tmp_path, closed=False, timeout=4.0)
     assert result.verdict == "timeout"
@@ -188,13 +188,13 @@ def _with_ends(folder: Path, closed: bool, **options: Any) -> benchguard.ReplayR
 
 
 @pytest.mark.parametrize("cold", ["remap", "rotate"])
-def test_strict_keeps_no_copies_of_the_state(native: Path, tmp_path: Path, cold: Any) -> None:
+def test_strict_with_copies_of_the_state_is_refused(native: Path, tmp_path: Path, cold: Any) -> None:
     assert native
     with pytest.raises(UsageError, match="with strict give flush or none"):
         benchguard.replay(CAPTURES["saxpy"](tmp_path / "x.ncap"), driver="sim", strict=True, cold=cold)
 
 
-def test_what_the_seed_draws_is_not_what_kernels_see() -> None:
+def test_seed_visible_to_kernels_differs_from_the_schedules() -> None:
     from benchguard.replay.replay import _noise_of
 
     assert len({_noise_of(seed) for seed in range(100)}) == 100

@@ -37,19 +37,19 @@ def test_few_samples_have_no_interval(n: int) -> None:
 @pytest.mark.parametrize(
     ("n", "rank"), [(6, 1), (8, 1), (9, 2), (11, 2), (12, 3), (20, 6), (30, 10), (100, 40)]
 )
-def test_ranks_are_those_of_printed_tables(n: int, rank: int) -> None:
+def test_interval_ranks_match_printed_tables(n: int, rank: int) -> None:
     """Conover, Practical Nonparametric Statistics: the sign test's table."""
     assert median_rank(n) == rank
 
 
 @pytest.mark.parametrize("n", [*range(6, 80), 100, 200, 400, 800])
-def test_the_rank_is_the_largest_that_covers(n: int) -> None:
+def test_interval_rank_is_the_largest_that_covers(n: int) -> None:
     rank = median_rank(n)
     assert rank is not None
     assert coverage(n, rank) >= Fraction(19, 20) > coverage(n, rank + 1)
 
 
-def test_the_interval_covers_as_often_as_it_says() -> None:
+def test_interval_covers_the_median_at_its_level() -> None:
     """Every way in which six samples can fall on either side of the median."""
     inside = 0
     for sides in itertools.product((-1.0, 1.0), repeat=6):
@@ -60,7 +60,7 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
 
 
 @given(TIMES)
-def test_summaries_are_as_numpy_has_them(times: list[float]) -> None:
+def test_summary_matches_numpy(times: list[float]) -> None:
     numpy = pytest.importorskip("numpy")
     found = summarise(times)
     near = pytest.approx
@@ -74,19 +74,19 @@ def test_summaries_are_as_numpy_has_them(times: list[float]) -> None:
 
 
 @given(TIMES)
-def test_summaries_are_in_order(times: list[float]) -> None:
+def test_summary_values_are_ordered(times: list[float]) -> None:
     found = summarise(times)
     assert found.min <= found.p5 <= found.median <= found.p95
     if found.ci95 is not None:
         assert found.ci95[0] <= found.median <= found.ci95[1]
 
 
-def test_the_trimmed_mean_ignores_both_ends() -> None:
+def test_trimmed_mean_ignores_both_ends() -> None:
     assert trimmed_mean([-1e9, *[2.0] * 8, 1e9]) == 2.0
     assert trimmed_mean([1.0, 2.0, 6.0]) == 3.0
 
 
-def test_quantiles_interpolate() -> None:
+def test_quantile_between_values_interpolates() -> None:
     assert quantile([1.0, 2.0, 4.0], 0.5) == 2.0
     assert quantile([1.0, 2.0, 4.0], 0.75) == 3.0
     assert quantile([7.0], 0.95) == 7.0

@@ -1,4 +1,4 @@
-"""What a result says of its capture."""
+"""Facts about the capture in a result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def subject(name: str, folder: Path) -> Subject:
         return found
 
 
-def test_a_launch_is_a_use(tmp_path: Path) -> None:
+def test_single_launch_is_one_use(tmp_path: Path) -> None:
     (use,) = subject("saxpy", tmp_path).kernels
     assert (use.name, use.grid, use.block, use.launches, use.share) == (
         "saxpy",
@@ -34,21 +34,21 @@ def test_a_launch_is_a_use(tmp_path: Path) -> None:
     )
 
 
-def test_launches_of_one_shape_are_one_use(tmp_path: Path) -> None:
+def test_launches_of_one_shape_are_merged(tmp_path: Path) -> None:
     (use,) = subject("streams", tmp_path).kernels
     assert use.launches == 2
 
 
-def test_a_graphs_nodes_count_as_often_as_it_is_launched(tmp_path: Path) -> None:
+def test_graph_nodes_count_once_per_launch(tmp_path: Path) -> None:
     (use,) = subject("graph", tmp_path).kernels
     assert use.launches == 2
 
 
-def test_a_capture_without_kernels(tmp_path: Path) -> None:
+def test_capture_without_kernels_has_no_uses(tmp_path: Path) -> None:
     assert subject("copies", tmp_path).kernels == ()
 
 
-def test_memory_has_its_call_and_variables_their_name(tmp_path: Path) -> None:
+def test_memory_labels_name_the_call_or_the_global(tmp_path: Path) -> None:
     found = subject("global", tmp_path)
     assert found.label(ARENA, None) == "cuMemAlloc_v2"
     assert found.label(COUNTER, 0) == "variable counter"
@@ -56,7 +56,7 @@ def test_memory_has_its_call_and_variables_their_name(tmp_path: Path) -> None:
     assert found.place(COUNTER, 4).label == "variable counter"
 
 
-def test_ranges_by_name(tmp_path: Path) -> None:
+def test_range_is_found_by_its_unique_name(tmp_path: Path) -> None:
     found = subject("saxpy", tmp_path)
     assert found.place("y", 0).address == ARENA + GRANULE
     with pytest.raises(UsageError, match="no range 'z'; it has x, y"):

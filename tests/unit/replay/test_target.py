@@ -16,7 +16,7 @@ hip_only = pytest.mark.skipif(
 )
 
 
-def test_the_engine_opens_cudas_driver_itself(native: Path) -> None:
+def test_cuda_target_is_the_driver_itself(native: Path) -> None:
     assert native
     found = target_of("cuda", "sim")
     assert (found.driver.path, found.library, found.environment) == (SIM.resolve(), str(SIM.resolve()), {})
@@ -24,14 +24,14 @@ def test_the_engine_opens_cudas_driver_itself(native: Path) -> None:
 
 @hip_only
 @pytest.mark.parametrize("spec", ["sim", "hip-sim", str(HIP_SIM)])
-def test_the_engine_opens_hips_behind_cudas_functions(spec: str) -> None:
+def test_hip_target_is_the_bridge(spec: str) -> None:
     found = target_of("hip", spec)
     assert (found.driver.api, found.library) == ("hip", str(HIP_BRIDGE))
     assert found.environment[BRIDGE_DRIVER] == str(HIP_SIM.resolve())
 
 
 @hip_only
-def test_where_nvrtc_is_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hip_compiler_path_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """replay_environment removes what is ours, this too."""
     monkeypatch.setenv("NEUTRINO_NVRTC", "/mine/libnvrtc.so.13")
     assert target_of("hip", "sim").environment["NEUTRINO_NVRTC"] == "/mine/libnvrtc.so.13"
@@ -39,13 +39,13 @@ def test_where_nvrtc_is_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @hip_only
 @pytest.mark.parametrize(("api", "spec"), [("cuda", "hip-sim"), ("hip", str(SIM))])
-def test_another_vendors_driver_is_refused(api: target.Api, spec: str) -> None:
+def test_driver_of_another_vendor_is_refused(api: target.Api, spec: str) -> None:
     with pytest.raises(ShimError, match="is needed"):
         target_of(api, spec)
 
 
 @hip_only
-def test_without_the_bridge_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_bridge_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(target, "HIP_BRIDGE", tmp_path / "libcuda-over-hip.so")
     with pytest.raises(ShimError, match=r"is not built; run `python build.py build` where HIP's headers are"):
         target_of("hip", "sim")

@@ -1,4 +1,5 @@
-/* A driver for tests of the engine: what is not here is found in the CPU driver, which this is linked to.
+/* A driver for tests of the engine. Functions that it does not define come from the CPU driver, to which it
+ * is linked.
  *
  *     FORGET         copies in the device do nothing but for the first: one allocation, restored once
  *     EVENT_BASE_NS  what a pair of events takes, EVENT_STEP_NS more or less

@@ -1,8 +1,8 @@
-/* A driver for tests of the engine that is to it what libcuda-over-hip.so is: CUDA's functions, some of which
- * HIP lacks, and kernels that are compiled from HIP C++. What is not here is found in the CPU driver, which
- * this is linked to.
+/* A driver for tests of the engine that stands in for libcuda-over-hip.so: CUDA's functions, without those
+ * that HIP lacks, and kernels that are compiled from HIP C++. Functions that it does not define come from the
+ * CPU driver, to which it is linked.
  *
- *     KERNELS_PTX   what the compiler makes of the engine's kernels; without, there is no compiler
+ *     KERNELS_PTX   the compiled kernels of the engine; unset: no compiler
  *     HAS_ICACHE    the device has an instruction that empties its instruction cache
  *     CALL_LOG      a file that gets a line for each launch: the kernel's name, blocks, threads; and for each
  * event */

@@ -1,5 +1,5 @@
 /* The engine's rules of rotation, for ctypes. */
-#include "../../../../engine/replay/sample/rotation.c"
+#include "replay/sample/rotation.c"
 
 #define EXPORT __attribute__((visibility("default")))
 
