@@ -49,26 +49,26 @@ class SharedHook:
 
 @dataclass(frozen=True)
 class Recording:
-    """How one function is recorded. If `replace` is set, neither `after` nor `through` is."""
+    """How one function is recorded. If `wrap` is set, neither `post` nor `wrap_when_recording` is."""
 
     function: Function
     group: str | None
-    """None: its calls leave no record, and `through` is its only hook."""
+    """None: its calls leave no record, and `wrap_when_recording` is its only hook."""
     words: tuple[Word, ...]
-    after: str | None = None
-    replace: str | None = None
-    through: str | None = None
+    post: str | None = None
+    wrap: str | None = None
+    wrap_when_recording: str | None = None
     refused: str | None = None
     """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
     operation: str | None = None
-    """The C call that records an operation: `through` is generated. None: it is written by hand."""
+    """The C call that records an operation: `wrap_when_recording` is generated. None: it is written by hand."""
     shared: SharedHook | None = None
     """Set where the hooks are those of a CUDA function."""
 
     @property
     def hooks(self) -> tuple[str, ...]:
         """Its hand-written parts."""
-        return tuple(hook for hook in (self.after, self.replace, self.through) if hook)
+        return tuple(hook for hook in (self.post, self.wrap, self.wrap_when_recording) if hook)
 
     @property
     def stream(self) -> Word | None:
@@ -110,14 +110,14 @@ class _Reader:
         groups = self._groups()
         self._check_parameters(groups)
         refused = self._refused(groups)
-        after = self._hooks(self._file.after)
-        replace = self._hooks(self._file.replace)
-        through = self._hooks(self._file.through)
+        post = self._hooks(self._file.post)
+        wrap = self._hooks(self._file.wrap)
+        wrap_when_recording = self._hooks(self._file.wrap_when_recording)
         operations = self._operations()
         recordings = {}
         for function in self._api.functions:
             name = function.name
-            hooks = (after.pop(name, None), replace.pop(name, None), through.pop(name, None))
+            hooks = (post.pop(name, None), wrap.pop(name, None), wrap_when_recording.pop(name, None))
             if function.base in groups:
                 reason = refused.get(function.base)
                 recordings[name] = self._recording(function, groups[function.base], *hooks, reason)
@@ -134,8 +134,10 @@ class _Reader:
         operations: dict[str, str] = {}
         for call, hooks in self._file.operations.items():
             for hook in hooks:
-                if hook not in self._file.through:
-                    raise self._error(f"operations: {hook} is not in [through]; correct the name, or add it")
+                if hook not in self._file.wrap_when_recording:
+                    raise self._error(
+                        f"operations: {hook} is not in [wrap_when_recording]; correct the name, or add it"
+                    )
                 if operations.setdefault(hook, call) != call:
                     raise self._error(f"operations: {hook} records two operations; keep one")
         return operations
@@ -144,23 +146,25 @@ class _Reader:
         self,
         function: Function,
         group: str | None,
-        after: str | None,
-        replace: str | None,
-        through: str | None,
+        post: str | None,
+        wrap: str | None,
+        wrap_when_recording: str | None,
         refused: str | None,
     ) -> Recording:
         if function.variadic or not (function.has_status or function.returns.shape in _WITHOUT_STATUS):
             raise self._error(
                 f"{function.name} is variadic or returns neither a status nor a pointer; it cannot be recorded"
             )
-        if through and not function.has_status:
-            raise self._error(f"{function.name} returns no status; [through] is for functions that do")
-        if after and replace:
-            raise self._error(f"{function.name} is in [after] and in [replace]; keep one")
-        if through and replace:
-            raise self._error(f"{function.name} is in [through] and in [replace]; keep one")
-        if refused and replace:
-            raise self._error(f"{function.name} is in [refused] and in [replace]; let {replace} refuse it")
+        if wrap_when_recording and not function.has_status:
+            raise self._error(
+                f"{function.name} returns no status; [wrap_when_recording] is for functions that do"
+            )
+        if post and wrap:
+            raise self._error(f"{function.name} is in [post] and in [wrap]; keep one")
+        if wrap_when_recording and wrap:
+            raise self._error(f"{function.name} is in [wrap_when_recording] and in [wrap]; keep one")
+        if refused and wrap:
+            raise self._error(f"{function.name} is in [refused] and in [wrap]; let {wrap} refuse it")
         words = tuple(
             Word(parameter, self._role(function, parameter))
             for parameter in function.parameters
@@ -171,7 +175,7 @@ class _Reader:
             words += (Word(returned, self._role(function, returned)),)
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
-        return Recording(function, group, words, after, replace, through, refused)
+        return Recording(function, group, words, post, wrap, wrap_when_recording, refused)
 
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}

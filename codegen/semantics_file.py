@@ -40,12 +40,12 @@ class SemanticsFile(msgspec.Struct, forbid_unknown_fields=True):
     names: dict[str, str]
     parameters: dict[str, str]
     groups: dict[str, Names]
-    after: dict[str, Names]
-    replace: dict[str, Names]
-    through: dict[str, Names]
+    post: dict[str, Names]
+    wrap: dict[str, Names]
+    wrap_when_recording: dict[str, Names]
     refused: dict[str, list[str]]
     operations: dict[str, list[str]] = {}
-    """The C call that records an operation, and the hooks in `through` that are generated to make it."""
+    """The C call that records an operation, and the hooks in `wrap_when_recording` that are generated to make it."""
     roles: dict[str, str] = {}
     header: _Header | None = None
     """The release that has all names. None: every release. Other releases may lack names."""

@@ -68,15 +68,19 @@ def _shared(
     function, target = api.by_name[name], cuda.by_name[pair.to]
     theirs = cuda_recordings[pair.to]
     if recording is None:
-        if theirs.after or theirs.replace:
+        if theirs.post or theirs.wrap:
             raise _error(f"{name} has a hook but is in no group; add it to [groups]")
         recording = Recording(function, None, ())
-    if recording.refused and theirs.replace:
-        raise _error(f"{name} is in [refused], and {theirs.replace} refuses calls itself; keep one")
+    if recording.refused and theirs.wrap:
+        raise _error(f"{name} is in [refused], and {theirs.wrap} refuses calls itself; keep one")
     arguments = tuple(arguments_of(pair, function, target, pairs))
     shared = SharedHook(target, arguments, pair.to in pairs.answers)
     return replace(
-        recording, after=theirs.after, replace=theirs.replace, through=theirs.through, shared=shared
+        recording,
+        post=theirs.post,
+        wrap=theirs.wrap,
+        wrap_when_recording=theirs.wrap_when_recording,
+        shared=shared,
     )
 
 

@@ -1,4 +1,4 @@
-"""A surface: the exports of one driver, each with its declaration and its recording."""
+"""A surface: the exports of one driver, each with its declaration and its trace record."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import enum
 from .fields import Field, Holds, Layout, array, content, i32, reserved, sha256, text, u8, u32, u64
 
 VERSION = 1
-RECORDING_MAGIC = 0x44524F434552424E
+RAW_CAPTURE_MAGIC = 0x44524F434552424E
 CAPTURE_MAGIC = 0x455255545041434E
 PAGE = 4096
 BLOB_MAX = 1 << 20
@@ -43,13 +43,13 @@ class Kind(enum.IntEnum):
 
 
 class OperationKind(enum.IntEnum):
-    LAUNCH = 1
-    SET = 2
-    COPY = 3
-    UPLOAD = 4
+    KERNEL = 1
+    MEMSET = 2
+    MEMCPY = 3
+    MEMCPY_HTOD = 4
     EVENT_RECORD = 5
     EVENT_WAIT = 6
-    JOIN = 7
+    SYNCHRONIZE = 7
     GRAPH_LAUNCH = 8
     EMPTY = 9
 
@@ -112,8 +112,8 @@ class Compression(enum.IntEnum):
     ZSTD = 1
 
 
-RECORDING = Layout(
-    "recording",
+RAW_CAPTURE = Layout(
+    "raw_capture",
     (
         u64("magic"),
         u32("version"),
@@ -381,7 +381,7 @@ _COMMON = (
 OPERATION = Layout("capture_operation", (*_COMMON, reserved("", "88s")))
 
 OPERATIONS = {
-    OperationKind.LAUNCH: Layout(
+    OperationKind.KERNEL: Layout(
         "capture_operation",
         (
             *_COMMON,
@@ -394,7 +394,7 @@ OPERATIONS = {
             reserved("", "24s"),
         ),
     ),
-    OperationKind.SET: Layout(
+    OperationKind.MEMSET: Layout(
         "capture_operation",
         (
             *_COMMON,
@@ -407,7 +407,7 @@ OPERATIONS = {
             reserved("", "48s"),
         ),
     ),
-    OperationKind.COPY: Layout(
+    OperationKind.MEMCPY: Layout(
         "capture_operation",
         (
             *_COMMON,
@@ -423,7 +423,7 @@ OPERATIONS = {
             reserved("as.copy.content", "QQ"),
         ),
     ),
-    OperationKind.UPLOAD: Layout(
+    OperationKind.MEMCPY_HTOD: Layout(
         "capture_operation",
         (
             *_COMMON,
@@ -457,7 +457,7 @@ OPERATIONS = {
             reserved("", "80s"),
         ),
     ),
-    OperationKind.JOIN: OPERATION,
+    OperationKind.SYNCHRONIZE: OPERATION,
     OperationKind.GRAPH_LAUNCH: Layout(
         "capture_operation",
         (

@@ -157,7 +157,7 @@ class Launch:
     attributes: tuple[Attribute, ...] = ()
     graph: int = 0
     flags: OperationFlag = NO_FLAGS
-    kind = OperationKind.LAUNCH
+    kind = OperationKind.KERNEL
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Set:
     element_bytes: int
     graph: int = 0
     flags: OperationFlag = NO_FLAGS
-    kind = OperationKind.SET
+    kind = OperationKind.MEMSET
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Copy:
     depth: int = 1
     graph: int = 0
     flags: OperationFlag = NO_FLAGS
-    kind = OperationKind.COPY
+    kind = OperationKind.MEMCPY
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Upload:
     content: Content
     graph: int = 0
     flags: OperationFlag = NO_FLAGS
-    kind = OperationKind.UPLOAD
+    kind = OperationKind.MEMCPY_HTOD
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class Join:
     stream: int = NOTHING
     graph: int = 0
     flags: OperationFlag = NO_FLAGS
-    kind = OperationKind.JOIN
+    kind = OperationKind.SYNCHRONIZE
 
 
 @dataclass(frozen=True)

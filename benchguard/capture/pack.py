@@ -1,7 +1,7 @@
 """Packs a raw capture into a capture file.
 
-The raw capture is hostile. If it does not describe a valid capture, CaptureError is raised, and the raw capture stays in
-place. Bulk data are never in memory as a whole.
+The raw capture is hostile. If it does not describe a valid capture, CaptureError is raised, and the raw capture
+stays in place. Bulk data are never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .layout import PAGE, AllocationFlag, Kind
 from .model import End, Meta, Refusal
 from .pack_elements import ElementPacker, Gathered, gather
 from .pack_memory import Snapshot, Stretch, pack_after, pack_before
+from .raw_capture import RawCapture, open_raw_capture
 from .reader import Capture
-from .recording import Recording, open_recording
 from .writer import CaptureWriter
 
 
@@ -46,20 +46,20 @@ class PackSummary:
 def pack(
     recording: Path, target: Path, calls: Sequence[str] = (), *, deadline: float | None = None
 ) -> PackSummary:
-    """Write the capture `target` of a recording. Raises CaptureError.
+    """Write the capture `target` of a raw capture. Raises CaptureError.
 
     `calls`: the driver's exports in the order of the shim's slots (surface.json), for allocations that name a
-    slot alone. `deadline`, by the monotonic clock: a recording may be of any size, and mostly holes.
+    slot alone. `deadline`, by the monotonic clock: a raw capture may be of any size, and mostly holes.
     """
     began = time.monotonic()
     try:
-        descriptor = open_recording(recording)
+        descriptor = open_raw_capture(recording)
     except OSError as error:
         raise CaptureError(
-            f"cannot read the recording {recording}: {error.strerror}; check the path"
+            f"cannot read the raw capture {recording}: {error.strerror}; check the path"
         ) from error
     try:
-        opened = Recording(descriptor, deadline)
+        opened = RawCapture(descriptor, deadline)
         gathered = gather(opened)
         summary: dict[str, Any] = {}
         with CaptureWriter(target, lambda written: summary.update(_summary(written, recording))) as writer:
@@ -69,7 +69,7 @@ def pack(
     except MalformedError as error:
         raise _failed(recording, str(error)) from None
     except OSError as error:
-        raise CaptureError(f"cannot read the recording {recording}: {error.strerror}; try again") from error
+        raise CaptureError(f"cannot read the raw capture {recording}: {error.strerror}; try again") from error
     finally:
         os.close(descriptor)
     return PackSummary(
@@ -145,4 +145,4 @@ def _summary(written: Path, recording: Path) -> dict[str, Any]:
 
 
 def _failed(recording: Path, what: str) -> CaptureError:
-    return CaptureError(f"{recording}: {what}; the recording is kept, record the program again")
+    return CaptureError(f"{recording}: {what}; the raw capture is kept, record the program again")

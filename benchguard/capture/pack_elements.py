@@ -1,6 +1,6 @@
-"""A recording's elements as a capture's: spans moved, contents made blobs, what a recording says twice merged.
+"""A raw capture's elements as a capture's: spans moved, contents made blobs, what a raw capture says twice merged.
 
-They are gathered first and written then, because memory that an operation names may come later in the recording.
+They are gathered first and written then, because memory that an operation names may come later in the raw capture.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .codec import TEXT_MAX, MalformedError
 from .fields import Holds, Layout
 from .layout import BLOB_MAX, ELEMENTS, Kind, OperationKind, RefusalFlag
 from .model import NO_CONTENT, Content
-from .recording import Element, Place, Recording
+from .raw_capture import Element, Place, RawCapture
 from .writer import CaptureWriter
 
 # Operations that neither change memory nor run a kernel.
-ORDERING = (OperationKind.EVENT_RECORD, OperationKind.EVENT_WAIT, OperationKind.JOIN)
+ORDERING = (OperationKind.EVENT_RECORD, OperationKind.EVENT_WAIT, OperationKind.SYNCHRONIZE)
 # Kinds whose elements are the same in a capture, but for where their spans lie.
 PLAIN = (Kind.DEVICE, Kind.LIMIT, Kind.KERNEL, Kind.STREAM, Kind.EDGE, Kind.RANGE, Kind.META)
 
@@ -29,9 +29,9 @@ MAPPED = frozenset({b"cuMemMap", b"hipMemMap"})
 
 @dataclass
 class Gathered:
-    """All elements of a recording, by kind."""
+    """All elements of a raw capture, by kind."""
 
-    recording: Recording
+    recording: RawCapture
     elements: dict[Kind, list[Element]] = field(default_factory=lambda: defaultdict(list))
 
     def values(self, element: Element) -> dict[str, Any]:
@@ -39,7 +39,7 @@ class Gathered:
         return _named(element.layout, element.raw)
 
 
-def gather(recording: Recording) -> Gathered:
+def gather(recording: RawCapture) -> Gathered:
     """Raises MalformedError."""
     gathered = Gathered(recording)
     for element in recording.elements():
@@ -140,7 +140,7 @@ class ElementPacker:
 
     def _pack_operation(self, element: Element) -> None:
         values = self._gathered.values(element)
-        if values["kind"] == OperationKind.UPLOAD:
+        if values["kind"] == OperationKind.MEMCPY_HTOD:
             place = self._recording.place(element, *values["content"])
             self._move(element, content=self._content(place))
         else:

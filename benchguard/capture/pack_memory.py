@@ -1,4 +1,4 @@
-"""The memory of a recording as runs of a capture: zero pages left out, and of its end only what differs."""
+"""The memory of a raw capture as runs of a capture: zero pages left out, and of its end only what differs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import groupby
 from .codec import MalformedError
 from .extents import Joined
 from .layout import BLOB_MAX, PAGE, Kind
-from .recording import Place, Recording
+from .raw_capture import Place, RawCapture
 from .writer import CaptureWriter
 
 ZERO_PAGE = bytes(PAGE)
@@ -34,7 +34,7 @@ class Stretch:
 class Snapshot:
     """All memory at one time; what no stretch holds is zero. Raises MalformedError."""
 
-    def __init__(self, recording: Recording, stretches: Iterable[Stretch]) -> None:
+    def __init__(self, recording: RawCapture, stretches: Iterable[Stretch]) -> None:
         self._descriptor = recording.descriptor
         self.stretches = sorted(stretches, key=_address)
         end = 0
@@ -55,7 +55,7 @@ class Snapshot:
             if begin < end:
                 place = stretch.place.at + begin - stretch.address
                 if os.preadv(self._descriptor, [view[begin - address : end - address]], place) != end - begin:
-                    raise MalformedError("the recording became shorter")
+                    raise MalformedError("the raw capture became shorter")
             at += 1
         return into
 

@@ -26,7 +26,7 @@ from .contract import Audit, Cases, Confine, Order, Quarantined
 from .events import Events, Progress
 from .group import Group
 from .private import Private, private, readable_interposer
-from .recordings import pack_all
+from .raw_captures import pack_all
 from .sandbox import environment, identity
 from .submission import Submission, is_altered
 from .trouble import confinement_of, is_confined, trouble_of

@@ -1,4 +1,4 @@
-"""hooks.c: a typed wrapper for every recorded export, and for those that only have a [through] hook."""
+"""hooks.c: a typed wrapper for every recorded export, and for those that only have a [wrap_when_recording] hook."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _RECORDED = """
 {real}
 {arguments}
     nb_call_end(&nb_call, {status}, nb_arguments, {count});
-{after}{refused}{returns}}}
+{post}{refused}{returns}}}
 """
 
 _REFUSED = """\
@@ -55,7 +55,7 @@ _REPLACED = """
 {signature}
 {{
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
-{replace}
+{wrap}
 }}
 """
 
@@ -65,7 +65,7 @@ _UNRECORDED = """
     if (!nb_capture_enabled())
 {real}
     const struct nb_call nb_call = {{NULL, __builtin_return_address(0), 0, NB_SLOT_{name}}};
-{through}
+{wrap_when_recording}
 }}
 """
 
@@ -77,7 +77,7 @@ _SHARED = """\
 
 
 def emit(surface: Surface) -> str:
-    shapes = {word.parameter.type.shape for r in surface.recorded if not r.replace for word in r.words}
+    shapes = {word.parameter.type.shape for r in surface.recorded if not r.wrap for word in r.words}
     text = banner("hooks_c", surface.api) + _HEAD.format(own=_SHARED if surface.translation else "")
     text += _FLOATS if Shape.FLOAT in shapes else ""
     text += _DOUBLES if Shape.DOUBLE in shapes else ""
@@ -99,17 +99,17 @@ def _wrapper(recording: Recording, vendor: Vendor) -> str:
             signature=signature,
             name=function.name,
             real=wrapped(f"        return NB_REAL({function.name})(", names, ");"),
-            through=_hook("    return ", recording.through, recording, ";"),
+            wrap_when_recording=_hook("    return ", recording.wrap_when_recording, recording, ";"),
         )
-    if recording.replace:
-        replace = _hook(f"    {'' if is_void else 'return '}", recording.replace, recording, ";")
-        return _REPLACED.format(signature=signature, name=function.name, replace=replace)
-    after = ""
-    if recording.after:
+    if recording.wrap:
+        wrap = _hook(f"    {'' if is_void else 'return '}", recording.wrap, recording, ";")
+        return _REPLACED.format(signature=signature, name=function.name, wrap=wrap)
+    post = ""
+    if recording.post:
         shared = recording.shared
         result = f"({shared.target.result})nb_result" if shared else "nb_result"
         items = ["&nb_call", *([] if is_void else [result]), *(shared.arguments if shared else names)]
-        after = wrapped(f"    {recording.after}(", items, ");") + "\n"
+        post = wrapped(f"    {recording.post}(", items, ");") + "\n"
     return _RECORDED.format(
         signature=signature,
         name=function.name,
@@ -121,7 +121,7 @@ def _wrapper(recording: Recording, vendor: Vendor) -> str:
         ),
         count=len(recording.words),
         status=_status(function),
-        after=after,
+        post=post,
         refused=_refused(recording),
         returns="" if is_void else "    return nb_result;\n",
     )
@@ -137,10 +137,14 @@ def _real(recording: Recording, names: list[str]) -> str:
             result = f"    {function.result}const nb_result ="
         case _:
             result = f"    const {function.result} nb_result ="
-    if recording.through is None:
+    if recording.wrap_when_recording is None:
         return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
-    through = _hook("        nb_capture_enabled() ? ", recording.through, recording, "")
-    return f"{result}\n{through}\n" + wrapped(f"{' ' * 27}: NB_REAL({function.name})(", names, ");")
+    wrap_when_recording = _hook(
+        "        nb_capture_enabled() ? ", recording.wrap_when_recording, recording, ""
+    )
+    return f"{result}\n{wrap_when_recording}\n" + wrapped(
+        f"{' ' * 27}: NB_REAL({function.name})(", names, ");"
+    )
 
 
 def _hook(opening: str, hook: str | None, recording: Recording, closing: str) -> str:

@@ -36,7 +36,7 @@ def emit(surface: Surface) -> str:
     return text + "".join(
         _hook(hook, first)
         for hook, first in hooks.items()
-        if first.operation is not None and hook == first.through
+        if first.operation is not None and hook == first.wrap_when_recording
     )
 
 

@@ -16,12 +16,12 @@ _TEMPLATE = """\
 #include "core/driver/slots.h"
 
 /* Called when the driver has answered and the call's record is written. */
-{after}
+{post}
 /* Called instead of the driver; what they return is what the caller gets. */
-{replace}
+{wrap}
 /* Called in the driver's place while nb_capture_enabled(): they call it, or answer for it. The call's record is
  * written afterwards. */
-{through}
+{wrap_when_recording}
 #endif
 """
 
@@ -29,15 +29,19 @@ _TEMPLATE = """\
 def emit(surface: Surface) -> str:
     translated = surface.translation.recordings.values() if surface.translation else ()
     hooks = shared_first([*surface.recordings.values(), *translated])
-    after = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.after)
-    replace = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.replace)
-    through = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.through)
-    return banner("special_h", surface.api) + _TEMPLATE.format(after=after, replace=replace, through=through)
+    post = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.post)
+    wrap = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.wrap)
+    captured = "".join(
+        _prototype(hook, first) for hook, first in hooks.items() if hook == first.wrap_when_recording
+    )
+    return banner("special_h", surface.api) + _TEMPLATE.format(
+        post=post, wrap=wrap, wrap_when_recording=captured
+    )
 
 
 def _prototype(hook: str, first: Recording) -> str:
     function = first.function
-    answers = hook != first.after
+    answers = hook != first.post
     items = ["const struct nb_call *nb_call"]
     if answers:
         items.append(f"nb_{function.name}_t nb_real")

@@ -123,7 +123,7 @@ static int rebuild_memory(struct nb_replay *replay)
 {
     struct nb_memory *memory = &replay->memory;
     NB_TRY(nb_memory_plan(replay));
-    NB_TRY(nb_variables_plan(replay));
+    NB_TRY(nb_globals_plan(replay));
     const uint32_t set_count = nb_cold_sets(replay);
     NB_TRY(check_room(replay, set_count));
     NB_TRY(nb_memory_build(replay, set_count));
@@ -135,7 +135,7 @@ static int rebuild_memory(struct nb_replay *replay)
                        replay->streams.timed));
     }
     NB_TRY(nb_memory_upload(replay));
-    NB_TRY(nb_variables_upload(replay));
+    NB_TRY(nb_globals_upload(replay));
     NB_TRY(nb_cold_build(replay));
     return nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "copying the state to the device");
 }
@@ -217,7 +217,7 @@ NB_REPLAY_EXPORT int nb_replay_read(struct nb_replay *replay, uint64_t address, 
                                     char *error)
 {
     NB_TRY(nb_begin(replay, error));
-    CUdeviceptr from = nb_variables_at(replay, replay->code.current, address, bytes);
+    CUdeviceptr from = nb_globals_at(replay, replay->code.current, address, bytes);
     if (from == 0 && nb_memory_at(replay, 0, address, bytes) != 0)
         from = address;
     if (from == 0)

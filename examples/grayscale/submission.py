@@ -29,11 +29,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--version", choices=list(NEEDS), help="implementation (default: the first that is installed)")
+    parser.add_argument(
+        "--version", choices=list(NEEDS), help="implementation (default: the first that is installed)"
+    )
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="folder for the pictures (default: a new temporary folder)"
     )
-    parser.add_argument("--size", type=int, default=512, metavar="PIXELS", help="length of a side (default: 512)")
+    parser.add_argument(
+        "--size", type=int, default=512, metavar="PIXELS", help="length of a side (default: 512)"
+    )
     options = parser.parse_args()
     if not 1 <= options.size <= 8192:
         parser.error(f"--size {options.size}: give 1 to 8192")

@@ -25,7 +25,10 @@ def main() -> int:
     parser.add_argument("--driver", default="auto", help="auto, sim or a path (default: auto)")
     parser.add_argument("--inputs", type=int, default=8, metavar="K", help="number of pictures (default: 8)")
     parser.add_argument(
-        "--keep", type=Path, metavar="FOLDER", help="keep the capture in this folder (default: a temporary folder)"
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the capture in this folder (default: a temporary folder)",
     )
     options = parser.parse_args()
 

@@ -22,7 +22,9 @@ BLOCK = 256
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", type=int, default=256, metavar="PIXELS", help="length of a side (default: 256)")
+    parser.add_argument(
+        "--size", type=int, default=256, metavar="PIXELS", help="length of a side (default: 256)"
+    )
     options = parser.parse_args()
     if not 1 <= options.size <= 8192:
         parser.error(f"--size {options.size}: give 1 to 8192")

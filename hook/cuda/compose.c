@@ -7,7 +7,7 @@
 #include "core/maps/funcmap.h"
 #include "core/maps/graphmap.h"
 #include "core/process/component.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/region/region.h"
 #include "core/wire/capture_format.h"
 #include "cuda/capture/allocation.h"
@@ -54,7 +54,7 @@ static const struct nb_component *const components[] = {
     &nb_binmap_component,
     &nb_funcmap_component,
     &nb_graphmap_component,
-    &nb_recording_component,
+    &nb_raw_capture_component,
     &nb_driver_component,
     NULL,
 };

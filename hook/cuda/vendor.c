@@ -5,7 +5,7 @@
 
 const unsigned nb_vendor = NB_CAPTURE_CUDA;
 const char nb_driver_probe[] = "cuInit";
-const char nb_driver_variable[] = "NEUTRINO_DRIVER";
+const char nb_driver_global[] = "NEUTRINO_DRIVER";
 
 const struct nb_component *const nb_vendor_components[] = {NULL};
 

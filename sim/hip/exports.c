@@ -35,7 +35,8 @@ const char *hipGetCmdName(unsigned op)
 int hipGetStreamDeviceId(hipStream_t stream)
 {
     CUdevice device;
-    return runtime_ensure_context() == cudaSuccess && cuStreamGetDevice((CUstream)stream, &device) == CUDA_SUCCESS
+    return runtime_ensure_context() == cudaSuccess &&
+                   cuStreamGetDevice((CUstream)stream, &device) == CUDA_SUCCESS
                ? device
                : -1;
 }

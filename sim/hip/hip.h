@@ -35,7 +35,7 @@ hipError_t hip_not_supported(const char *name);
 /* Makes the device's context current if the thread has none. */
 #define HIP_READY()                                                                                          \
     do {                                                                                                     \
-        const hipError_t ready = hip_result(runtime_ensure_context());                                                \
+        const hipError_t ready = hip_result(runtime_ensure_context());                                       \
         if (ready != hipSuccess)                                                                             \
             return ready;                                                                                    \
     } while (0)

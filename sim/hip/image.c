@@ -36,7 +36,7 @@ void runtime_image_close(struct runtime_image *image)
 void runtime_image_report_refusal(const char *symbol, CUresult result, const char *log)
 {
     sim_print("%s: its code does not load (%d)%s%.*s", symbol, (int)result, log[0] == '\0' ? "" : ": ",
-            (int)strcspn(log, "\n"), log);
+              (int)strcspn(log, "\n"), log);
 }
 
 /* Host and device each have a pointer under the variable's name; both must be equal. */

@@ -272,7 +272,7 @@ ATTACK_LIST = (
         33, "33_output_is_input.py", "output is the input's memory", "Python", "none",
         only("violation", "failed", "unreplayable"),
     ),
-    Attack(33, "33_before_the_region.py", "computed before the recording", "Python", "none", only("wrong")),
+    Attack(33, "33_before_the_region.py", "computed before the capture", "Python", "none", only("wrong")),
     Attack(
         33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong",
         "unreplayable"),

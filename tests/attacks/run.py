@@ -3,8 +3,8 @@
 On several GPUs each takes a part: CUDA_VISIBLE_DEVICES=1 python -m tests.attacks.run --shard 1/4, and so on. If $OUT
 is set, the table and all that was found (as JSON Lines) are written there, after each attack.
 
-Exits with 1 if an attack gets a pass with a false time, or another verdict than it should, or is ineffective (the naive grader
-does not fall for it), or if a look-alike or a control fails.
+Exits with 1 if an attack gets a pass with a false time, or another verdict than it should, or is
+ineffective (the naive grader does not fall for it), or if a look-alike or a control fails.
 """
 
 from __future__ import annotations

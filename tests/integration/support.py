@@ -77,7 +77,7 @@ class Recorded:
 
     @property
     def unended(self) -> Path:
-        """The one recording that was kept."""
+        """The one raw capture that was kept."""
         (path,) = self.folder.glob(".x.ncap.*/*.nrec")
         return path
 

@@ -117,8 +117,16 @@ def test_region_holds_registered_kernels_and_globals(
     assert recorded.status == 0, recorded.stderr
     with Capture.open(recorded.folder / "x.ncap") as capture:
         kinds = [operation.kind for operation in capture.operations]
-        launch = OperationKind.LAUNCH
-        assert kinds == [launch, OperationKind.UPLOAD, OperationKind.JOIN, launch, launch, launch, launch]
+        launch = OperationKind.KERNEL
+        assert kinds == [
+            launch,
+            OperationKind.MEMCPY_HTOD,
+            OperationKind.SYNCHRONIZE,
+            launch,
+            launch,
+            launch,
+            launch,
+        ]
         flags = [operation.flags for operation in capture.operations]
         assert flags[-1] == OperationFlag.COOPERATIVE
         assert [module.kind for module in capture.modules] == [ModuleKind.LIBRARY, ModuleKind.MODULE]

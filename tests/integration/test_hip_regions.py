@@ -17,7 +17,7 @@ import pytest
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.hip import find_hip_headers
 from tests.integration.apis import api_of
-from tests.integration.recording import Recording, read_recordings
+from tests.integration.raw_capture import RawCapture, read_raw_captures
 from tests.integration.support import PROGRAMS, Compiler, Observe
 from tests.sim.conftest import STORE
 from tests.support.code_objects import sim_bundle
@@ -49,7 +49,7 @@ def build(compile_c: Compiler, native: Path) -> Build:
 
 @dataclass(frozen=True)
 class Recorded:
-    region: Recording
+    region: RawCapture
     values: dict[str, int]
 
     def fields(self, *names: str) -> list[tuple[Any, ...]]:
@@ -71,7 +71,7 @@ def record(observe: Observe, build: Build, tmp_path: Path) -> Callable[..., Reco
         environment = {"NEUTRINO_CAPTURE": str(folder), "NEUTRINO_REGION": "program"}
         observed = observe([build(name, *more)], driver="hip-sim", environment=environment)
         assert observed.status == 0, observed.stderr
-        (region,) = read_recordings(folder)
+        (region,) = read_raw_captures(folder)
         lines = [line.split() for line in observed.stdout.splitlines()]
         return Recorded(region, {name: int(number) for name, number in lines})
 

@@ -1,4 +1,4 @@
-"""Device memory that is served from fixed addresses: the program sees no difference, a recording holds all of it."""
+"""Device memory that is served from fixed addresses: the program sees no difference, a raw capture holds all of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.apis import Api, both_apis
-from tests.integration.recording import PAGE, Recording, read_recordings
+from tests.integration.raw_capture import PAGE, RawCapture, read_raw_captures
 from tests.integration.support import Observe, Observed
 
 ARENA, GRANULE = 0x300000000000, 2 << 20
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(observe: Observe, program: Callable[[str], Path], folder: Path) -> Run:
-    """Run a program, recorded or only observed. It sets the variables of a recording itself: no capture is packed."""
+    """Run a program, recorded or only observed. It sets the variables of a raw capture itself: no capture is packed."""
 
     def run(name: str, *arguments: str, recorded: bool = True) -> Observed:
         variables = [f"NEUTRINO_CAPTURE={folder}", "NEUTRINO_REGION=program"] if recorded else []
@@ -55,15 +55,15 @@ def test_two_processes_get_the_same_addresses(run: Run) -> None:
 
 
 @pytest.fixture
-def region(run: Run, folder: Path) -> tuple[Recording, dict[str, int]]:
+def region(run: Run, folder: Path) -> tuple[RawCapture, dict[str, int]]:
     """The raw capture that memory_region.c leaves, and the addresses that it printed."""
     lines = [line.split() for line in run("memory_region").stdout.splitlines()]
-    (recording,) = read_recordings(folder)
+    (recording,) = read_raw_captures(folder)
     return recording, {name: int(address) for name, address in lines}
 
 
 @both_apis
-def test_region_lists_its_allocations(region: tuple[Recording, dict[str, int]], api: Api) -> None:
+def test_region_lists_its_allocations(region: tuple[RawCapture, dict[str, int]], api: Api) -> None:
     """Allocations that existed before, were made in, or were freed in the region; not those freed before it."""
     recording, at = region
     sizes = {
@@ -82,7 +82,7 @@ def test_region_lists_its_allocations(region: tuple[Recording, dict[str, int]], 
 
 
 @both_apis
-def test_region_holds_memory_before_and_after(region: tuple[Recording, dict[str, int]]) -> None:
+def test_region_holds_memory_before_and_after(region: tuple[RawCapture, dict[str, int]]) -> None:
     """Pages that are not zero, of what lives: before the region and after it."""
     recording, at = region
 
@@ -135,7 +135,7 @@ def test_memory_is_freed_with_its_context(run: Run) -> None:
 def test_memory_outside_captures_is_named(run: Run, folder: Path, api: Api) -> None:
     """Each kind refuses the region, as long as there is such memory."""
     run("memory_foreign")
-    first, second = read_recordings(folder)
+    first, second = read_raw_captures(folder)
     kinds = ["managed memory", "host memory", "registered host memory"]
     kinds.append("memory of a pool with a size limit or exportable handles")
     reasons = [f"a kernel receives the address of {kind}, which a capture cannot contain" for kind in kinds]
@@ -149,7 +149,7 @@ def test_memory_outside_captures_is_named(run: Run, folder: Path, api: Api) -> N
 def test_program_without_arena_addresses_runs_and_is_refused(run: Run, folder: Path) -> None:
     observed = run("memory_taken")
     assert "device memory has no fixed address" in observed.stderr
-    (recording,) = read_recordings(folder)
+    (recording,) = read_raw_captures(folder)
     assert [reason for _, _, reason in recording.refusals] == [
         "device memory could not be served from the arena, so addresses differ in a replay"
     ]

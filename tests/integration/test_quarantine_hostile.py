@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.capture.layout import RECORDING, RECORDING_MAGIC, VERSION
+from benchguard.capture.layout import RAW_CAPTURE, RAW_CAPTURE_MAGIC, VERSION
 from benchguard.ipc.processes import process_start, with_descendants
 from benchguard.quarantine import quarantine as supervisor
 from benchguard.quarantine.contract import Quarantined
@@ -116,11 +116,11 @@ def test_forged_events_do_not_give_a_verdict(tmp_path: Path) -> None:
         ),
         ("os.rename(captures, captures + '2'); os.symlink('/tmp', captures)", "replaced by something else"),
         ("os.rename(captures, captures + '2')", "cannot be read: No such file or directory"),
-        ("open(captures + '/1-1.nrec', 'wb').write(b'x' * 100)", "a recording is broken"),
-        ("open(captures + '/1-1.nrec', 'wb').write(header + b'\\0' * 64)", "a recording is broken"),
+        ("open(captures + '/1-1.nrec', 'wb').write(b'x' * 100)", "a raw capture is broken"),
+        ("open(captures + '/1-1.nrec', 'wb').write(header + b'\\0' * 64)", "a raw capture is broken"),
         (
             "stream = open(captures + '/1-1.nrec', 'wb'); stream.write(header); stream.truncate(60 << 30)",
-            "a recording is broken",
+            "a raw capture is broken",
         ),
         ("pass", "region 0/0 was not recorded"),
     ],
@@ -139,7 +139,7 @@ def test_hostile_recordings_are_refused(
 
 
 def _header() -> bytes:
-    return struct.pack("<QII", RECORDING_MAGIC, VERSION, 1).ljust(RECORDING.size, b"\0")
+    return struct.pack("<QII", RAW_CAPTURE_MAGIC, VERSION, 1).ljust(RAW_CAPTURE.size, b"\0")
 
 
 def test_recording_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

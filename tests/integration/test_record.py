@@ -27,7 +27,7 @@ def program(compile_c: Compiler, api: Api) -> Path:
     )
 
 
-LAUNCH, SET = OperationKind.LAUNCH, OperationKind.SET
+LAUNCH, SET = OperationKind.KERNEL, OperationKind.MEMSET
 EVENT = OperationKind.EVENT_RECORD
 
 

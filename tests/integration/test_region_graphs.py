@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.integration.apis import both_apis
-from tests.integration.recording import NOTHING, Recording, read_recordings
+from tests.integration.raw_capture import NOTHING, RawCapture, read_raw_captures
 from tests.integration.support import Observe
 
 COOPERATIVE, DISABLED, NODE_PRIORITIES = 1, 2, 4
 ATTRIBUTE_COOPERATIVE, ATTRIBUTE_PRIORITY = 2, 8
-Record = Callable[[str], tuple[list[Recording], dict[str, int]]]
+Record = Callable[[str], tuple[list[RawCapture], dict[str, int]]]
 CHANGED = (
     "launches a graph with a changed node that the shim cannot identify "
     "(after cuGraphExecUpdate or cuGraphExecChildGraphNodeSetParams)"
@@ -26,23 +26,23 @@ CHANGED = (
 def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> Record:
     """The regions of a program, and what it printed: "name number" a line."""
 
-    def run(name: str) -> tuple[list[Recording], dict[str, int]]:
+    def run(name: str) -> tuple[list[RawCapture], dict[str, int]]:
         folder = tmp_path / "recordings"
         folder.mkdir()
         variables = [f"NEUTRINO_CAPTURE={folder}", "NEUTRINO_REGION=program"]
         observed = observe(["env", *variables, program(name)])
         assert observed.status == 0, observed.stdout + observed.stderr
         lines = [line.split() for line in observed.stdout.splitlines()]
-        return read_recordings(folder), {name: int(number) for name, number in lines}
+        return read_raw_captures(folder), {name: int(number) for name, number in lines}
 
     return run
 
 
-def nodes_of(region: Recording, graph: int) -> list[dict[str, Any]]:
+def nodes_of(region: RawCapture, graph: int) -> list[dict[str, Any]]:
     return [operation for operation in region.operations if operation.get("graph") == graph]
 
 
-def launched(region: Recording) -> list[int]:
+def launched(region: RawCapture) -> list[int]:
     """The graphs that are launched, in order."""
     return [operation["launched"] for operation in region.operations if operation["kind"] == "graph"]
 
@@ -52,7 +52,7 @@ def stored(operation: dict[str, Any]) -> int:
     return int(struct.unpack_from("<QI", operation["parameters"])[1])
 
 
-def edges_of(region: Recording, graph: int) -> set[tuple[int, int]]:
+def edges_of(region: RawCapture, graph: int) -> set[tuple[int, int]]:
     """By positions among the graph's nodes."""
     places = [i for i, operation in enumerate(region.operations) if operation.get("graph") == graph]
     edges = [edge for edge in region.edges if edge[0] in places]

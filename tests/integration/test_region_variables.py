@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 
 from tests.integration.apis import both_apis
-from tests.integration.recording import Recording, read_recordings
+from tests.integration.raw_capture import RawCapture, read_raw_captures
 from tests.integration.support import Observe
 
-Record = Callable[[str], tuple[list[Recording], dict[str, int]]]
+Record = Callable[[str], tuple[list[RawCapture], dict[str, int]]]
 
 
 @pytest.fixture
 def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> Record:
     """The regions of a program, and what it printed: "name number" a line."""
 
-    def run(name: str) -> tuple[list[Recording], dict[str, int]]:
+    def run(name: str) -> tuple[list[RawCapture], dict[str, int]]:
         folder = tmp_path / "recordings"
         folder.mkdir()
         variables = [f"NEUTRINO_CAPTURE={folder}", "NEUTRINO_REGION=program"]
         observed = observe(["env", *variables, program(name)])
         assert observed.status == 0, observed.stdout + observed.stderr
         lines = [line.split() for line in observed.stdout.splitlines()]
-        return read_recordings(folder), {name: int(number) for name, number in lines}
+        return read_raw_captures(folder), {name: int(number) for name, number in lines}
 
     return run
 

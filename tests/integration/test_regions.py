@@ -14,7 +14,7 @@ import pytest
 from benchguard.capture import Capture, CaptureError, pack
 from tests.conftest import ROOT
 from tests.integration.apis import Api, both_apis
-from tests.integration.recording import NOTHING, Recording, read_recordings
+from tests.integration.raw_capture import NOTHING, RawCapture, read_raw_captures
 from tests.integration.support import PROGRAMS, Compiler, Observe
 
 LEGACY, PER_THREAD, CREATED = 1, 2, 3
@@ -23,12 +23,12 @@ NON_BLOCKING = 1
 
 @dataclass(frozen=True)
 class Recorded:
-    regions: list[Recording]
+    regions: list[RawCapture]
     values: dict[str, int]
     """The program's output: "name number" on each line."""
 
     @property
-    def region(self) -> Recording:
+    def region(self) -> RawCapture:
         (only,) = self.regions
         return only
 
@@ -50,7 +50,7 @@ def record(observe: Observe, compile_c: Compiler, api: Api, tmp_path: Path) -> R
         )
         assert observed.status == 0, observed.stderr
         lines = [line.split() for line in observed.stdout.splitlines()]
-        return Recorded(read_recordings(folder), {name: int(number) for name, number in lines})
+        return Recorded(read_raw_captures(folder), {name: int(number) for name, number in lines})
 
     return run
 

@@ -184,7 +184,7 @@ def test_library_can_be_loaded_again(compile_cuda: Compile, environment: dict[st
 
 @pytest.mark.usefixtures("environment")
 def test_runtime_region_is_recorded_and_replayed(compile_cuda: Compile, record: Record) -> None:
-    """Symbols included: replayed from the recording alone, memory is the same to the byte."""
+    """Symbols included: replayed from the capture alone, memory is the same to the byte."""
     recorded = record([compile_cuda("region")])
     assert recorded.status == 0, recorded.stderr
     assert recorded.captures == ["x.ncap"]

@@ -18,7 +18,7 @@ from benchguard.audit.summary import summarise
 from benchguard.audit.supervise import Recorded, supervise
 from benchguard.shim.interposer import Interposer
 from benchguard.shim.surface import read_surface
-from tests.integration.recording import read_recordings
+from tests.integration.raw_capture import read_raw_captures
 from tests.integration.support import PROGRAMS, Compiler, read_driver_launches
 
 FOLDER = os.environ.get("NEUTRINO_SANITIZED")
@@ -173,7 +173,7 @@ def test_program_with_a_region_has_no_reports(
     said = capfd.readouterr()
     assert run.status == 0, said.out + said.err
     assert run.complete
-    assert read_recordings(tmp_path)
+    assert read_raw_captures(tmp_path)
 
 
 def test_forked_children_have_no_reports(

@@ -101,7 +101,8 @@ def variables_of(ptx: str) -> tuple[Variable, ...]:
 def code_object(ptx: str, target: str = "sim") -> bytes:
     """An ELF as clang makes for an AMD GPU, and in its section `.ptx` what the CPU driver runs.
 
-    Parts that only a GPU reads are placeholders: a kernel's text is one `s_endpgm`, its descriptor and the variables zeros.
+    Parts that only a GPU reads are placeholders: a kernel's text is one `s_endpgm`; its descriptor and the
+    globals are zeros.
     """
     kernels, variables = kernels_of(ptx), variables_of(ptx)
     metadata = {

@@ -87,7 +87,7 @@ def test_value_without_device_memory_is_refused(value: object) -> None:
 def test_region_without_recording_does_nothing(
     monkeypatch: pytest.MonkeyPatch, choice: dict[str, str]
 ) -> None:
-    """Invalid values are ignored too, unless a recording is required."""
+    """Invalid values are ignored too, unless a capture is required."""
     for name in ("NEUTRINO_CAPTURE", "NEUTRINO_REGION"):
         monkeypatch.delenv(name, raising=False)
     for name, value in choice.items():

@@ -44,7 +44,7 @@ static int read_header(struct nb_reader_file *file, char *error)
     if (file->bytes < sizeof *header || !read_all(file->descriptor, header, sizeof *header, 0))
         return nb_error(error, NB_REPLAY_BAD_CAPTURE, "%" PRIu64 " bytes are too few for a capture",
                         file->bytes);
-    if (header->magic == NB_RECORDING_MAGIC)
+    if (header->magic == NB_RAW_CAPTURE_MAGIC)
         return refuse(error, "a raw capture that was not packed");
     if (header->magic != NB_CAPTURE_MAGIC)
         return refuse(error, "not a capture");

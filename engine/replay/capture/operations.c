@@ -10,7 +10,7 @@ enum { BLOCK_MAX = 1024, SHARED_MAX = 1 << 20, ATTRIBUTES_MAX = 64 };
 
 static bool can_be_node(uint32_t kind)
 {
-    return kind <= NB_OPERATION_UPLOAD || kind == NB_OPERATION_EMPTY;
+    return kind <= NB_OPERATION_MEMCPY_HTOD || kind == NB_OPERATION_EMPTY;
 }
 
 /* Rules of an operation's graph, stream and flags. */
@@ -18,7 +18,7 @@ static const char *check_place(const struct nb_reader *reader, const struct nb_c
 {
     const uint32_t kind = operation->kind, flags = operation->flags;
     const bool is_node = operation->graph != 0;
-    if (kind < NB_OPERATION_LAUNCH || kind > NB_OPERATION_EMPTY)
+    if (kind < NB_OPERATION_KERNEL || kind > NB_OPERATION_EMPTY)
         return "an unknown kind";
     if ((flags &
          ~(uint32_t)(NB_OPERATION_COOPERATIVE | NB_OPERATION_DISABLED | NB_OPERATION_NODE_PRIORITIES)) != 0)
@@ -29,12 +29,12 @@ static const char *check_place(const struct nb_reader *reader, const struct nb_c
         return "no such graph";
     if (is_node && operation->stream != NB_NOTHING)
         return "a node on a stream";
-    const bool joins_all = kind == NB_OPERATION_JOIN && operation->stream == NB_NOTHING;
+    const bool joins_all = kind == NB_OPERATION_SYNCHRONIZE && operation->stream == NB_NOTHING;
     if (!is_node && !joins_all && operation->stream >= reader->stream_count)
         return "no such stream";
     if ((flags & NB_OPERATION_DISABLED) != 0 && !is_node)
         return "disabled, but not a node";
-    if ((flags & NB_OPERATION_COOPERATIVE) != 0 && kind != NB_OPERATION_LAUNCH)
+    if ((flags & NB_OPERATION_COOPERATIVE) != 0 && kind != NB_OPERATION_KERNEL)
         return "cooperative, but not a launch";
     if ((flags & NB_OPERATION_NODE_PRIORITIES) != 0 && kind != NB_OPERATION_GRAPH_LAUNCH)
         return "with node priorities, but not a graph launch";
@@ -169,18 +169,18 @@ static const char *check_operation(struct nb_checker *checker, uint32_t index)
     if (operation->graph > reader->graph_count)
         reader->graph_count = operation->graph;
     switch ((enum nb_operation_kind)operation->kind) {
-    case NB_OPERATION_LAUNCH:
+    case NB_OPERATION_KERNEL:
         return check_launch(reader, operation);
-    case NB_OPERATION_SET:
+    case NB_OPERATION_MEMSET:
         return check_set(checker, operation);
-    case NB_OPERATION_COPY:
+    case NB_OPERATION_MEMCPY:
         return check_copy(checker, operation);
-    case NB_OPERATION_UPLOAD:
+    case NB_OPERATION_MEMCPY_HTOD:
         return check_upload(checker, operation);
     case NB_OPERATION_EVENT_RECORD:
     case NB_OPERATION_EVENT_WAIT:
         return check_event(checker, operation);
-    case NB_OPERATION_JOIN:
+    case NB_OPERATION_SYNCHRONIZE:
     case NB_OPERATION_GRAPH_LAUNCH:
     case NB_OPERATION_EMPTY:
         break;
@@ -209,7 +209,7 @@ static const char *check_relocation(struct nb_checker *checker, uint32_t index)
     if (relocation->global >= reader->global_count)
         return "no such global";
     const struct nb_capture_operation *launch = &reader->operations[relocation->operation];
-    if (launch->kind != NB_OPERATION_LAUNCH ||
+    if (launch->kind != NB_OPERATION_KERNEL ||
         (uint64_t)relocation->offset + 8 > launch->as.launch.parameters.bytes)
         return "its operation has no 8 bytes of parameters there";
     return relocation->delta <= reader->globals[relocation->global].bytes ? NULL

@@ -20,15 +20,15 @@ int nb_code_apply_settings(struct nb_replay *replay, CUfunction function, uint32
 void nb_code_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Plan room for the globals' content in the shadow, and fill it. */
-int nb_variables_plan(struct nb_replay *replay) __attribute__((visibility("hidden")));
-int nb_variables_upload(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_globals_plan(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_globals_upload(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Queue copies that restore the recorded content of the globals of a copy of the code. */
-int nb_variables_restore(struct nb_replay *replay, uint32_t copy, CUstream stream)
+int nb_globals_restore(struct nb_replay *replay, uint32_t copy, CUstream stream)
     __attribute__((visibility("hidden")));
 
 /* Address of `bytes` at a recorded address in a copy's global; 0 if no global holds them. */
-CUdeviceptr nb_variables_at(const struct nb_replay *replay, uint32_t copy, uint64_t address, uint64_t bytes)
+CUdeviceptr nb_globals_at(const struct nb_replay *replay, uint32_t copy, uint64_t address, uint64_t bytes)
     __attribute__((visibility("hidden")));
 
 #endif

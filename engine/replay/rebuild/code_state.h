@@ -18,7 +18,7 @@ struct nb_code_kernel {
     bool shared; /* another kernel is the same function with other settings: set them before each launch */
 };
 
-struct nb_code_variable {
+struct nb_code_global {
     CUdeviceptr address;
     uint64_t shadow; /* where its content is in the shadow */
 };
@@ -27,7 +27,7 @@ struct nb_code_variable {
 struct nb_code_copy {
     struct nb_code_module *modules;
     struct nb_code_kernel *kernels;
-    struct nb_code_variable *variables;
+    struct nb_code_global *variables;
 };
 
 struct nb_code {

@@ -60,12 +60,12 @@ static int add_node(struct nb_replay *replay, uint32_t copy, uint32_t index, CUg
     if (nb_operation_is_empty(operation))
         return NB_CALL(replay, cuGraphAddEmptyNode, node, graph, NULL, 0);
     switch (operation->kind) {
-    case NB_OPERATION_LAUNCH:
+    case NB_OPERATION_KERNEL:
         return add_kernel(replay, copy, index, graph, node);
-    case NB_OPERATION_SET:
+    case NB_OPERATION_MEMSET:
         return add_set(replay, copy, index, graph, node);
-    case NB_OPERATION_COPY:
-    case NB_OPERATION_UPLOAD:
+    case NB_OPERATION_MEMCPY:
+    case NB_OPERATION_MEMCPY_HTOD:
         return add_copy(replay, copy, index, graph, node);
     default:
         return nb_fail(replay, NB_REPLAY_CANNOT,

@@ -20,13 +20,13 @@ static int find_places(struct nb_replay *replay)
         return NB_REPLAY_OURS;
     for (uint32_t i = 0; i < count; i++) {
         const struct nb_capture_operation *operation = &replay->reader.operations[i];
-        if (operation->kind == NB_OPERATION_LAUNCH) {
+        if (operation->kind == NB_OPERATION_KERNEL) {
             operations->places[i] = operations->parameter_bytes;
             operations->parameter_bytes += (operation->as.launch.parameters.bytes + 15) & ~UINT64_C(15);
             operations->attribute_places[i] = operations->attribute_count;
             operations->attribute_count +=
                 operation->as.launch.attributes.bytes / sizeof(struct nb_attribute) + 1;
-        } else if (operation->kind == NB_OPERATION_UPLOAD) {
+        } else if (operation->kind == NB_OPERATION_MEMCPY_HTOD) {
             operations->places[i] = operations->upload_bytes;
             operations->upload_bytes += (operation->as.copy.content.bytes + 255) & ~UINT64_C(255);
         }
@@ -46,7 +46,7 @@ static int keep_uploads(struct nb_replay *replay)
         NB_CALL(replay, cuMemHostAlloc, (void **)&operations->uploads, (size_t)operations->upload_bytes, 0));
     for (uint32_t i = 0; i < replay->reader.operation_count; i++) {
         const struct nb_capture_operation *operation = &replay->reader.operations[i];
-        if (operation->kind == NB_OPERATION_UPLOAD && operation->as.copy.content.bytes != 0)
+        if (operation->kind == NB_OPERATION_MEMCPY_HTOD && operation->as.copy.content.bytes != 0)
             memcpy(operations->uploads_kept + operations->places[i],
                    nb_reader_content(&replay->reader, operation->as.copy.content),
                    (size_t)operation->as.copy.content.bytes);
@@ -74,7 +74,7 @@ static int keep_parameters(struct nb_replay *replay, uint32_t copy)
         return NB_REPLAY_OURS;
     for (uint32_t i = 0; i < reader->operation_count; i++) {
         const struct nb_capture_operation *operation = &reader->operations[i];
-        if (operation->kind == NB_OPERATION_LAUNCH && operation->as.launch.parameters.bytes != 0)
+        if (operation->kind == NB_OPERATION_KERNEL && operation->as.launch.parameters.bytes != 0)
             memcpy(program->parameters + operations->places[i],
                    reader->data + operation->as.launch.parameters.offset,
                    (size_t)operation->as.launch.parameters.bytes);
@@ -101,15 +101,15 @@ static int prepare_step(struct nb_replay *replay, uint32_t copy, uint32_t index,
     if (nb_operation_is_empty(operation))
         return NB_REPLAY_OK;
     switch (operation->kind) {
-    case NB_OPERATION_LAUNCH:
+    case NB_OPERATION_KERNEL:
         NB_TRY(nb_launch_prepare(replay, copy, index, &step->as.launch));
         step->as.launch.config.hStream = step->stream;
         replay->operations.begun[operation->stream] = true;
         return NB_REPLAY_OK;
-    case NB_OPERATION_SET:
+    case NB_OPERATION_MEMSET:
         return nb_set_prepare(replay, copy, index, &step->as.set);
-    case NB_OPERATION_COPY:
-    case NB_OPERATION_UPLOAD:
+    case NB_OPERATION_MEMCPY:
+    case NB_OPERATION_MEMCPY_HTOD:
         return nb_copy_prepare(replay, copy, index, &step->as.copy);
     case NB_OPERATION_EVENT_RECORD:
     case NB_OPERATION_EVENT_WAIT:
@@ -118,7 +118,7 @@ static int prepare_step(struct nb_replay *replay, uint32_t copy, uint32_t index,
     case NB_OPERATION_GRAPH_LAUNCH:
         step->as.graph = replay->operations.programs[copy].graphs[operation->as.graph.graph - 1].executable;
         return NB_REPLAY_OK;
-    case NB_OPERATION_JOIN:
+    case NB_OPERATION_SYNCHRONIZE:
         return NB_REPLAY_OK;
     default:
         return nb_fail(replay, NB_REPLAY_CANNOT,
@@ -164,7 +164,7 @@ static uint32_t count_queued(const struct nb_replay *replay)
     for (uint32_t i = 0; i < replay->streams.stop; i++) {
         if (replay->reader.operations[i].graph != 0)
             continue;
-        if (replay->reader.operations[i].kind == NB_OPERATION_JOIN)
+        if (replay->reader.operations[i].kind == NB_OPERATION_SYNCHRONIZE)
             joins++;
         else
             others++;
@@ -246,12 +246,12 @@ static int run(struct nb_replay *replay, const struct nb_step *step)
     if (nb_operation_is_empty(operation))
         return NB_REPLAY_OK;
     switch (operation->kind) {
-    case NB_OPERATION_LAUNCH:
+    case NB_OPERATION_KERNEL:
         return launch(replay, step);
-    case NB_OPERATION_SET:
+    case NB_OPERATION_MEMSET:
         return set(replay, step);
-    case NB_OPERATION_COPY:
-    case NB_OPERATION_UPLOAD:
+    case NB_OPERATION_MEMCPY:
+    case NB_OPERATION_MEMCPY_HTOD:
         return copy(replay, step);
     case NB_OPERATION_EVENT_RECORD:
         return NB_CALL(replay, cuEventRecord, step->as.event, step->stream);

@@ -23,7 +23,7 @@ static bool is_step(const struct nb_capture_operation *operation)
 static bool is_work(const struct nb_capture_operation *operation)
 {
     return operation->kind != NB_OPERATION_EVENT_RECORD && operation->kind != NB_OPERATION_EVENT_WAIT &&
-           operation->kind != NB_OPERATION_JOIN;
+           operation->kind != NB_OPERATION_SYNCHRONIZE;
 }
 
 /* A synchronisation goes through the timed stream: it orders the streams that it waits for, and later work on
@@ -41,7 +41,7 @@ static void find_forks(struct nb_replay *replay, struct walk *walk)
         if (!is_step(operation))
             continue;
         const uint32_t stream = operation->stream;
-        if (operation->kind == NB_OPERATION_JOIN)
+        if (operation->kind == NB_OPERATION_SYNCHRONIZE)
             join(walk, NB_NOTHING);
         else if (operation->kind == NB_OPERATION_EVENT_RECORD)
             walk->events[operation->as.event.event] = walk->streams[stream];
@@ -60,7 +60,7 @@ static void find_joins(struct nb_replay *replay, struct walk *walk)
         if (!is_step(operation))
             continue;
         const uint32_t stream = operation->stream;
-        if (operation->kind == NB_OPERATION_JOIN) {
+        if (operation->kind == NB_OPERATION_SYNCHRONIZE) {
             join(walk, stream);
         } else if (operation->kind == NB_OPERATION_EVENT_WAIT) {
             walk->events[operation->as.event.event] |= walk->streams[stream];

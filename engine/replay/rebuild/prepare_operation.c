@@ -109,7 +109,7 @@ int nb_launch_prepare(struct nb_replay *replay, uint32_t copy, uint32_t index, s
 static int translate(struct nb_replay *replay, uint32_t copy, uint32_t index, uint64_t address,
                      CUdeviceptr *here)
 {
-    *here = nb_variables_at(replay, copy, address, 1);
+    *here = nb_globals_at(replay, copy, address, 1);
     if (*here == 0 && nb_memory_at(replay, 0, address, 1) != 0)
         *here = address;
     if (*here != 0)
@@ -135,7 +135,7 @@ static int rows_of(struct nb_replay *replay, uint32_t index, uint64_t pitch, uin
 int nb_copy_prepare(struct nb_replay *replay, uint32_t copy, uint32_t index, CUDA_MEMCPY3D *call)
 {
     const struct nb_capture_operation *operation = &replay->reader.operations[index];
-    const bool upload = operation->kind == NB_OPERATION_UPLOAD;
+    const bool upload = operation->kind == NB_OPERATION_MEMCPY_HTOD;
     const uint64_t width = operation->as.copy.width;
     const uint64_t to = operation->as.copy.destination_pitch, from = operation->as.copy.source_pitch;
     *call = (CUDA_MEMCPY3D){
@@ -166,10 +166,10 @@ int nb_set_prepare(struct nb_replay *replay, uint32_t copy, uint32_t index, CUde
 bool nb_operation_is_empty(const struct nb_capture_operation *operation)
 {
     switch (operation->kind) {
-    case NB_OPERATION_SET:
+    case NB_OPERATION_MEMSET:
         return operation->as.set.width == 0 || operation->as.set.height == 0;
-    case NB_OPERATION_COPY:
-    case NB_OPERATION_UPLOAD:
+    case NB_OPERATION_MEMCPY:
+    case NB_OPERATION_MEMCPY_HTOD:
         return operation->as.copy.width == 0 || operation->as.copy.height == 0 ||
                operation->as.copy.depth == 0;
     default:
@@ -180,19 +180,19 @@ bool nb_operation_is_empty(const struct nb_capture_operation *operation)
 void nb_operation_text(const struct nb_replay *replay, uint32_t index, char *into, size_t room)
 {
     static const char *const names[] = {
-        [NB_OPERATION_LAUNCH] = "kernel",
-        [NB_OPERATION_SET] = "memset",
-        [NB_OPERATION_COPY] = "copy",
-        [NB_OPERATION_UPLOAD] = "upload",
+        [NB_OPERATION_KERNEL] = "kernel",
+        [NB_OPERATION_MEMSET] = "memset",
+        [NB_OPERATION_MEMCPY] = "copy",
+        [NB_OPERATION_MEMCPY_HTOD] = "upload",
         [NB_OPERATION_EVENT_RECORD] = "event record",
         [NB_OPERATION_EVENT_WAIT] = "event wait",
-        [NB_OPERATION_JOIN] = "join",
+        [NB_OPERATION_SYNCHRONIZE] = "join",
         [NB_OPERATION_GRAPH_LAUNCH] = "graph",
         [NB_OPERATION_EMPTY] = "empty node",
     };
     const struct nb_capture_operation *operation = &replay->reader.operations[index];
     char name[128] = "";
-    if (operation->kind == NB_OPERATION_LAUNCH)
+    if (operation->kind == NB_OPERATION_KERNEL)
         nb_reader_text(&replay->reader, replay->reader.kernels[operation->as.launch.kernel].name, name,
                        sizeof name);
     if (operation->kind == NB_OPERATION_GRAPH_LAUNCH)

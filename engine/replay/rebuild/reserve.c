@@ -92,12 +92,12 @@ static int reserve_range(struct nb_replay *replay, const struct nb_range *range)
         return NB_REPLAY_OK;
     return nb_fail(
         replay, NB_REPLAY_CANNOT,
-        "the address range 0x%llx-0x%llx of the recording cannot be had in this process; replay in a "
+        "the address range 0x%llx-0x%llx of the capture is taken in this process; replay in a "
         "process of its own, or record again with the arena",
         (unsigned long long)range->address, (unsigned long long)(range->address + range->bytes));
 }
 
-/* Reserve the recorded arena first, as the recording process did: it holds all of its ranges. */
+/* Reserve the recorded arena first, as the captured process did: it holds all of its ranges. */
 static void reserve_arena(struct nb_replay *replay)
 {
     const struct nb_capture_device *device = replay->reader.device;

@@ -9,7 +9,7 @@ static void find_used(struct nb_replay *replay)
     struct nb_streams *streams = &replay->streams;
     for (uint32_t i = 0; i < replay->reader.operation_count; i++) {
         const struct nb_capture_operation *operation = &replay->reader.operations[i];
-        if (operation->graph != 0 || operation->kind == NB_OPERATION_JOIN)
+        if (operation->graph != 0 || operation->kind == NB_OPERATION_SYNCHRONIZE)
             continue;
         streams->stop = i + 1;
         if (streams->used_count == 0)

@@ -88,8 +88,8 @@ static int write_inputs(struct nb_replay *replay, uint32_t set, uint32_t copy, u
     for (uint32_t i = 0; i < replay->code.copy_count; i++) {
         if (i != copy && replay->options.strict == 0)
             continue;
-        NB_TRY(nb_variables_restore(replay, i, stream));
-        NB_TRY(nb_inputs_write_variables(replay, inputs, i, stream));
+        NB_TRY(nb_globals_restore(replay, i, stream));
+        NB_TRY(nb_inputs_write_globals(replay, inputs, i, stream));
     }
     return NB_REPLAY_OK;
 }

@@ -42,7 +42,7 @@ int nb_inputs_check(struct nb_replay *replay, uint32_t set)
 static bool lies_in_one(const struct nb_replay *replay, uint64_t address, uint64_t bytes)
 {
     const struct nb_reader *reader = &replay->reader;
-    if (nb_variables_at(replay, 0, address, bytes) != 0)
+    if (nb_globals_at(replay, 0, address, bytes) != 0)
         return true;
     for (uint32_t i = 0; i < reader->allocation_count; i++) {
         const uint64_t offset = address - reader->allocations[i].address;
@@ -138,9 +138,9 @@ int nb_inputs_write_memory(struct nb_replay *replay, uint32_t inputs, uint32_t s
     return write_all(replay, inputs, nb_memory_at, set, stream);
 }
 
-int nb_inputs_write_variables(struct nb_replay *replay, uint32_t inputs, uint32_t copy, CUstream stream)
+int nb_inputs_write_globals(struct nb_replay *replay, uint32_t inputs, uint32_t copy, CUstream stream)
 {
-    return write_all(replay, inputs, nb_variables_at, copy, stream);
+    return write_all(replay, inputs, nb_globals_at, copy, stream);
 }
 
 void nb_inputs_close(struct nb_replay *replay)

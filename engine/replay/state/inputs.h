@@ -18,7 +18,7 @@ uint64_t nb_inputs_noise(struct nb_replay *replay) __attribute__((visibility("hi
  * globals for a copy of the code. */
 int nb_inputs_write_memory(struct nb_replay *replay, uint32_t inputs, uint32_t set, CUstream stream)
     __attribute__((visibility("hidden")));
-int nb_inputs_write_variables(struct nb_replay *replay, uint32_t inputs, uint32_t copy, CUstream stream)
+int nb_inputs_write_globals(struct nb_replay *replay, uint32_t inputs, uint32_t copy, CUstream stream)
     __attribute__((visibility("hidden")));
 
 void nb_inputs_close(struct nb_replay *replay) __attribute__((visibility("hidden")));

@@ -47,7 +47,7 @@ int nb_recorded_run(struct nb_replay *replay)
     NB_TRY(nb_vault_open(replay));
     NB_TRY(nb_memory_restore(replay, memory->current, replay->streams.timed));
     NB_TRY(nb_temporaries_fill(replay));
-    NB_TRY(nb_variables_restore(replay, 0, replay->streams.timed));
+    NB_TRY(nb_globals_restore(replay, 0, replay->streams.timed));
     memory->sets[memory->current].stale = true;
     return nb_loop_run(replay, 0);
 }

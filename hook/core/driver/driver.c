@@ -14,7 +14,7 @@
 #include "core/base/log.h"
 #include "core/driver/slots.h"
 
-/* Folders to search if nb_driver_variable is not set. The supervisor always sets it; a user who preloads
+/* Folders to search if nb_driver_global is not set. The supervisor always sets it; a user who preloads
  * the shim by hand may not. Container runtimes mount the driver in the second group. */
 static const char *const usual_folders[] = {"/usr/lib/x86_64-linux-gnu",
                                             "/usr/lib64",
@@ -103,7 +103,7 @@ static void *open_in_folders(const char *folders)
 static void log_open_error(const char *path, const char *why)
 {
     char what[PATH_MAX + 512];
-    snprintf(what, sizeof what, "cannot open the driver that %s names: %s%s%s%s", nb_driver_variable, path,
+    snprintf(what, sizeof what, "cannot open the driver that %s names: %s%s%s%s", nb_driver_global, path,
              why != NULL ? " (" : "", why != NULL ? why : "", why != NULL ? ")" : "");
     nb_log(what, NULL,
            "; set it to the full path of the real driver, and LD_LIBRARY_PATH to the folders of the "
@@ -112,7 +112,7 @@ static void log_open_error(const char *path, const char *why)
 
 static void *find_driver(void)
 {
-    const char *path = getenv(nb_driver_variable);
+    const char *path = getenv(nb_driver_global);
     if (path != NULL && *path != 0) {
         dlerror(); /* drop older messages */
         void *handle = open_driver(path);
@@ -125,7 +125,7 @@ static void *find_driver(void)
         handle = open_in_folders(usual_folders[i]);
     if (handle == NULL) {
         char then[128];
-        snprintf(then, sizeof then, "; set %s to its full path", nb_driver_variable);
+        snprintf(then, sizeof then, "; set %s to its full path", nb_driver_global);
         nb_log("found no real ", nb_driver_soname, then);
     }
     return handle;

@@ -31,8 +31,8 @@ int nb_absent(void) NB_HIDDEN;
 int nb_slot_of_address(const void *address) NB_HIDDEN;
 
 /* Constants of a vendor, defined in hook/<vendor>/vendor.c. */
-extern const unsigned nb_vendor NB_HIDDEN;        /* enum nb_capture_vendor */
-extern const char nb_driver_probe[] NB_HIDDEN;    /* an export of every driver */
-extern const char nb_driver_variable[] NB_HIDDEN; /* environment variable with the driver's full path */
+extern const unsigned nb_vendor NB_HIDDEN;      /* enum nb_capture_vendor */
+extern const char nb_driver_probe[] NB_HIDDEN;  /* an export of every driver */
+extern const char nb_driver_global[] NB_HIDDEN; /* environment variable with the driver's full path */
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "core/base/log.h"
 #include "core/process/attach.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/region/region_about.h"
 #include "core/region/selection.h"
 #include "core/ring/ring.h"
@@ -73,10 +73,10 @@ static void read_environment(void)
     set_state(NB_REGION_ARMED);
 }
 
-static bool open_recording(void)
+static bool open_raw_capture(void)
 {
     for (int i = 0; i < NAMESAKES_MAX; i++) {
-        if (nb_recording_open(folder, ++last_region))
+        if (nb_raw_capture_open(folder, ++last_region))
             return true;
         if (errno != EEXIST)
             return false;
@@ -85,11 +85,11 @@ static bool open_recording(void)
 }
 
 /* End the file, with the driver's status. */
-static void close_recording(int status)
+static void close_raw_capture(int status)
 {
     if (atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed) != calls_lost_before)
         nb_region_refuse("some threads' calls were not observed: the program has more threads than rings");
-    nb_recording_end((uint32_t)status);
+    nb_raw_capture_end((uint32_t)status);
 }
 
 static const char *describe_driver_error(int status, const char *when)
@@ -118,20 +118,20 @@ static bool settle(void)
 static const char *begin(const char *name)
 {
     const bool settled = settle();
-    if (!open_recording())
-        return nb_recording_error();
+    if (!open_raw_capture())
+        return nb_raw_capture_error();
     calls_lost_before = atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed);
     nb_region_write_about(name);
     const int status = operations->begin();
     if (status != 0) {
-        close_recording(status);
+        close_raw_capture(status);
         return describe_driver_error(status, "began");
     }
     if (!settled)
         nb_region_refuse("another thread's launch was still inside the driver when the region began");
-    if (!nb_recording_flush())
-        return nb_recording_error();
-    nb_recording_share();
+    if (!nb_raw_capture_flush())
+        return nb_raw_capture_error();
+    nb_raw_capture_share();
     set_state(NB_REGION_OPEN);
     return NULL;
 }
@@ -140,13 +140,13 @@ static const char *end(void)
 {
     if (!settle())
         nb_region_refuse("another thread's launch was still inside the driver when the region ended");
-    nb_recording_seize();
+    nb_raw_capture_seize();
     set_state(NB_REGION_ARMED);
     const int status = operations->end();
-    close_recording(status);
+    close_raw_capture(status);
     if (status != 0)
         return describe_driver_error(status, "ended");
-    return nb_recording_error()[0] != 0 ? nb_recording_error() : NULL;
+    return nb_raw_capture_error()[0] != 0 ? nb_raw_capture_error() : NULL;
 }
 
 /* Begin or end the region as a driver call requires. No caller could receive an error: log it. */
@@ -301,8 +301,8 @@ int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uin
     range.type = (struct nb_span){sizeof range + shape_bytes + name_bytes, type_bytes};
     const struct nb_piece pieces[] = {
         {&range, sizeof range}, {shape, shape_bytes}, {name, name_bytes}, {type, type_bytes}};
-    const bool kept = nb_recording_append(NB_CAPTURE_RANGE, pieces, 4) != NB_NOTHING;
-    return leave(state, kept ? NULL : nb_recording_error());
+    const bool kept = nb_raw_capture_append(NB_CAPTURE_RANGE, pieces, 4) != NB_NOTHING;
+    return leave(state, kept ? NULL : nb_raw_capture_error());
 }
 
 const char *neutrino_region_error(void)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/driver/driver.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/wire/record.h"
 
 /* An address inside the shim, so that dladdr finds the shim's file. */
@@ -20,7 +20,7 @@ static void write_meta(const char *key, const char *value, size_t value_bytes)
     const struct nb_capture_meta meta = {.key = {sizeof meta, key_bytes},
                                          .value = {sizeof meta + key_bytes, value_bytes}};
     const struct nb_piece pieces[] = {{&meta, sizeof meta}, {key, key_bytes}, {value, value_bytes}};
-    nb_recording_append(NB_CAPTURE_META, pieces, 3);
+    nb_raw_capture_append(NB_CAPTURE_META, pieces, 3);
 }
 
 static void write_program(void)
@@ -68,9 +68,9 @@ void nb_region_write_about(const char *name)
 void nb_region_refuse(const char *reason)
 {
     const size_t bytes = strlen(reason);
-    const struct nb_capture_refusal refusal = {.operation = nb_recording_count(NB_CAPTURE_OPERATION),
+    const struct nb_capture_refusal refusal = {.operation = nb_raw_capture_count(NB_CAPTURE_OPERATION),
                                                .call = {sizeof refusal, 0},
                                                .reason = {sizeof refusal, bytes}};
     const struct nb_piece pieces[] = {{&refusal, sizeof refusal}, {reason, bytes}};
-    nb_recording_append(NB_CAPTURE_REFUSAL, pieces, 2);
+    nb_raw_capture_append(NB_CAPTURE_REFUSAL, pieces, 2);
 }

@@ -5,7 +5,7 @@
  * Readers must treat both as hostile input. Numbers are append-only: a kind or a field never changes its
  * meaning. All integers are little-endian.
  *
- *     raw capture  struct nb_recording, then elements: struct nb_element, the kind's struct, its data
+ *     raw capture  struct nb_raw_capture, then elements: struct nb_element, the kind's struct, its data
  *     capture      struct nb_capture, blobs, the blob table, the section table
  */
 #ifndef NEUTRINO_CAPTURE_FORMAT_H
@@ -13,19 +13,20 @@
 
 #include <stdint.h>
 
-#define NB_CAPTURE_VERSION 1u
-#define NB_RECORDING_MAGIC 0x44524f434552424eull /* "NBRECORD", read as a little-endian word */
-#define NB_CAPTURE_MAGIC   0x455255545041434eull /* "NCAPTURE" */
-#define NB_CAPTURE_PAGE    4096u                 /* alignment of memory runs */
+#define NB_CAPTURE_VERSION   1u
+#define NB_RAW_CAPTURE_MAGIC 0x44524f434552424eull /* "NBRECORD", read as a little-endian word */
+#define NB_CAPTURE_MAGIC     0x455255545041434eull /* "NCAPTURE" */
+#define NB_CAPTURE_PAGE      4096u                 /* alignment of memory runs */
 #define NB_BLOB_MAX  (1u << 20) /* raw bytes of one blob: bounds the memory that a small file can demand */
 #define NB_BLOBS_MAX (1u << 24)
 #define NB_TABLE_MAX (256u << 20) /* raw bytes of one section */
 #define NB_CAPTURE_ARENA 0x300000000000ull
 #define NB_NOTHING       0xffffffffu /* an invalid index */
 
-/* ---- the recording ------------------------------------------------------------------------------------- */
+/* ---- the raw capture -------------------------------------------------------------------------------------
+ */
 
-struct nb_recording {
+struct nb_raw_capture {
     uint64_t magic;
     uint32_t version;
     uint32_t process;
@@ -101,7 +102,7 @@ enum nb_capture_kind {
     NB_CAPTURE_REFUSAL = 15,    /* struct nb_capture_refusal */
     NB_CAPTURE_RANGE = 16,      /* struct nb_capture_range */
     NB_CAPTURE_META = 17,       /* struct nb_capture_meta */
-    NB_CAPTURE_END = 18         /* struct nb_capture_end, exactly one, the recording's last */
+    NB_CAPTURE_END = 18         /* struct nb_capture_end, exactly one, the raw capture's last */
 };
 
 /* Small data: bytes of the section NB_CAPTURE_DATA. */
@@ -141,7 +142,7 @@ struct nb_capture_limit {
 };
 
 struct nb_capture_image {
-    uint8_t sha256[32]; /* of the content; zeros in a recording */
+    uint8_t sha256[32]; /* of the content; zeros in a raw capture */
     uint32_t format;    /* enum nb_image_format */
     uint32_t reserved;
     struct nb_span origin; /* path of the object whose code loaded it */
@@ -231,14 +232,14 @@ struct nb_capture_stream {
 };
 
 enum nb_operation_kind {
-    NB_OPERATION_LAUNCH = 1,
-    NB_OPERATION_SET = 2,    /* memset */
-    NB_OPERATION_COPY = 3,   /* device to device */
-    NB_OPERATION_UPLOAD = 4, /* host to device, with the host's bytes */
+    NB_OPERATION_KERNEL = 1,
+    NB_OPERATION_MEMSET = 2,      /* memset */
+    NB_OPERATION_MEMCPY = 3,      /* device to device */
+    NB_OPERATION_MEMCPY_HTOD = 4, /* host to device, with the host's bytes */
     NB_OPERATION_EVENT_RECORD = 5,
     NB_OPERATION_EVENT_WAIT =
         6, /* waits for an event recorded in the region; waits for other events are not captured */
-    NB_OPERATION_JOIN =
+    NB_OPERATION_SYNCHRONIZE =
         7, /* the host waited for the stream (or NB_NOTHING: for all streams) before the next operations */
     NB_OPERATION_GRAPH_LAUNCH = 8,
     NB_OPERATION_EMPTY = 9 /* a graph node without work */
@@ -347,7 +348,7 @@ struct nb_capture_end {
     uint32_t operations;
 };
 
-_Static_assert(sizeof(struct nb_recording) == 24, "layout is a file format");
+_Static_assert(sizeof(struct nb_raw_capture) == 24, "layout is a file format");
 _Static_assert(sizeof(struct nb_element) == 16, "layout is a file format");
 _Static_assert(sizeof(struct nb_capture) == 80, "layout is a file format");
 _Static_assert(sizeof(struct nb_blob) == 56, "layout is a file format");

@@ -5,7 +5,7 @@
 
 #include "core/arena/arena.h"
 #include "core/base/vector.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/region/region.h"
 #include "core/region/region_about.h"
 #include "core/wire/capture_format.h"
@@ -41,7 +41,7 @@ static void append(const struct nb_arena_block *block, uint32_t flags)
         .flags = flags | (block->number <= number_at_begin ? NB_CAPTURE_ALLOCATED_BEFORE : 0),
         .slot = block->slot};
     const struct nb_piece piece = {&allocation, sizeof allocation};
-    nb_recording_append(NB_CAPTURE_ALLOCATION, &piece, 1);
+    nb_raw_capture_append(NB_CAPTURE_ALLOCATION, &piece, 1);
 }
 
 static void append_existing(const struct nb_arena_block *block, void *unused)

@@ -105,7 +105,7 @@ static uint32_t append_operation(const struct nb_call *call, const struct nb_cop
     const bool uploads = content != NULL;
     const struct nb_piece data = {content, uploads ? count_bytes(copy) : 0};
     struct nb_capture_operation operation = {
-        .kind = uploads ? NB_OPERATION_UPLOAD : NB_OPERATION_COPY,
+        .kind = uploads ? NB_OPERATION_MEMCPY_HTOD : NB_OPERATION_MEMCPY,
         .stream = copy->graph != 0 ? NB_NOTHING : nb_capture_write_stream(call, copy->stream),
         .graph = copy->graph,
         .as.copy = {.destination = copy->destination.address,

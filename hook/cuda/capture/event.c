@@ -123,8 +123,8 @@ static void end_record(const struct nb_call *call, bool runs, CUresult result, C
         forget_record(handle);
 }
 
-CUresult nb_through_event_record(const struct nb_call *call, nb_cuEventRecord_t real, CUevent hEvent,
-                                 CUstream hStream)
+CUresult nb_wrap_when_recording_event_record(const struct nb_call *call, nb_cuEventRecord_t real,
+                                             CUevent hEvent, CUstream hStream)
 {
     const bool runs = begin_record(call, hEvent, hStream);
     const CUresult result = real(hEvent, hStream);
@@ -132,8 +132,9 @@ CUresult nb_through_event_record(const struct nb_call *call, nb_cuEventRecord_t 
     return result;
 }
 
-CUresult nb_through_event_record_flags(const struct nb_call *call, nb_cuEventRecordWithFlags_t real,
-                                       CUevent hEvent, CUstream hStream, unsigned int flags)
+CUresult nb_wrap_when_recording_event_record_flags(const struct nb_call *call,
+                                                   nb_cuEventRecordWithFlags_t real, CUevent hEvent,
+                                                   CUstream hStream, unsigned int flags)
 {
     const bool runs = begin_record(call, hEvent, hStream);
     const CUresult result = real(hEvent, hStream, flags);
@@ -144,8 +145,8 @@ CUresult nb_through_event_record_flags(const struct nb_call *call, nb_cuEventRec
 /* An event whose last record came before the region was complete when the region began, so a wait for it
  * needs no operation. Ask whether the stream is capturing after the call: waiting for an event of a stream
  * capture makes the stream part of that capture. */
-CUresult nb_through_stream_wait_event(const struct nb_call *call, nb_cuStreamWaitEvent_t real,
-                                      CUstream hStream, CUevent hEvent, unsigned int Flags)
+CUresult nb_wrap_when_recording_stream_wait_event(const struct nb_call *call, nb_cuStreamWaitEvent_t real,
+                                                  CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
     struct event event;
     const CUresult result = real(hStream, hEvent, Flags);
@@ -161,7 +162,7 @@ CUresult nb_through_stream_wait_event(const struct nb_call *call, nb_cuStreamWai
 
 /* For cuEventSynchronize, and for cuEventQuery on a complete event. Recorded as a wait for all work of the
  * event's stream, which may be more than the host waited for. */
-CUresult nb_through_event_wait(const struct nb_call *call, nb_cuEventQuery_t real, CUevent hEvent)
+CUresult nb_wrap_when_recording_event_wait(const struct nb_call *call, nb_cuEventQuery_t real, CUevent hEvent)
 {
     struct event event;
     const CUresult result = real(hEvent);
@@ -170,8 +171,8 @@ CUresult nb_through_event_wait(const struct nb_call *call, nb_cuEventQuery_t rea
     return result;
 }
 
-CUresult nb_through_event_create(const struct nb_call *call, nb_cuEventCreate_t real, CUevent *phEvent,
-                                 unsigned int Flags)
+CUresult nb_wrap_when_recording_event_create(const struct nb_call *call, nb_cuEventCreate_t real,
+                                             CUevent *phEvent, unsigned int Flags)
 {
     const CUresult result = real(phEvent, Flags);
     if (result == CUDA_SUCCESS && call->thread != NULL)
@@ -180,7 +181,8 @@ CUresult nb_through_event_create(const struct nb_call *call, nb_cuEventCreate_t 
 }
 
 /* Forget the event before the driver destroys it: another thread may get its handle at once. */
-CUresult nb_through_event_destroy(const struct nb_call *call, nb_cuEventDestroy_t real, CUevent hEvent)
+CUresult nb_wrap_when_recording_event_destroy(const struct nb_call *call, nb_cuEventDestroy_t real,
+                                              CUevent hEvent)
 {
     if (call->thread != NULL)
         nb_handle_map_set(&events, nb_handle(hEvent), NULL);

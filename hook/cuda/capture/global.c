@@ -12,7 +12,7 @@
 #include "core/base/vector.h"
 #include "core/driver/slots.h"
 #include "core/image/image_globals.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/wire/capture_format.h"
 #include "cuda/capture/refuse.h"
 #include "cuda/memory/foreign.h"
@@ -238,7 +238,7 @@ static CUresult write_variable(const struct variable *variable)
                                       {variable->name, name_bytes},
                                       {variable->before, variable->bytes},
                                       {after, after_bytes}};
-    nb_recording_append(NB_CAPTURE_GLOBAL, pieces, 4);
+    nb_raw_capture_append(NB_CAPTURE_GLOBAL, pieces, 4);
     free(after);
     return result;
 }

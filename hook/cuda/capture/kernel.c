@@ -6,7 +6,7 @@
 
 #include "core/base/handle_map.h"
 #include "core/driver/slots.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/wire/capture_format.h"
 #include "cuda/capture/module.h"
 #include "cuda/capture/refuse.h"
@@ -107,7 +107,7 @@ static uint32_t append_kernel(const struct nb_function *function, const struct n
                                       {description->layout, layout_bytes},
                                       {variant->settings, settings_bytes},
                                       {function->name, name_bytes}};
-    return nb_recording_append(NB_CAPTURE_KERNEL, pieces, 4);
+    return nb_raw_capture_append(NB_CAPTURE_KERNEL, pieces, 4);
 }
 
 /* Two threads may both write a kernel at its first use. The duplicate element does no harm. */
@@ -183,7 +183,7 @@ void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation,
         memcpy(&word, (const char *)parameters + offset, sizeof word);
         if (nb_capture_find_global(word, &relocation.global, &relocation.delta)) {
             const struct nb_piece piece = {&relocation, sizeof relocation};
-            nb_recording_append(NB_CAPTURE_RELOCATION, &piece, 1);
+            nb_raw_capture_append(NB_CAPTURE_RELOCATION, &piece, 1);
             continue;
         }
         const char *foreign = nb_foreign_find(word);

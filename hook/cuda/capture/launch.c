@@ -66,7 +66,7 @@ static bool fill_launch(const struct nb_call *call, const struct nb_launch_form 
     if (kept->parameters.start == NULL)
         return false;
     kept->operation =
-        (struct nb_capture_operation){.kind = NB_OPERATION_LAUNCH,
+        (struct nb_capture_operation){.kind = NB_OPERATION_KERNEL,
                                       .flags = is_cooperative(launch) ? NB_OPERATION_COOPERATIVE : 0,
                                       .stream = nb_capture_write_stream(call, launch->stream),
                                       .as.launch = {.kernel = kernel, .shared_bytes = launch->shared_bytes}};

@@ -5,7 +5,7 @@
 #include "core/arena/arena.h"
 #include "core/base/vector.h"
 #include "core/driver/slots.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "cuda/memory/arena.h"
 #include "real.h"
 #include "surface.h"
@@ -72,7 +72,7 @@ static void append_run(enum nb_capture_kind kind, uint64_t address, const unsign
     const struct nb_capture_run run = {
         .address = address, .bytes = count, .content = {.first = sizeof run, .bytes = count}};
     const struct nb_piece pieces[] = {{&run, sizeof run}, {bytes, count}};
-    nb_recording_append(kind, pieces, 2);
+    nb_raw_capture_append(kind, pieces, 2);
 }
 
 static void append_pages(enum nb_capture_kind kind, uint64_t address, const unsigned char *bytes,

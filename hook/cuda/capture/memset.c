@@ -28,7 +28,7 @@ uint32_t nb_capture_memset(const struct nb_call *call, struct nb_set set)
         return NB_NOTHING;
     }
     struct nb_capture_operation operation = {
-        .kind = NB_OPERATION_SET,
+        .kind = NB_OPERATION_MEMSET,
         .stream = set.graph != 0 ? NB_NOTHING : nb_capture_write_stream(call, set.stream),
         .graph = set.graph,
         .as.set = {.address = set.address,

@@ -8,7 +8,7 @@
 
 #include "core/base/handle_map.h"
 #include "core/driver/slots.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/wire/capture_format.h"
 #include "core/wire/jit_options.h"
 #include "cuda/capture/global.h"
@@ -64,7 +64,7 @@ static uint32_t write_image(const struct nb_binary *binary)
                                            .content = {sizeof image + origin_bytes, binary->bytes}};
     const struct nb_piece pieces[] = {
         {&image, sizeof image}, {binary->origin, origin_bytes}, {binary->kept, binary->bytes}};
-    return nb_recording_append(NB_CAPTURE_IMAGE, pieces, 3);
+    return nb_raw_capture_append(NB_CAPTURE_IMAGE, pieces, 3);
 }
 
 static uint32_t write_module(const struct nb_binary *binary, const struct load *load)
@@ -77,7 +77,7 @@ static uint32_t write_module(const struct nb_binary *binary, const struct load *
                                              .options = {sizeof module, options_bytes}};
     const struct nb_piece pieces[] = {{&module, sizeof module},
                                       {load != NULL ? load->options : NULL, options_bytes}};
-    return nb_recording_append(NB_CAPTURE_MODULE, pieces, 2);
+    return nb_raw_capture_append(NB_CAPTURE_MODULE, pieces, 2);
 }
 
 static uint32_t refuse(const struct nb_call *call, const char *whose, const char *why)

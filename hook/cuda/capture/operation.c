@@ -15,7 +15,8 @@ uint32_t nb_capture_append_operation(struct nb_capture_operation *operation, con
 {
     uint64_t bytes = 0;
     struct nb_piece pieces[1 + PIECES_MAX] = {{operation, sizeof *operation}};
-    if (operation->graph == 0 && operation->stream == NB_NOTHING && operation->kind != NB_OPERATION_JOIN) {
+    if (operation->graph == 0 && operation->stream == NB_NOTHING &&
+        operation->kind != NB_OPERATION_SYNCHRONIZE) {
         nb_capture_refuse_incomplete();
         return NB_NOTHING;
     }
@@ -23,21 +24,21 @@ uint32_t nb_capture_append_operation(struct nb_capture_operation *operation, con
         pieces[i + 1] = data[i];
         bytes += data[i].bytes;
     }
-    if (operation->kind == NB_OPERATION_LAUNCH) {
+    if (operation->kind == NB_OPERATION_KERNEL) {
         const uint64_t parameters = count > 0 ? data[0].bytes : 0;
         operation->as.launch.parameters = (struct nb_span){sizeof *operation, parameters};
         operation->as.launch.attributes =
             (struct nb_span){sizeof *operation + parameters, bytes - parameters};
-    } else if (operation->kind == NB_OPERATION_UPLOAD) {
+    } else if (operation->kind == NB_OPERATION_MEMCPY_HTOD) {
         operation->as.copy.content = (struct nb_content){sizeof *operation, bytes};
     }
-    return nb_recording_append(NB_CAPTURE_OPERATION, pieces, count + 1);
+    return nb_raw_capture_append(NB_CAPTURE_OPERATION, pieces, count + 1);
 }
 
 /* Skip redundant joins: a join without operations before it, or directly after a join that includes it. */
 static bool is_synchronize_needed(uint32_t stream)
 {
-    const uint32_t operations = nb_recording_count(NB_CAPTURE_OPERATION);
+    const uint32_t operations = nb_raw_capture_count(NB_CAPTURE_OPERATION);
     const uint64_t last = atomic_load(&last_synchronize);
     const uint32_t last_stream = (uint32_t)last;
     return operations != 0 &&
@@ -46,7 +47,7 @@ static bool is_synchronize_needed(uint32_t stream)
 
 void nb_capture_synchronize(uint32_t stream)
 {
-    struct nb_capture_operation operation = {.kind = NB_OPERATION_JOIN, .stream = stream};
+    struct nb_capture_operation operation = {.kind = NB_OPERATION_SYNCHRONIZE, .stream = stream};
     if (!is_synchronize_needed(stream))
         return;
     const uint32_t index = nb_capture_append_operation(&operation, NULL, 0);

@@ -10,7 +10,7 @@
 
 #include "core/process/call.h"
 #include "core/process/component.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/region/region.h"
 #include "core/wire/capture_format.h"
 
@@ -35,7 +35,7 @@ static inline bool nb_capture_is_accepted(bool announced, CUresult result)
     if (!announced || result != CUDA_SUCCESS)
         return false;
     if (!nb_region_is_open())
-        nb_recording_miss();
+        nb_raw_capture_miss();
     return nb_region_is_open();
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/driver/slots.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/region/region.h"
 #include "core/region/region_about.h"
 #include "core/wire/capture_format.h"
@@ -46,12 +46,12 @@ static void append(const struct nb_call *call, const char *reason, uint32_t flag
 {
     const char *name = nb_export_names[call->slot];
     const size_t name_bytes = strlen(name), reason_bytes = strlen(reason);
-    const struct nb_capture_refusal refusal = {.operation = nb_recording_count(NB_CAPTURE_OPERATION),
+    const struct nb_capture_refusal refusal = {.operation = nb_raw_capture_count(NB_CAPTURE_OPERATION),
                                                .flags = flags,
                                                .call = {sizeof refusal, name_bytes},
                                                .reason = {sizeof refusal + name_bytes, reason_bytes}};
     const struct nb_piece pieces[] = {{&refusal, sizeof refusal}, {name, name_bytes}, {reason, reason_bytes}};
-    nb_recording_append(NB_CAPTURE_REFUSAL, pieces, 3);
+    nb_raw_capture_append(NB_CAPTURE_REFUSAL, pieces, 3);
 }
 
 void nb_capture_refuse(const struct nb_call *call, const char *reason)

@@ -7,7 +7,7 @@
 #include "core/arena/arena.h"
 #include "core/driver/slots.h"
 #include "core/process/component.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/region/region_about.h"
 #include "core/wire/capture_format.h"
 #include "cuda/capture/allocation.h"
@@ -52,7 +52,7 @@ static void append_device(CUdevice device)
     _Static_assert(sizeof element.uuid == sizeof uuid, "a UUID is 16 bytes");
     memcpy(element.uuid, &uuid, sizeof uuid);
     const struct nb_piece pieces[] = {{&element, sizeof element}, {name, element.name.bytes}};
-    nb_recording_append(NB_CAPTURE_DEVICE, pieces, 2);
+    nb_raw_capture_append(NB_CAPTURE_DEVICE, pieces, 2);
 }
 
 /* Skip limits that this driver or device lacks. */
@@ -71,7 +71,7 @@ static void append_limits(void)
             continue;
         const struct nb_capture_limit element = {.limit = (uint32_t)limits[i], .value = value};
         const struct nb_piece piece = {&element, sizeof element};
-        nb_recording_append(NB_CAPTURE_LIMIT, &piece, 1);
+        nb_raw_capture_append(NB_CAPTURE_LIMIT, &piece, 1);
     }
 }
 

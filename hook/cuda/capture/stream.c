@@ -5,7 +5,7 @@
 
 #include "core/base/vector.h"
 #include "core/driver/slots.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "cuda/capture/operation.h"
 #include "cuda/capture/refuse.h"
 #include "cuda/kernel/handle.h"
@@ -61,7 +61,7 @@ static uint32_t add(struct nb_capture_stream element, uint64_t key)
                       << 56; /* distinguishes it from a destroyed stream with the same handle */
     if (!nb_vector_append(&used_streams, &stream))
         return NB_NOTHING;
-    stream.index = nb_recording_append(NB_CAPTURE_STREAM, &piece, 1);
+    stream.index = nb_raw_capture_append(NB_CAPTURE_STREAM, &piece, 1);
     *(struct used_stream *)nb_vector_item(&used_streams, used_streams.count - 1) = stream;
     return stream.index;
 }
@@ -148,7 +148,7 @@ const struct nb_component nb_capture_stream_component = {.locks = {&lock}, .rese
 
 static void append_wait(const struct nb_call *call, CUstream stream)
 {
-    if (nb_recording_count(NB_CAPTURE_OPERATION) == 0)
+    if (nb_raw_capture_count(NB_CAPTURE_OPERATION) == 0)
         return;
     /* A wait for the legacy stream waits for other streams too, even if the legacy stream has no work of
      * its own. */
@@ -159,7 +159,7 @@ static void append_wait(const struct nb_call *call, CUstream stream)
         nb_capture_synchronize(index);
 }
 
-CUresult nb_through_context_wait(const struct nb_call *call, nb_cuCtxSynchronize_t real)
+CUresult nb_wrap_when_recording_context_wait(const struct nb_call *call, nb_cuCtxSynchronize_t real)
 {
     const CUresult result = real();
     if (nb_capture_is_in_region(call, result))
@@ -168,7 +168,8 @@ CUresult nb_through_context_wait(const struct nb_call *call, nb_cuCtxSynchronize
 }
 
 #if CUDA_VERSION >= 13000
-CUresult nb_through_context_wait_of(const struct nb_call *call, nb_cuCtxSynchronize_v2_t real, CUcontext ctx)
+CUresult nb_wrap_when_recording_context_wait_of(const struct nb_call *call, nb_cuCtxSynchronize_v2_t real,
+                                                CUcontext ctx)
 {
     const CUresult result = real(ctx);
     if (nb_capture_is_in_region(call, result))
@@ -178,7 +179,8 @@ CUresult nb_through_context_wait_of(const struct nb_call *call, nb_cuCtxSynchron
 #endif
 
 /* For cuStreamSynchronize, and for cuStreamQuery on an idle stream. */
-CUresult nb_through_stream_wait(const struct nb_call *call, nb_cuStreamQuery_t real, CUstream hStream)
+CUresult nb_wrap_when_recording_stream_wait(const struct nb_call *call, nb_cuStreamQuery_t real,
+                                            CUstream hStream)
 {
     const CUresult result = real(hStream);
     if (nb_capture_is_in_region(call, result))
@@ -186,7 +188,8 @@ CUresult nb_through_stream_wait(const struct nb_call *call, nb_cuStreamQuery_t r
     return result;
 }
 
-CUresult nb_through_stream_destroy(const struct nb_call *call, nb_cuStreamDestroy_t real, CUstream hStream)
+CUresult nb_wrap_when_recording_stream_destroy(const struct nb_call *call, nb_cuStreamDestroy_t real,
+                                               CUstream hStream)
 {
     const CUresult result = real(hStream);
     if (nb_capture_is_in_region(call, result))

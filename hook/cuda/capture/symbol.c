@@ -61,8 +61,8 @@ void nb_capture_add_symbol(const struct nb_call *call, CUmodule module, const ch
     errno = saved;
 }
 
-void nb_after_get_global(const struct nb_call *call, CUresult result, CUdeviceptr *dptr, size_t *bytes,
-                         CUmodule hmod, const char *name)
+void nb_post_get_global(const struct nb_call *call, CUresult result, CUdeviceptr *dptr, size_t *bytes,
+                        CUmodule hmod, const char *name)
 {
     (void)dptr, (void)bytes; /* the program may pass NULL for either */
     if (result != CUDA_SUCCESS || !nb_capture_enabled() || !nb_hook_enter(call))
@@ -71,8 +71,8 @@ void nb_after_get_global(const struct nb_call *call, CUresult result, CUdevicept
     nb_hook_leave(call);
 }
 
-void nb_after_get_library_global(const struct nb_call *call, CUresult result, CUdeviceptr *dptr,
-                                 size_t *bytes, CUlibrary library, const char *name)
+void nb_post_get_library_global(const struct nb_call *call, CUresult result, CUdeviceptr *dptr, size_t *bytes,
+                                CUlibrary library, const char *name)
 {
     const struct symbol symbol = {.library = library, .slot = call->slot};
     CUdeviceptr address = 0;

@@ -45,42 +45,42 @@ void nb_capture_refuse_textures(void)
         nb_region_refuse(reason);
 }
 
-void nb_after_texture_create(const struct nb_call *call, CUresult result, CUtexObject *pTexObject,
-                             const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc,
-                             const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
+void nb_post_texture_create(const struct nb_call *call, CUresult result, CUtexObject *pTexObject,
+                            const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc,
+                            const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
 {
     (void)pTexObject, (void)pResDesc, (void)pTexDesc, (void)pResViewDesc;
     count_object(call, result);
 }
 
-void nb_after_surface_create(const struct nb_call *call, CUresult result, CUsurfObject *pSurfObject,
-                             const CUDA_RESOURCE_DESC *pResDesc)
+void nb_post_surface_create(const struct nb_call *call, CUresult result, CUsurfObject *pSurfObject,
+                            const CUDA_RESOURCE_DESC *pResDesc)
 {
     (void)pSurfObject, (void)pResDesc;
     count_object(call, result);
 }
 
-void nb_after_texture_destroy(const struct nb_call *call, CUresult result, CUtexObject texObject)
+void nb_post_texture_destroy(const struct nb_call *call, CUresult result, CUtexObject texObject)
 {
     (void)call, (void)texObject;
     uncount_object(result);
 }
 
-void nb_after_surface_destroy(const struct nb_call *call, CUresult result, CUsurfObject surfObject)
+void nb_post_surface_destroy(const struct nb_call *call, CUresult result, CUsurfObject surfObject)
 {
     (void)call, (void)surfObject;
     uncount_object(result);
 }
 
-void nb_after_texture_reference(const struct nb_call *call, CUresult result, CUtexref *pTexRef, CUmodule hmod,
-                                const char *name)
+void nb_post_texture_reference(const struct nb_call *call, CUresult result, CUtexref *pTexRef, CUmodule hmod,
+                               const char *name)
 {
     (void)pTexRef, (void)hmod, (void)name;
     count_object(call, result);
 }
 
-void nb_after_surface_reference(const struct nb_call *call, CUresult result, CUsurfref *pSurfRef,
-                                CUmodule hmod, const char *name)
+void nb_post_surface_reference(const struct nb_call *call, CUresult result, CUsurfref *pSurfRef,
+                               CUmodule hmod, const char *name)
 {
     (void)pSurfRef, (void)hmod, (void)name;
     count_object(call, result);

@@ -5,7 +5,7 @@
 
 #include "core/base/vector.h"
 #include "core/driver/slots.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "cuda/capture/attribute.h"
 #include "cuda/capture/copy.h"
 #include "cuda/capture/kernel.h"
@@ -89,7 +89,7 @@ static uint32_t write_launch(const struct writer *writer, const struct nb_graph_
         const uint32_t count =
             nb_capture_copy_attributes(writer->call, launch->attributes, launch->attribute_count, attributes);
         struct nb_capture_operation operation = {
-            .kind = NB_OPERATION_LAUNCH,
+            .kind = NB_OPERATION_KERNEL,
             .flags = (item->is_disabled ? NB_OPERATION_DISABLED : 0u) |
                      (is_cooperative(launch) ? NB_OPERATION_COOPERATIVE : 0u),
             .stream = NB_NOTHING,
@@ -153,7 +153,7 @@ static void write_edges(struct writer *writer, const struct nb_vector *from, con
                                                  .to_port = data->to_port,
                                                  .type = data->type};
             const struct nb_piece piece = {&edge, sizeof edge};
-            nb_recording_append(NB_CAPTURE_EDGE, &piece, 1);
+            nb_raw_capture_append(NB_CAPTURE_EDGE, &piece, 1);
             writer->failed = ++writer->edges > EDGES_MAX;
         }
 }

@@ -28,24 +28,24 @@ bool nb_stream_query_captured(const struct nb_call *call, CUstream stream)
            status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-void nb_after_begin_capture(const struct nb_call *call, CUresult result, CUstream hStream)
+void nb_post_begin_capture(const struct nb_call *call, CUresult result, CUstream hStream)
 {
     (void)call, (void)result, (void)hStream;
     atomic_store_explicit(&nb_stream_capture_was_used, 1, memory_order_relaxed);
 }
 
-void nb_after_begin_capture_mode(const struct nb_call *call, CUresult result, CUstream hStream,
-                                 CUstreamCaptureMode mode)
+void nb_post_begin_capture_mode(const struct nb_call *call, CUresult result, CUstream hStream,
+                                CUstreamCaptureMode mode)
 {
     (void)mode;
-    nb_after_begin_capture(call, result, hStream);
+    nb_post_begin_capture(call, result, hStream);
 }
 
-void nb_after_begin_capture_to_graph(const struct nb_call *call, CUresult result, CUstream hStream,
-                                     CUgraph hGraph, const CUgraphNode *dependencies,
-                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
-                                     CUstreamCaptureMode mode)
+void nb_post_begin_capture_to_graph(const struct nb_call *call, CUresult result, CUstream hStream,
+                                    CUgraph hGraph, const CUgraphNode *dependencies,
+                                    const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                    CUstreamCaptureMode mode)
 {
     (void)hGraph, (void)dependencies, (void)dependencyData, (void)numDependencies, (void)mode;
-    nb_after_begin_capture(call, result, hStream);
+    nb_post_begin_capture(call, result, hStream);
 }

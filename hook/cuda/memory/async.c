@@ -27,8 +27,8 @@ static void forget(void)
 
 const struct nb_component nb_memory_async_component = {.locks = {&plain_pools.lock}, .forget = forget};
 
-void nb_after_pool_create(const struct nb_call *call, CUresult result, CUmemoryPool *pool,
-                          const CUmemPoolProps *poolProps)
+void nb_post_pool_create(const struct nb_call *call, CUresult result, CUmemoryPool *pool,
+                         const CUmemPoolProps *poolProps)
 {
     static char is_plain;
     CUdevice device;
@@ -43,14 +43,14 @@ void nb_after_pool_create(const struct nb_call *call, CUresult result, CUmemoryP
     nb_handle_map_set(&plain_pools, nb_handle(*pool), plain ? &is_plain : NULL);
 }
 
-void nb_after_pool_destroy(const struct nb_call *call, CUresult result, CUmemoryPool pool)
+void nb_post_pool_destroy(const struct nb_call *call, CUresult result, CUmemoryPool pool)
 {
     (void)call;
     if (nb_capture_enabled() && result == CUDA_SUCCESS)
         nb_handle_map_set(&plain_pools, nb_handle(pool), NULL);
 }
 
-void nb_after_pool_trim(const struct nb_call *call, CUresult result, CUmemoryPool pool, size_t minBytesToKeep)
+void nb_post_pool_trim(const struct nb_call *call, CUresult result, CUmemoryPool pool, size_t minBytesToKeep)
 {
     (void)call, (void)pool, (void)minBytesToKeep;
     if (nb_capture_enabled() && result == CUDA_SUCCESS)
@@ -119,8 +119,8 @@ static void note_driver_memory(CUresult result, const CUdeviceptr *dptr, size_t 
                        : "memory that a graph allocates");
 }
 
-CUresult nb_through_alloc_async(const struct nb_call *call, nb_cuMemAllocAsync_t real, CUdeviceptr *dptr,
-                                size_t bytesize, CUstream hStream)
+CUresult nb_wrap_when_recording_alloc_async(const struct nb_call *call, nb_cuMemAllocAsync_t real,
+                                            CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
     const CUstream stream = nb_stream_resolve(call, hStream);
     CUdevice device;
@@ -133,8 +133,9 @@ CUresult nb_through_alloc_async(const struct nb_call *call, nb_cuMemAllocAsync_t
     return result;
 }
 
-CUresult nb_through_alloc_from_pool(const struct nb_call *call, nb_cuMemAllocFromPoolAsync_t real,
-                                    CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+CUresult nb_wrap_when_recording_alloc_from_pool(const struct nb_call *call, nb_cuMemAllocFromPoolAsync_t real,
+                                                CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                                CUstream hStream)
 {
     const CUstream stream = nb_stream_resolve(call, hStream);
     CUdevice device;
@@ -145,8 +146,8 @@ CUresult nb_through_alloc_from_pool(const struct nb_call *call, nb_cuMemAllocFro
     return result;
 }
 
-CUresult nb_through_free_async(const struct nb_call *call, nb_cuMemFreeAsync_t real, CUdeviceptr dptr,
-                               CUstream hStream)
+CUresult nb_wrap_when_recording_free_async(const struct nb_call *call, nb_cuMemFreeAsync_t real,
+                                           CUdeviceptr dptr, CUstream hStream)
 {
     const CUstream stream = nb_stream_resolve(call, hStream);
     struct nb_arena_block block;

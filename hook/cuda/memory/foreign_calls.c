@@ -9,29 +9,29 @@
 #include "special.h"
 #include "surface.h"
 
-void nb_after_alloc_managed(const struct nb_call *call, CUresult result, CUdeviceptr *dptr, size_t bytesize,
-                            unsigned int flags)
+void nb_post_alloc_managed(const struct nb_call *call, CUresult result, CUdeviceptr *dptr, size_t bytesize,
+                           unsigned int flags)
 {
     (void)call, (void)flags;
     if (nb_capture_enabled() && result == CUDA_SUCCESS && dptr != NULL)
         nb_foreign_add(*dptr, bytesize, "managed memory");
 }
 
-void nb_after_alloc_host(const struct nb_call *call, CUresult result, void **pp, size_t bytesize)
+void nb_post_alloc_host(const struct nb_call *call, CUresult result, void **pp, size_t bytesize)
 {
     (void)call;
     if (nb_capture_enabled() && result == CUDA_SUCCESS && pp != NULL)
         nb_foreign_add(nb_handle(*pp), bytesize, "host memory");
 }
 
-void nb_after_host_alloc(const struct nb_call *call, CUresult result, void **pp, size_t bytesize,
-                         unsigned int Flags)
+void nb_post_host_alloc(const struct nb_call *call, CUresult result, void **pp, size_t bytesize,
+                        unsigned int Flags)
 {
     (void)Flags;
-    nb_after_alloc_host(call, result, pp, bytesize);
+    nb_post_alloc_host(call, result, pp, bytesize);
 }
 
-void nb_after_free_host(const struct nb_call *call, CUresult result, void *p)
+void nb_post_free_host(const struct nb_call *call, CUresult result, void *p)
 {
     (void)call;
     if (nb_capture_enabled() && result == CUDA_SUCCESS)
@@ -47,8 +47,8 @@ static CUdeviceptr query_device_address(void *p)
                : 0;
 }
 
-CUresult nb_through_host_register(const struct nb_call *call, nb_cuMemHostRegister_t real, void *p,
-                                  size_t bytesize, unsigned int Flags)
+CUresult nb_wrap_when_recording_host_register(const struct nb_call *call, nb_cuMemHostRegister_t real,
+                                              void *p, size_t bytesize, unsigned int Flags)
 {
     (void)call;
     const CUresult result = real(p, bytesize, Flags);
@@ -61,7 +61,8 @@ CUresult nb_through_host_register(const struct nb_call *call, nb_cuMemHostRegist
     return result;
 }
 
-CUresult nb_through_host_unregister(const struct nb_call *call, nb_cuMemHostUnregister_t real, void *p)
+CUresult nb_wrap_when_recording_host_unregister(const struct nb_call *call, nb_cuMemHostUnregister_t real,
+                                                void *p)
 {
     (void)call;
     const CUdeviceptr address = p != NULL ? query_device_address(p) : 0;
@@ -83,29 +84,29 @@ static void add_opened_memory(CUresult result, const CUdeviceptr *address, const
         nb_foreign_add(*address, bytes - (*address - begin), what);
 }
 
-void nb_after_ipc_open(const struct nb_call *call, CUresult result, CUdeviceptr *pdptr, CUipcMemHandle handle,
-                       unsigned int Flags)
+void nb_post_ipc_open(const struct nb_call *call, CUresult result, CUdeviceptr *pdptr, CUipcMemHandle handle,
+                      unsigned int Flags)
 {
     (void)call, (void)handle, (void)Flags;
     add_opened_memory(result, pdptr, "memory of another process");
 }
 
-void nb_after_ipc_close(const struct nb_call *call, CUresult result, CUdeviceptr dptr)
+void nb_post_ipc_close(const struct nb_call *call, CUresult result, CUdeviceptr dptr)
 {
     (void)call;
     if (nb_capture_enabled() && result == CUDA_SUCCESS)
         nb_foreign_remove(dptr);
 }
 
-void nb_after_pool_import(const struct nb_call *call, CUresult result, CUdeviceptr *ptr_out,
-                          CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
+void nb_post_pool_import(const struct nb_call *call, CUresult result, CUdeviceptr *ptr_out, CUmemoryPool pool,
+                         CUmemPoolPtrExportData *shareData)
 {
     (void)call, (void)pool, (void)shareData;
     add_opened_memory(result, ptr_out, "memory of another process");
 }
 
-void nb_after_external_buffer(const struct nb_call *call, CUresult result, CUdeviceptr *devPtr,
-                              CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
+void nb_post_external_buffer(const struct nb_call *call, CUresult result, CUdeviceptr *devPtr,
+                             CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
     (void)call, (void)extMem;
     if (nb_capture_enabled() && result == CUDA_SUCCESS && devPtr != NULL && bufferDesc != NULL)

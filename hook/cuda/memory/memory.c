@@ -38,8 +38,8 @@ static CUresult serve_block(const struct nb_call *call, size_t bytes, CUdevicept
     return result;
 }
 
-CUresult nb_through_alloc(const struct nb_call *call, nb_cuMemAlloc_v2_t real, CUdeviceptr *dptr,
-                          size_t bytesize)
+CUresult nb_wrap_when_recording_alloc(const struct nb_call *call, nb_cuMemAlloc_v2_t real, CUdeviceptr *dptr,
+                                      size_t bytesize)
 {
     CUdevice device;
     if (dptr != NULL && bytesize != 0 && nb_memory_is_served(&device))
@@ -51,9 +51,9 @@ CUresult nb_through_alloc(const struct nb_call *call, nb_cuMemAlloc_v2_t real, C
 }
 
 /* Only the driver knows the pitch: let it allocate one row, and free that row below. */
-CUresult nb_through_alloc_pitch(const struct nb_call *call, nb_cuMemAllocPitch_v2_t real, CUdeviceptr *dptr,
-                                size_t *pPitch, size_t WidthInBytes, size_t Height,
-                                unsigned int ElementSizeBytes)
+CUresult nb_wrap_when_recording_alloc_pitch(const struct nb_call *call, nb_cuMemAllocPitch_v2_t real,
+                                            CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+                                            size_t Height, unsigned int ElementSizeBytes)
 {
     CUdevice device;
     const bool is_served = dptr != NULL && pPitch != NULL && Height != 0 && nb_memory_is_served(&device);
@@ -89,7 +89,7 @@ static CUresult free_block(const struct nb_arena_block *block)
     return CUDA_SUCCESS;
 }
 
-CUresult nb_through_free(const struct nb_call *call, nb_cuMemFree_v2_t real, CUdeviceptr dptr)
+CUresult nb_wrap_when_recording_free(const struct nb_call *call, nb_cuMemFree_v2_t real, CUdeviceptr dptr)
 {
     struct nb_arena_block block;
     (void)call;

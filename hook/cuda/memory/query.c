@@ -36,8 +36,8 @@ static CUdeviceptr choose_address(const struct found *found, CUdeviceptr address
     return found->is_memory || found->is_reserved ? address : NB_MEMORY_INVALID_POINTER;
 }
 
-CUresult nb_through_address_range(const struct nb_call *call, nb_cuMemGetAddressRange_v2_t real,
-                                  CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
+CUresult nb_wrap_when_recording_address_range(const struct nb_call *call, nb_cuMemGetAddressRange_v2_t real,
+                                              CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     (void)call;
     if (!nb_arena_contains(dptr))
@@ -106,8 +106,8 @@ void nb_memory_correct(CUdeviceptr address, CUpointer_attribute attribute, void 
         correct_attribute(&found, attribute, data);
 }
 
-CUresult nb_through_pointer_attribute(const struct nb_call *call, nb_cuPointerGetAttribute_t real, void *data,
-                                      CUpointer_attribute attribute, CUdeviceptr ptr)
+CUresult nb_wrap_when_recording_pointer_attribute(const struct nb_call *call, nb_cuPointerGetAttribute_t real,
+                                                  void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     (void)call;
     if (!nb_arena_contains(ptr))
@@ -119,9 +119,11 @@ CUresult nb_through_pointer_attribute(const struct nb_call *call, nb_cuPointerGe
     return result;
 }
 
-CUresult nb_through_pointer_attributes(const struct nb_call *call, nb_cuPointerGetAttributes_t real,
-                                       unsigned int numAttributes, CUpointer_attribute *attributes,
-                                       void **data, CUdeviceptr ptr)
+CUresult nb_wrap_when_recording_pointer_attributes(const struct nb_call *call,
+                                                   nb_cuPointerGetAttributes_t real,
+                                                   unsigned int numAttributes,
+                                                   CUpointer_attribute *attributes, void **data,
+                                                   CUdeviceptr ptr)
 {
     (void)call;
     if (!nb_arena_contains(ptr))

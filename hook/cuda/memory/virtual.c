@@ -46,9 +46,9 @@ static bool add_reservation(uint64_t address, uint64_t bytes)
 
 /* A hint is not binding: if its addresses are taken, choose others, as the driver does. A hint outside the
  * arena goes to the driver, and so does every invalid call. */
-CUresult nb_through_address_reserve(const struct nb_call *call, nb_cuMemAddressReserve_t real,
-                                    CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
-                                    unsigned long long flags)
+CUresult nb_wrap_when_recording_address_reserve(const struct nb_call *call, nb_cuMemAddressReserve_t real,
+                                                CUdeviceptr *ptr, size_t size, size_t alignment,
+                                                CUdeviceptr addr, unsigned long long flags)
 {
     CUdevice device;
     (void)call;
@@ -88,8 +88,8 @@ static bool is_mapped(uint64_t begin, uint64_t bytes)
     return search.found;
 }
 
-CUresult nb_through_address_free(const struct nb_call *call, nb_cuMemAddressFree_t real, CUdeviceptr ptr,
-                                 size_t size)
+CUresult nb_wrap_when_recording_address_free(const struct nb_call *call, nb_cuMemAddressFree_t real,
+                                             CUdeviceptr ptr, size_t size)
 {
     (void)call;
     if (!nb_arena_contains(ptr))
@@ -144,8 +144,9 @@ static const char *find_problem(CUmemGenericAllocationHandle handle, uint64_t nu
     return twin.found ? "memory that is mapped twice" : NULL;
 }
 
-CUresult nb_through_map(const struct nb_call *call, nb_cuMemMap_t real, CUdeviceptr ptr, size_t size,
-                        size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
+CUresult nb_wrap_when_recording_map(const struct nb_call *call, nb_cuMemMap_t real, CUdeviceptr ptr,
+                                    size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                                    unsigned long long flags)
 {
     uint64_t begin, reserved;
     const bool is_in_arena = nb_arena_contains(ptr);
@@ -165,7 +166,8 @@ CUresult nb_through_map(const struct nb_call *call, nb_cuMemMap_t real, CUdevice
     return result;
 }
 
-CUresult nb_through_unmap(const struct nb_call *call, nb_cuMemUnmap_t real, CUdeviceptr ptr, size_t size)
+CUresult nb_wrap_when_recording_unmap(const struct nb_call *call, nb_cuMemUnmap_t real, CUdeviceptr ptr,
+                                      size_t size)
 {
     struct nb_arena_block block;
     uint64_t begin, reserved;

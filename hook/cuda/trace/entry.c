@@ -49,15 +49,15 @@ static CUresult replace_address(const struct nb_call *call, CUresult result, con
     return result;
 }
 
-CUresult nb_replace_get_proc_address(const struct nb_call *call, nb_cuGetProcAddress_t real,
-                                     const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+CUresult nb_wrap_get_proc_address(const struct nb_call *call, nb_cuGetProcAddress_t real, const char *symbol,
+                                  void **pfn, int cudaVersion, cuuint64_t flags)
 {
     return replace_address(call, real(symbol, pfn, cudaVersion, flags), symbol, pfn, cudaVersion, flags);
 }
 
-CUresult nb_replace_get_proc_address_v2(const struct nb_call *call, nb_cuGetProcAddress_v2_t real,
-                                        const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
-                                        CUdriverProcAddressQueryResult *symbolStatus)
+CUresult nb_wrap_get_proc_address_v2(const struct nb_call *call, nb_cuGetProcAddress_v2_t real,
+                                     const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+                                     CUdriverProcAddressQueryResult *symbolStatus)
 {
     return replace_address(call, real(symbol, pfn, cudaVersion, flags, symbolStatus), symbol, pfn,
                            cudaVersion, flags);

@@ -148,22 +148,22 @@ static void trace_instantiation(const struct nb_call *call, CUresult result, con
     nb_hook_leave(call);
 }
 
-void nb_after_graph_instantiate_log(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
-                                    CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
-                                    size_t bufferSize)
+void nb_post_graph_instantiate_log(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
+                                   CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
+                                   size_t bufferSize)
 {
     (void)phErrorNode, (void)logBuffer, (void)bufferSize;
     trace_instantiation(call, result, phGraphExec, hGraph, 0);
 }
 
-void nb_after_graph_instantiate_flags(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
-                                      CUgraph hGraph, unsigned long long flags)
+void nb_post_graph_instantiate_flags(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
+                                     CUgraph hGraph, unsigned long long flags)
 {
     trace_instantiation(call, result, phGraphExec, hGraph, flags);
 }
 
-void nb_after_graph_instantiate_params(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
-                                       CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+void nb_post_graph_instantiate_params(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,
+                                      CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 {
     if (result == CUDA_SUCCESS && instantiateParams != NULL)
         trace_instantiation(call, result, phGraphExec, hGraph, instantiateParams->flags);
@@ -185,16 +185,16 @@ static void trace_update(const struct nb_call *call, CUresult result, CUgraphExe
     nb_hook_leave(call);
 }
 
-void nb_after_graph_exec_update_v1(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
-                                   CUgraph hGraph, CUgraphNode *hErrorNode_out,
-                                   CUgraphExecUpdateResult *updateResult_out)
+void nb_post_graph_exec_update_v1(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                  CUgraph hGraph, CUgraphNode *hErrorNode_out,
+                                  CUgraphExecUpdateResult *updateResult_out)
 {
     (void)hErrorNode_out, (void)updateResult_out;
     trace_update(call, result, hGraphExec, hGraph);
 }
 
-void nb_after_graph_exec_update(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
-                                CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
+void nb_post_graph_exec_update(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                               CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 {
     (void)resultInfo;
     trace_update(call, result, hGraphExec, hGraph);
@@ -224,9 +224,9 @@ static void trace_kernel_change(const struct nb_call *call, CUresult result, CUg
     nb_hook_leave(call);
 }
 
-void nb_after_graph_exec_kernel_node_set_params_v1(const struct nb_call *call, CUresult result,
-                                                   CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                   const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+void nb_post_graph_exec_kernel_node_set_params_v1(const struct nb_call *call, CUresult result,
+                                                  CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                  const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS newer = {0};
     if (result != CUDA_SUCCESS || nodeParams == NULL)
@@ -235,9 +235,9 @@ void nb_after_graph_exec_kernel_node_set_params_v1(const struct nb_call *call, C
     trace_kernel_change(call, result, hGraphExec, hNode, &newer);
 }
 
-void nb_after_graph_exec_kernel_node_set_params(const struct nb_call *call, CUresult result,
-                                                CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+void nb_post_graph_exec_kernel_node_set_params(const struct nb_call *call, CUresult result,
+                                               CUgraphExec hGraphExec, CUgraphNode hNode,
+                                               const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     trace_kernel_change(call, result, hGraphExec, hNode, nodeParams);
 }
@@ -271,34 +271,34 @@ static void capture_child_change(const struct nb_call *call, CUgraphExec exec, C
     nb_hook_leave(call);
 }
 
-void nb_after_graph_exec_memcpy_node_set_params(const struct nb_call *call, CUresult result,
-                                                CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+void nb_post_graph_exec_memcpy_node_set_params(const struct nb_call *call, CUresult result,
+                                               CUgraphExec hGraphExec, CUgraphNode hNode,
+                                               const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
     (void)ctx;
     if (result == CUDA_SUCCESS)
         capture_copy_change(call, hGraphExec, hNode, copyParams);
 }
 
-void nb_after_graph_exec_memset_node_set_params(const struct nb_call *call, CUresult result,
-                                                CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+void nb_post_graph_exec_memset_node_set_params(const struct nb_call *call, CUresult result,
+                                               CUgraphExec hGraphExec, CUgraphNode hNode,
+                                               const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
     (void)ctx;
     if (result == CUDA_SUCCESS)
         capture_memset_change(call, hGraphExec, hNode, memsetParams);
 }
 
-void nb_after_graph_exec_child_node_set_params(const struct nb_call *call, CUresult result,
-                                               CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
+void nb_post_graph_exec_child_node_set_params(const struct nb_call *call, CUresult result,
+                                              CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
 {
     if (result == CUDA_SUCCESS)
         capture_child_change(call, hGraphExec, hNode, childGraph);
 }
 
 /* The newest parameter structures begin with the older ones. */
-void nb_after_graph_exec_node_set_params(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
-                                         CUgraphNode hNode, CUgraphNodeParams *nodeParams)
+void nb_post_graph_exec_node_set_params(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                        CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS kernel;
     CUDA_MEMSET_NODE_PARAMS set;
@@ -317,8 +317,8 @@ void nb_after_graph_exec_node_set_params(const struct nb_call *call, CUresult re
     }
 }
 
-void nb_after_graph_node_set_enabled(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
-                                     CUgraphNode hNode, unsigned int isEnabled)
+void nb_post_graph_node_set_enabled(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec,
+                                    CUgraphNode hNode, unsigned int isEnabled)
 {
     if (result != CUDA_SUCCESS || !nb_capture_enabled() || !nb_hook_enter(call))
         return;
@@ -326,7 +326,7 @@ void nb_after_graph_node_set_enabled(const struct nb_call *call, CUresult result
     nb_hook_leave(call);
 }
 
-void nb_after_graph_exec_destroy(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec)
+void nb_post_graph_exec_destroy(const struct nb_call *call, CUresult result, CUgraphExec hGraphExec)
 {
     if (result != CUDA_SUCCESS || call->thread == NULL)
         return;
@@ -335,8 +335,8 @@ void nb_after_graph_exec_destroy(const struct nb_call *call, CUresult result, CU
         nb_capture_destroy_graph(hGraphExec);
 }
 
-CUresult nb_replace_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t real, CUgraphExec hGraphExec,
-                                 CUstream hStream)
+CUresult nb_wrap_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t real, CUgraphExec hGraphExec,
+                              CUstream hStream)
 {
     const bool wanted = nb_capture_enabled() && call->thread != NULL;
     struct nb_capture_graph_launch launch = {.is_counted = false};

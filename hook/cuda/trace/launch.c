@@ -9,10 +9,10 @@
 
 static const struct nb_launch_under_way no_launch;
 
-CUresult nb_replace_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CUfunction f,
-                           unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-                           unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-                           unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+CUresult nb_wrap_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CUfunction f,
+                        unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                        unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                        unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
     const struct nb_launch_form launch = {.function = f,
                                           .grid = {gridDimX, gridDimY, gridDimZ},
@@ -27,8 +27,8 @@ CUresult nb_replace_launch(const struct nb_call *call, nb_cuLaunchKernel_t real,
                               sharedMemBytes, hStream, kernelParams, extra));
 }
 
-CUresult nb_replace_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t real,
-                              const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+CUresult nb_wrap_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t real,
+                           const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
     if (config == NULL)
         return nb_launch_end(call, no_launch, real(config, f, kernelParams, extra));
@@ -45,11 +45,11 @@ CUresult nb_replace_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t 
     return nb_launch_end(call, under_way, real(config, f, kernelParams, extra));
 }
 
-CUresult nb_replace_launch_cooperative(const struct nb_call *call, nb_cuLaunchCooperativeKernel_t real,
-                                       CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-                                       unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-                                       unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-                                       void **kernelParams)
+CUresult nb_wrap_launch_cooperative(const struct nb_call *call, nb_cuLaunchCooperativeKernel_t real,
+                                    CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                    unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                    unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                                    void **kernelParams)
 {
     const struct nb_launch_form launch = {.function = f,
                                           .grid = {gridDimX, gridDimY, gridDimZ},
@@ -76,9 +76,9 @@ static struct nb_launch_form make_form(const CUDA_LAUNCH_PARAMS *one)
                                    .problem = "launches kernels on several devices that wait for each other"};
 }
 
-CUresult nb_replace_launch_multi(const struct nb_call *call, nb_cuLaunchCooperativeKernelMultiDevice_t real,
-                                 CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices,
-                                 unsigned int flags)
+CUresult nb_wrap_launch_multi(const struct nb_call *call, nb_cuLaunchCooperativeKernelMultiDevice_t real,
+                              CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices,
+                              unsigned int flags)
 {
     const unsigned int count = call->thread != NULL && launchParamsList != NULL ? numDevices : 0;
     struct nb_launch_under_way under_way = no_launch;
@@ -109,21 +109,21 @@ static struct nb_launch_under_way begin_legacy(const struct nb_call *call, CUfun
     return nb_launch_begin(call, &launch);
 }
 
-CUresult nb_replace_launch_legacy(const struct nb_call *call, nb_cuLaunch_t real, CUfunction f)
+CUresult nb_wrap_launch_legacy(const struct nb_call *call, nb_cuLaunch_t real, CUfunction f)
 {
     const struct nb_launch_under_way under_way = begin_legacy(call, f, 1, 1, NULL);
     return nb_launch_end(call, under_way, real(f));
 }
 
-CUresult nb_replace_launch_grid(const struct nb_call *call, nb_cuLaunchGrid_t real, CUfunction f,
-                                int grid_width, int grid_height)
+CUresult nb_wrap_launch_grid(const struct nb_call *call, nb_cuLaunchGrid_t real, CUfunction f, int grid_width,
+                             int grid_height)
 {
     const struct nb_launch_under_way under_way = begin_legacy(call, f, grid_width, grid_height, NULL);
     return nb_launch_end(call, under_way, real(f, grid_width, grid_height));
 }
 
-CUresult nb_replace_launch_grid_async(const struct nb_call *call, nb_cuLaunchGridAsync_t real, CUfunction f,
-                                      int grid_width, int grid_height, CUstream hStream)
+CUresult nb_wrap_launch_grid_async(const struct nb_call *call, nb_cuLaunchGridAsync_t real, CUfunction f,
+                                   int grid_width, int grid_height, CUstream hStream)
 {
     const struct nb_launch_under_way under_way = begin_legacy(call, f, grid_width, grid_height, hStream);
     return nb_launch_end(call, under_way, real(f, grid_width, grid_height, hStream));

@@ -21,13 +21,13 @@ static uint64_t query_context(void)
     return NB_REAL(cuCtxGetCurrent)(&context) == CUDA_SUCCESS ? nb_handle(context) : 0;
 }
 
-void nb_after_module_load(const struct nb_call *call, CUresult result, CUmodule *module, const void *image)
+void nb_post_module_load(const struct nb_call *call, CUresult result, CUmodule *module, const void *image)
 {
-    nb_after_module_load_ex(call, result, module, image, 0, NULL, NULL);
+    nb_post_module_load_ex(call, result, module, image, 0, NULL, NULL);
 }
 
-void nb_after_module_load_ex(const struct nb_call *call, CUresult result, CUmodule *module, const void *image,
-                             unsigned int numOptions, CUjit_option *options, void **optionValues)
+void nb_post_module_load_ex(const struct nb_call *call, CUresult result, CUmodule *module, const void *image,
+                            unsigned int numOptions, CUjit_option *options, void **optionValues)
 {
     if (result != CUDA_SUCCESS || module == NULL || !nb_hook_enter(call))
         return;
@@ -37,8 +37,7 @@ void nb_after_module_load_ex(const struct nb_call *call, CUresult result, CUmodu
     nb_hook_leave(call);
 }
 
-void nb_after_module_load_file(const struct nb_call *call, CUresult result, CUmodule *module,
-                               const char *path)
+void nb_post_module_load_file(const struct nb_call *call, CUresult result, CUmodule *module, const char *path)
 {
     if (result != CUDA_SUCCESS || module == NULL || !nb_hook_enter(call))
         return;
@@ -46,10 +45,10 @@ void nb_after_module_load_file(const struct nb_call *call, CUresult result, CUmo
     nb_hook_leave(call);
 }
 
-void nb_after_library_load(const struct nb_call *call, CUresult result, CUlibrary *library, const void *code,
-                           CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
-                           CUlibraryOption *libraryOptions, void **libraryOptionValues,
-                           unsigned int numLibraryOptions)
+void nb_post_library_load(const struct nb_call *call, CUresult result, CUlibrary *library, const void *code,
+                          CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
+                          CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                          unsigned int numLibraryOptions)
 {
     (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     if (result != CUDA_SUCCESS || library == NULL || !nb_hook_enter(call))
@@ -60,10 +59,10 @@ void nb_after_library_load(const struct nb_call *call, CUresult result, CUlibrar
     nb_hook_leave(call);
 }
 
-void nb_after_library_load_file(const struct nb_call *call, CUresult result, CUlibrary *library,
-                                const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues,
-                                unsigned int numJitOptions, CUlibraryOption *libraryOptions,
-                                void **libraryOptionValues, unsigned int numLibraryOptions)
+void nb_post_library_load_file(const struct nb_call *call, CUresult result, CUlibrary *library,
+                               const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues,
+                               unsigned int numJitOptions, CUlibraryOption *libraryOptions,
+                               void **libraryOptionValues, unsigned int numLibraryOptions)
 {
     (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     if (result != CUDA_SUCCESS || library == NULL || !nb_hook_enter(call))
@@ -87,17 +86,17 @@ static void trace_unload(const struct nb_call *call, CUresult result, uint64_t h
     nb_binmap_unload(binary->number);
 }
 
-void nb_after_module_unload(const struct nb_call *call, CUresult result, CUmodule module)
+void nb_post_module_unload(const struct nb_call *call, CUresult result, CUmodule module)
 {
     trace_unload(call, result, nb_handle(module));
 }
 
-void nb_after_library_unload(const struct nb_call *call, CUresult result, CUlibrary library)
+void nb_post_library_unload(const struct nb_call *call, CUresult result, CUlibrary library)
 {
     trace_unload(call, result, nb_handle(library));
 }
 
-void nb_after_library_module(const struct nb_call *call, CUresult result, CUmodule *module, CUlibrary library)
+void nb_post_library_module(const struct nb_call *call, CUresult result, CUmodule *module, CUlibrary library)
 {
     if (result == CUDA_SUCCESS && module != NULL && call->thread != NULL)
         nb_binmap_alias(nb_handle(*module), nb_handle(library));
@@ -105,8 +104,8 @@ void nb_after_library_module(const struct nb_call *call, CUresult result, CUmodu
 
 /* A link product is an image like any other once it is loaded. A later load trusts this size more than the
  * image's own headers. */
-void nb_after_link_complete(const struct nb_call *call, CUresult result, CUlinkState state, void **cubinOut,
-                            size_t *sizeOut)
+void nb_post_link_complete(const struct nb_call *call, CUresult result, CUlinkState state, void **cubinOut,
+                           size_t *sizeOut)
 {
     if (result != CUDA_SUCCESS || cubinOut == NULL || !nb_hook_enter(call))
         return;
@@ -114,12 +113,12 @@ void nb_after_link_complete(const struct nb_call *call, CUresult result, CUlinkS
     nb_hook_leave(call);
 }
 
-void nb_after_link_destroy(const struct nb_call *call, CUresult result, CUlinkState state)
+void nb_post_link_destroy(const struct nb_call *call, CUresult result, CUlinkState state)
 {
     trace_unload(call, result, nb_handle(state));
 }
 
-void nb_after_context_destroy(const struct nb_call *call, CUresult result, CUcontext context)
+void nb_post_context_destroy(const struct nb_call *call, CUresult result, CUcontext context)
 {
     if (result != CUDA_SUCCESS || call->thread == NULL)
         return;

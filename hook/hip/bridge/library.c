@@ -59,8 +59,8 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
     return CUDA_ERROR_INVALID_HANDLE;
 }
 
-bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
-                                CUresult *result)
+bool nb_hip_registered_global(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
+                              CUresult *result)
 {
     (void)module, (void)name, (void)address, (void)bytes, (void)result;
     return false;

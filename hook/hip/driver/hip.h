@@ -95,8 +95,8 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
 
 /* If `module` came from __hipRegisterFatBinary, finds its global of this name (or an error in `result`) and
  * returns true. hipModuleGetGlobal knows only modules that the program loaded. */
-bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
-                                CUresult *result) __attribute__((visibility("hidden")));
+bool nb_hip_registered_global(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
+                              CUresult *result) __attribute__((visibility("hidden")));
 
 /* ---- launch.c ------------------------------------------------------------------------------------------ */
 

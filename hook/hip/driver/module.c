@@ -30,7 +30,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
     CUresult result;
     hipDeviceptr_t address = NULL;
     size_t size = 0;
-    if (!nb_hip_registered_variable(hmod, name, &address, &size, &result))
+    if (!nb_hip_registered_global(hmod, name, &address, &size, &result))
         result = nb_hip_result(HIP(hipModuleGetGlobal)(&address, &size, (hipModule_t)hmod, name));
     if (result != CUDA_SUCCESS)
         return result;

@@ -25,17 +25,17 @@ static struct nb_copy bytes(const void *destination, const void *source, size_t 
     return nb_copy_of_bytes(nb_address(destination), nb_address(source), count, (CUstream)stream, host_waits);
 }
 
-hipError_t nb_through_hip_copy(const struct nb_call *call, nb_hipMemcpy_t real, void *dst, const void *src,
-                               size_t sizeBytes, hipMemcpyKind kind)
+hipError_t nb_wrap_when_recording_hip_copy(const struct nb_call *call, nb_hipMemcpy_t real, void *dst,
+                                           const void *src, size_t sizeBytes, hipMemcpyKind kind)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, src, sizeBytes, kind);
     return copied(call, announced, result, bytes(dst, src, sizeBytes, NULL, true));
 }
 
-hipError_t nb_through_hip_copy_async(const struct nb_call *call, nb_hipMemcpyAsync_t real, void *dst,
-                                     const void *src, size_t sizeBytes, hipMemcpyKind kind,
-                                     hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_copy_async(const struct nb_call *call, nb_hipMemcpyAsync_t real,
+                                                 void *dst, const void *src, size_t sizeBytes,
+                                                 hipMemcpyKind kind, hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, src, sizeBytes, kind, stream);
@@ -43,18 +43,19 @@ hipError_t nb_through_hip_copy_async(const struct nb_call *call, nb_hipMemcpyAsy
 }
 
 /* Runs in the stream's order and has finished when the call returns. */
-hipError_t nb_through_hip_copy_with_stream(const struct nb_call *call, nb_hipMemcpyWithStream_t real,
-                                           void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
-                                           hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_copy_with_stream(const struct nb_call *call,
+                                                       nb_hipMemcpyWithStream_t real, void *dst,
+                                                       const void *src, size_t sizeBytes, hipMemcpyKind kind,
+                                                       hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, src, sizeBytes, kind, stream);
     return copied(call, announced, result, bytes(dst, src, sizeBytes, stream, true));
 }
 
-hipError_t nb_through_hip_copy_rows(const struct nb_call *call, nb_hipMemcpy2D_t real, void *dst,
-                                    size_t dpitch, const void *src, size_t spitch, size_t width,
-                                    size_t height, hipMemcpyKind kind)
+hipError_t nb_wrap_when_recording_hip_copy_rows(const struct nb_call *call, nb_hipMemcpy2D_t real, void *dst,
+                                                size_t dpitch, const void *src, size_t spitch, size_t width,
+                                                size_t height, hipMemcpyKind kind)
 {
     const CUDA_MEMCPY2D rows = nb_shape_of_rows(dst, dpitch, src, spitch, width, height);
     const bool announced = nb_capture_begin_operation(call, NULL);
@@ -62,9 +63,10 @@ hipError_t nb_through_hip_copy_rows(const struct nb_call *call, nb_hipMemcpy2D_t
     return copied(call, announced, result, nb_copy_of_plane(&rows, NULL, true));
 }
 
-hipError_t nb_through_hip_copy_rows_async(const struct nb_call *call, nb_hipMemcpy2DAsync_t real, void *dst,
-                                          size_t dpitch, const void *src, size_t spitch, size_t width,
-                                          size_t height, hipMemcpyKind kind, hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_copy_rows_async(const struct nb_call *call, nb_hipMemcpy2DAsync_t real,
+                                                      void *dst, size_t dpitch, const void *src,
+                                                      size_t spitch, size_t width, size_t height,
+                                                      hipMemcpyKind kind, hipStream_t stream)
 {
     const CUDA_MEMCPY2D rows = nb_shape_of_rows(dst, dpitch, src, spitch, width, height);
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
@@ -73,8 +75,8 @@ hipError_t nb_through_hip_copy_rows_async(const struct nb_call *call, nb_hipMemc
 }
 
 /* The description is valid only if the driver accepted it, so it is read afterwards. */
-hipError_t nb_through_hip_copy_plane(const struct nb_call *call, nb_hipMemcpyParam2D_t real,
-                                     const hip_Memcpy2D *pCopy)
+hipError_t nb_wrap_when_recording_hip_copy_plane(const struct nb_call *call, nb_hipMemcpyParam2D_t real,
+                                                 const hip_Memcpy2D *pCopy)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(pCopy);
@@ -84,8 +86,9 @@ hipError_t nb_through_hip_copy_plane(const struct nb_call *call, nb_hipMemcpyPar
     return copied(call, announced, result, nb_copy_of_plane(&plane, NULL, true));
 }
 
-hipError_t nb_through_hip_copy_plane_async(const struct nb_call *call, nb_hipMemcpyParam2DAsync_t real,
-                                           const hip_Memcpy2D *pCopy, hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_copy_plane_async(const struct nb_call *call,
+                                                       nb_hipMemcpyParam2DAsync_t real,
+                                                       const hip_Memcpy2D *pCopy, hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(pCopy, stream);
@@ -95,8 +98,8 @@ hipError_t nb_through_hip_copy_plane_async(const struct nb_call *call, nb_hipMem
     return copied(call, announced, result, nb_copy_of_plane(&plane, (CUstream)stream, false));
 }
 
-hipError_t nb_through_hip_copy_volume(const struct nb_call *call, nb_hipMemcpy3D_t real,
-                                      const struct hipMemcpy3DParms *p)
+hipError_t nb_wrap_when_recording_hip_copy_volume(const struct nb_call *call, nb_hipMemcpy3D_t real,
+                                                  const struct hipMemcpy3DParms *p)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(p);
@@ -106,8 +109,9 @@ hipError_t nb_through_hip_copy_volume(const struct nb_call *call, nb_hipMemcpy3D
     return copied(call, announced, result, nb_copy_of_volume(&volume, NULL, true));
 }
 
-hipError_t nb_through_hip_copy_volume_async(const struct nb_call *call, nb_hipMemcpy3DAsync_t real,
-                                            const struct hipMemcpy3DParms *p, hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_copy_volume_async(const struct nb_call *call,
+                                                        nb_hipMemcpy3DAsync_t real,
+                                                        const struct hipMemcpy3DParms *p, hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(p, stream);
@@ -131,16 +135,17 @@ static hipError_t driver_volume_copied(const struct nb_call *call, bool announce
     return result;
 }
 
-hipError_t nb_through_hip_copy_driver_volume(const struct nb_call *call, nb_hipDrvMemcpy3D_t real,
-                                             const HIP_MEMCPY3D *pCopy)
+hipError_t nb_wrap_when_recording_hip_copy_driver_volume(const struct nb_call *call, nb_hipDrvMemcpy3D_t real,
+                                                         const HIP_MEMCPY3D *pCopy)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(pCopy);
     return driver_volume_copied(call, announced, result, pCopy, NULL, true);
 }
 
-hipError_t nb_through_hip_copy_driver_volume_async(const struct nb_call *call, nb_hipDrvMemcpy3DAsync_t real,
-                                                   const HIP_MEMCPY3D *pCopy, hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_copy_driver_volume_async(const struct nb_call *call,
+                                                               nb_hipDrvMemcpy3DAsync_t real,
+                                                               const HIP_MEMCPY3D *pCopy, hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(pCopy, stream);

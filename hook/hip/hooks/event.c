@@ -14,9 +14,9 @@ static CUresult create(CUevent *event, unsigned int flags)
     return (CUresult)NB_REAL(hipEventCreate)((hipEvent_t *)event);
 }
 
-hipError_t nb_through_hip_event_create(const struct nb_call *call, nb_hipEventCreate_t real,
-                                       hipEvent_t *event)
+hipError_t nb_wrap_when_recording_hip_event_create(const struct nb_call *call, nb_hipEventCreate_t real,
+                                                   hipEvent_t *event)
 {
     (void)real;
-    return (hipError_t)nb_through_event_create(call, create, (CUevent *)event, 0);
+    return (hipError_t)nb_wrap_when_recording_event_create(call, create, (CUevent *)event, 0);
 }

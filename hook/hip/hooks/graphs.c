@@ -10,49 +10,48 @@
 #include "special.h"
 #include "surface.h"
 
-void nb_after_hip_graph_exec_kernel_node(const struct nb_call *call, hipError_t result,
-                                         hipGraphExec_t hGraphExec, hipGraphNode_t node,
-                                         const hipKernelNodeParams *pNodeParams)
+void nb_post_hip_graph_exec_kernel_node(const struct nb_call *call, hipError_t result,
+                                        hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                        const hipKernelNodeParams *pNodeParams)
 {
     if (result != hipSuccess || pNodeParams == NULL)
         return;
     const CUDA_KERNEL_NODE_PARAMS kernel = nb_shape_of_kernel(pNodeParams);
-    nb_after_graph_exec_kernel_node_set_params(call, CUDA_SUCCESS, (CUgraphExec)hGraphExec, (CUgraphNode)node,
-                                               &kernel);
+    nb_post_graph_exec_kernel_node_set_params(call, CUDA_SUCCESS, (CUgraphExec)hGraphExec, (CUgraphNode)node,
+                                              &kernel);
 }
 
 static void copy_changed(const struct nb_call *call, hipGraphExec_t exec, hipGraphNode_t node,
                          CUDA_MEMCPY3D copy)
 {
-    nb_after_graph_exec_memcpy_node_set_params(call, CUDA_SUCCESS, (CUgraphExec)exec, (CUgraphNode)node,
-                                               &copy, NULL);
+    nb_post_graph_exec_memcpy_node_set_params(call, CUDA_SUCCESS, (CUgraphExec)exec, (CUgraphNode)node, &copy,
+                                              NULL);
 }
 
-void nb_after_hip_graph_exec_copy_node(const struct nb_call *call, hipError_t result,
-                                       hipGraphExec_t hGraphExec, hipGraphNode_t node,
-                                       hipMemcpy3DParms *pNodeParams)
+void nb_post_hip_graph_exec_copy_node(const struct nb_call *call, hipError_t result,
+                                      hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                      hipMemcpy3DParms *pNodeParams)
 {
     CUDA_MEMCPY3D copy;
     if (result == hipSuccess && pNodeParams != NULL && nb_hip_copy_to(pNodeParams, &copy))
         copy_changed(call, hGraphExec, node, copy);
 }
 
-void nb_after_hip_graph_exec_copy_node_bytes(const struct nb_call *call, hipError_t result,
-                                             hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst,
-                                             const void *src, size_t count, hipMemcpyKind kind)
+void nb_post_hip_graph_exec_copy_node_bytes(const struct nb_call *call, hipError_t result,
+                                            hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst,
+                                            const void *src, size_t count, hipMemcpyKind kind)
 {
     (void)kind;
     if (result == hipSuccess)
         copy_changed(call, hGraphExec, node, nb_shape_of_bytes(dst, src, count));
 }
 
-void nb_after_hip_graph_exec_set_node(const struct nb_call *call, hipError_t result,
-                                      hipGraphExec_t hGraphExec, hipGraphNode_t node,
-                                      const hipMemsetParams *pNodeParams)
+void nb_post_hip_graph_exec_set_node(const struct nb_call *call, hipError_t result, hipGraphExec_t hGraphExec,
+                                     hipGraphNode_t node, const hipMemsetParams *pNodeParams)
 {
     if (result != hipSuccess || pNodeParams == NULL)
         return;
     const CUDA_MEMSET_NODE_PARAMS set = nb_shape_of_set(pNodeParams);
-    nb_after_graph_exec_memset_node_set_params(call, CUDA_SUCCESS, (CUgraphExec)hGraphExec, (CUgraphNode)node,
-                                               &set, NULL);
+    nb_post_graph_exec_memset_node_set_params(call, CUDA_SUCCESS, (CUgraphExec)hGraphExec, (CUgraphNode)node,
+                                              &set, NULL);
 }

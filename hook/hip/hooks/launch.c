@@ -59,7 +59,7 @@ static struct nb_launch_form form_of_threads(hipFunction_t function, const uint3
     return launch;
 }
 
-hipError_t nb_replace_hip_module_launch_threads(
+hipError_t nb_wrap_hip_module_launch_threads(
     const struct nb_call *call,
     nb__Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j_t real,
     hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
@@ -80,7 +80,7 @@ hipError_t nb_replace_hip_module_launch_threads(
                                                     stopEvent, flags));
 }
 
-hipError_t nb_replace_hip_module_launch_hcc(
+hipError_t nb_wrap_hip_module_launch_hcc(
     const struct nb_call *call,
     nb__Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6__t real,
     hipFunction_t f, uint32_t globalWorkSizeX, uint32_t globalWorkSizeY, uint32_t globalWorkSizeZ,
@@ -113,9 +113,9 @@ static inline struct nb_launch_form form_of_stub(const void *stub, dim3 grid, di
                                    .kernelParams = parameters};
 }
 
-hipError_t nb_replace_hip_launch(const struct nb_call *call, nb_hipLaunchKernel_t real,
-                                 const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
-                                 size_t sharedMemBytes, hipStream_t stream)
+hipError_t nb_wrap_hip_launch(const struct nb_call *call, nb_hipLaunchKernel_t real,
+                              const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
+                              size_t sharedMemBytes, hipStream_t stream)
 {
     const struct nb_launch_form launch =
         form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
@@ -125,10 +125,10 @@ hipError_t nb_replace_hip_launch(const struct nb_call *call, nb_hipLaunchKernel_
         (CUresult)real(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream));
 }
 
-hipError_t nb_replace_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunchKernel_t real,
-                                     const void *function_address, dim3 numBlocks, dim3 dimBlocks,
-                                     void **args, size_t sharedMemBytes, hipStream_t stream,
-                                     hipEvent_t startEvent, hipEvent_t stopEvent, int flags)
+hipError_t nb_wrap_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunchKernel_t real,
+                                  const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
+                                  size_t sharedMemBytes, hipStream_t stream, hipEvent_t startEvent,
+                                  hipEvent_t stopEvent, int flags)
 {
     struct nb_launch_form launch =
         form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
@@ -140,8 +140,8 @@ hipError_t nb_replace_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunch
 }
 
 /* HIP has this function since 7.0. */
-hipError_t nb_replace_hip_launch_ex(const struct nb_call *call, nb_hipLaunchKernelExC_t real,
-                                    const hipLaunchConfig_t *config, const void *fPtr, void **args)
+hipError_t nb_wrap_hip_launch_ex(const struct nb_call *call, nb_hipLaunchKernelExC_t real,
+                                 const hipLaunchConfig_t *config, const void *fPtr, void **args)
 {
     if (config == NULL)
         return (hipError_t)nb_launch_end(call, nothing, (CUresult)real(config, fPtr, args));
@@ -153,9 +153,9 @@ hipError_t nb_replace_hip_launch_ex(const struct nb_call *call, nb_hipLaunchKern
     return (hipError_t)nb_launch_end(call, under_way, (CUresult)real(config, fPtr, args));
 }
 
-hipError_t nb_replace_hip_launch_cooperative(const struct nb_call *call, nb_hipLaunchCooperativeKernel_t real,
-                                             const void *f, dim3 gridDim, dim3 blockDimX, void **kernelParams,
-                                             unsigned int sharedMemBytes, hipStream_t stream)
+hipError_t nb_wrap_hip_launch_cooperative(const struct nb_call *call, nb_hipLaunchCooperativeKernel_t real,
+                                          const void *f, dim3 gridDim, dim3 blockDimX, void **kernelParams,
+                                          unsigned int sharedMemBytes, hipStream_t stream)
 {
     struct nb_launch_form launch = form_of_stub(f, gridDim, blockDimX, kernelParams, sharedMemBytes, stream);
     launch.flags = NB_LAUNCH_COOPERATIVE;
@@ -165,10 +165,10 @@ hipError_t nb_replace_hip_launch_cooperative(const struct nb_call *call, nb_hipL
 }
 
 /* C++ references are pointers here, and the parameters are packed. */
-void nb_replace_hip_launch_packed(
-    const struct nb_call *call, nb__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv_t real,
-    uintptr_t function_address, const dim3 *numBlocks, const dim3 *dimBlocks, uint32_t sharedMemBytes,
-    hipStream_t stream, void **kernarg)
+void nb_wrap_hip_launch_packed(const struct nb_call *call,
+                               nb__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv_t real,
+                               uintptr_t function_address, const dim3 *numBlocks, const dim3 *dimBlocks,
+                               uint32_t sharedMemBytes, hipStream_t stream, void **kernarg)
 {
     struct nb_launch_form launch =
         form_of_stub((const void *)function_address, *numBlocks, *dimBlocks, NULL, sharedMemBytes, stream);
@@ -190,9 +190,9 @@ static struct nb_launch_form form_of_one(const struct nb_call *call, const hipLa
     return launch;
 }
 
-hipError_t nb_replace_hip_launch_multi(const struct nb_call *call,
-                                       nb_hipLaunchCooperativeKernelMultiDevice_t real,
-                                       hipLaunchParams *launchParamsList, int numDevices, unsigned int flags)
+hipError_t nb_wrap_hip_launch_multi(const struct nb_call *call,
+                                    nb_hipLaunchCooperativeKernelMultiDevice_t real,
+                                    hipLaunchParams *launchParamsList, int numDevices, unsigned int flags)
 {
     const int count = call->thread != NULL && launchParamsList != NULL ? numDevices : 0;
     struct nb_launch_under_way under_way = nothing;

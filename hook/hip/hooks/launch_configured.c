@@ -26,8 +26,8 @@ struct prepared {
 
 static _Thread_local struct prepared *top;
 
-void nb_after_hip_configure(const struct nb_call *call, hipError_t result, dim3 gridDim, dim3 blockDim,
-                            size_t sharedMem, hipStream_t stream)
+void nb_post_hip_configure(const struct nb_call *call, hipError_t result, dim3 gridDim, dim3 blockDim,
+                           size_t sharedMem, hipStream_t stream)
 {
     const unsigned depth = top != NULL ? top->depth + 1 : 1;
     struct prepared *prepared = NULL;
@@ -45,8 +45,8 @@ void nb_after_hip_configure(const struct nb_call *call, hipError_t result, dim3 
     top = prepared;
 }
 
-void nb_after_hip_argument(const struct nb_call *call, hipError_t result, const void *arg, size_t size,
-                           size_t offset)
+void nb_post_hip_argument(const struct nb_call *call, hipError_t result, const void *arg, size_t size,
+                          size_t offset)
 {
     (void)call;
     if (result != hipSuccess || top == NULL || arg == NULL)
@@ -59,8 +59,8 @@ void nb_after_hip_argument(const struct nb_call *call, hipError_t result, const 
     top->bytes = offset + size > top->bytes ? offset + size : top->bytes;
 }
 
-hipError_t nb_replace_hip_launch_configured(const struct nb_call *call, nb_hipLaunchByPtr_t real,
-                                            const void *func)
+hipError_t nb_wrap_hip_launch_configured(const struct nb_call *call, nb_hipLaunchByPtr_t real,
+                                         const void *func)
 {
     static const char *const unknown = "launches a kernel whose parameters were not seen (hipSetupArgument)";
     struct prepared *prepared = top;

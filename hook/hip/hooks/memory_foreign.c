@@ -8,11 +8,11 @@
 #include "special.h"
 #include "surface.h"
 
-void nb_after_hip_external_buffer(const struct nb_call *call, hipError_t result, void **devPtr,
-                                  hipExternalMemory_t extMem, const hipExternalMemoryBufferDesc *bufferDesc)
+void nb_post_hip_external_buffer(const struct nb_call *call, hipError_t result, void **devPtr,
+                                 hipExternalMemory_t extMem, const hipExternalMemoryBufferDesc *bufferDesc)
 {
     if (result != hipSuccess || bufferDesc == NULL)
         return;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC same = {.offset = bufferDesc->offset, .size = bufferDesc->size};
-    nb_after_external_buffer(call, CUDA_SUCCESS, (CUdeviceptr *)devPtr, (CUexternalMemory)extMem, &same);
+    nb_post_external_buffer(call, CUDA_SUCCESS, (CUdeviceptr *)devPtr, (CUexternalMemory)extMem, &same);
 }

@@ -11,8 +11,8 @@ static void *address_to_query(const void *pointer)
     return (void *)(uintptr_t)nb_memory_address_to_ask(nb_address(pointer));
 }
 
-hipError_t nb_through_hip_allocated_bytes(const struct nb_call *call, nb_hipMemPtrGetInfo_t real, void *ptr,
-                                          size_t *size)
+hipError_t nb_wrap_when_recording_hip_allocated_bytes(const struct nb_call *call, nb_hipMemPtrGetInfo_t real,
+                                                      void *ptr, size_t *size)
 {
     (void)call;
     const hipError_t result = real(address_to_query(ptr), size);
@@ -23,8 +23,9 @@ hipError_t nb_through_hip_allocated_bytes(const struct nb_call *call, nb_hipMemP
 
 /* For a block of the arena HIP returns the attributes of an allocation; the structure has no address range.
  */
-hipError_t nb_through_hip_pointer_description(const struct nb_call *call, nb_hipPointerGetAttributes_t real,
-                                              hipPointerAttribute_t *attributes, const void *ptr)
+hipError_t nb_wrap_when_recording_hip_pointer_description(const struct nb_call *call,
+                                                          nb_hipPointerGetAttributes_t real,
+                                                          hipPointerAttribute_t *attributes, const void *ptr)
 {
     (void)call;
     return real(attributes, address_to_query(ptr));
@@ -39,8 +40,9 @@ static void correct_answer(const void *pointer, hipPointer_attribute attribute, 
         nb_memory_correct(nb_address(pointer), (CUpointer_attribute)attribute, data);
 }
 
-hipError_t nb_through_hip_pointer_attribute(const struct nb_call *call, nb_hipPointerGetAttribute_t real,
-                                            void *data, hipPointer_attribute attribute, hipDeviceptr_t ptr)
+hipError_t nb_wrap_when_recording_hip_pointer_attribute(const struct nb_call *call,
+                                                        nb_hipPointerGetAttribute_t real, void *data,
+                                                        hipPointer_attribute attribute, hipDeviceptr_t ptr)
 {
     (void)call;
     const hipError_t result = real(data, attribute, address_to_query(ptr));
@@ -49,9 +51,11 @@ hipError_t nb_through_hip_pointer_attribute(const struct nb_call *call, nb_hipPo
     return result;
 }
 
-hipError_t nb_through_hip_pointer_attributes(const struct nb_call *call, nb_hipDrvPointerGetAttributes_t real,
-                                             unsigned int numAttributes, hipPointer_attribute *attributes,
-                                             void **data, hipDeviceptr_t ptr)
+hipError_t nb_wrap_when_recording_hip_pointer_attributes(const struct nb_call *call,
+                                                         nb_hipDrvPointerGetAttributes_t real,
+                                                         unsigned int numAttributes,
+                                                         hipPointer_attribute *attributes, void **data,
+                                                         hipDeviceptr_t ptr)
 {
     (void)call;
     const hipError_t result = real(numAttributes, attributes, data, address_to_query(ptr));

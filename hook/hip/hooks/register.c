@@ -50,10 +50,10 @@ static void watch_forks(void)
 static void load(const struct nb_call *call, void **binary, const void *code)
 {
     CUlibrary library = (CUlibrary)binary;
-    nb_after_library_load(call, CUDA_SUCCESS, &library, code, NULL, NULL, 0, NULL, NULL, 0);
+    nb_post_library_load(call, CUDA_SUCCESS, &library, code, NULL, NULL, 0, NULL, NULL, 0);
 }
 
-void nb_after_hip_register_binary(const struct nb_call *call, void **result, const void *data)
+void nb_post_hip_register_binary(const struct nb_call *call, void **result, const void *data)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (result == NULL || data == NULL)
@@ -68,12 +68,12 @@ static int is_of(const void *value, uint64_t binary)
     return ((const struct nb_registered *)value)->binary == binary;
 }
 
-void nb_after_hip_unregister_binary(const struct nb_call *call, void **modules)
+void nb_post_hip_unregister_binary(const struct nb_call *call, void **modules)
 {
     nb_handle_map_remove_if(&nb_registered_kernels, is_of, nb_handle(modules));
     nb_handle_map_remove_if(&variables, is_of, nb_handle(modules));
     nb_handle_map_set(&binaries, nb_handle(modules), NULL);
-    nb_after_library_unload(call, CUDA_SUCCESS, (CUlibrary)modules);
+    nb_post_library_unload(call, CUDA_SUCCESS, (CUlibrary)modules);
 }
 
 static void add(struct nb_handle_map *map, const void *binary, const void *address, const char *name)
@@ -90,24 +90,24 @@ static void add(struct nb_handle_map *map, const void *binary, const void *addre
     nb_handle_map_set(map, nb_handle(address), registered);
 }
 
-void nb_after_hip_register_function(const struct nb_call *call, void **modules, const void *hostFunction,
-                                    char *deviceFunction, const char *deviceName, unsigned int threadLimit,
-                                    void *tid, void *bid, dim3 *blockDim, dim3 *gridDim, int *wSize)
+void nb_post_hip_register_function(const struct nb_call *call, void **modules, const void *hostFunction,
+                                   char *deviceFunction, const char *deviceName, unsigned int threadLimit,
+                                   void *tid, void *bid, dim3 *blockDim, dim3 *gridDim, int *wSize)
 {
     (void)call, (void)deviceFunction, (void)threadLimit, (void)tid, (void)bid, (void)blockDim, (void)gridDim;
     (void)wSize;
     add(&nb_registered_kernels, modules, hostFunction, deviceName);
 }
 
-void nb_after_hip_register_variable(const struct nb_call *call, void **modules, void *var, char *hostVar,
-                                    char *deviceVar, int ext, size_t size, int constant, int global)
+void nb_post_hip_register_variable(const struct nb_call *call, void **modules, void *var, char *hostVar,
+                                   char *deviceVar, int ext, size_t size, int constant, int global)
 {
     (void)call, (void)hostVar, (void)ext, (void)size, (void)constant, (void)global;
     add(&variables, modules, var, deviceVar);
 }
 
-void nb_after_hip_register_managed(const struct nb_call *call, void *hipModule, void **pointer,
-                                   void *init_value, const char *name, size_t size, unsigned int align)
+void nb_post_hip_register_managed(const struct nb_call *call, void *hipModule, void **pointer,
+                                  void *init_value, const char *name, size_t size, unsigned int align)
 {
     (void)call, (void)init_value, (void)size, (void)align;
     add(&variables, hipModule, pointer, name);
@@ -136,8 +136,8 @@ static int is_sought(const void *value, const void *argument)
     return variable->binary == sought->binary && strcmp(variable->name, sought->name) == 0;
 }
 
-bool nb_hip_registered_variable(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
-                                CUresult *result)
+bool nb_hip_registered_global(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
+                              CUresult *result)
 {
     const struct sought sought = {nb_handle(module), name};
     if (nb_handle_map_get(&binaries, sought.binary) == NULL)
@@ -160,7 +160,7 @@ void nb_hip_symbol_used(const struct nb_call *call, const void *symbol)
     nb_capture_add_symbol(call, (CUmodule)variable->binary, variable->name);
 }
 
-void nb_after_hip_get_symbol(const struct nb_call *call, hipError_t result, void **devPtr, const void *symbol)
+void nb_post_hip_get_symbol(const struct nb_call *call, hipError_t result, void **devPtr, const void *symbol)
 {
     (void)devPtr;
     if (result != hipSuccess || !nb_capture_enabled() || !nb_hook_enter(call))

@@ -44,50 +44,50 @@ static hipError_t slices_were_set(const struct nb_call *call, bool announced, hi
     return result;
 }
 
-hipError_t nb_through_hip_set(const struct nb_call *call, nb_hipMemset_t real, void *dst, int value,
-                              size_t sizeBytes)
+hipError_t nb_wrap_when_recording_hip_set(const struct nb_call *call, nb_hipMemset_t real, void *dst,
+                                          int value, size_t sizeBytes)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, value, sizeBytes);
     return were_set(call, announced, result, rows_of_bytes(dst, 0, value, sizeBytes, 1, NULL));
 }
 
-hipError_t nb_through_hip_set_async(const struct nb_call *call, nb_hipMemsetAsync_t real, void *dst,
-                                    int value, size_t sizeBytes, hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_set_async(const struct nb_call *call, nb_hipMemsetAsync_t real,
+                                                void *dst, int value, size_t sizeBytes, hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, value, sizeBytes, stream);
     return were_set(call, announced, result, rows_of_bytes(dst, 0, value, sizeBytes, 1, stream));
 }
 
-hipError_t nb_through_hip_set_rows(const struct nb_call *call, nb_hipMemset2D_t real, void *dst, size_t pitch,
-                                   int value, size_t width, size_t height)
+hipError_t nb_wrap_when_recording_hip_set_rows(const struct nb_call *call, nb_hipMemset2D_t real, void *dst,
+                                               size_t pitch, int value, size_t width, size_t height)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, pitch, value, width, height);
     return were_set(call, announced, result, rows_of_bytes(dst, pitch, value, width, height, NULL));
 }
 
-hipError_t nb_through_hip_set_rows_async(const struct nb_call *call, nb_hipMemset2DAsync_t real, void *dst,
-                                         size_t pitch, int value, size_t width, size_t height,
-                                         hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_set_rows_async(const struct nb_call *call, nb_hipMemset2DAsync_t real,
+                                                     void *dst, size_t pitch, int value, size_t width,
+                                                     size_t height, hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, pitch, value, width, height, stream);
     return were_set(call, announced, result, rows_of_bytes(dst, pitch, value, width, height, stream));
 }
 
-hipError_t nb_through_hip_set_volume(const struct nb_call *call, nb_hipMemset3D_t real,
-                                     hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)
+hipError_t nb_wrap_when_recording_hip_set_volume(const struct nb_call *call, nb_hipMemset3D_t real,
+                                                 hipPitchedPtr pitchedDevPtr, int value, hipExtent extent)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(pitchedDevPtr, value, extent);
     return slices_were_set(call, announced, result, pitchedDevPtr, value, extent, NULL);
 }
 
-hipError_t nb_through_hip_set_volume_async(const struct nb_call *call, nb_hipMemset3DAsync_t real,
-                                           hipPitchedPtr pitchedDevPtr, int value, hipExtent extent,
-                                           hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_set_volume_async(const struct nb_call *call, nb_hipMemset3DAsync_t real,
+                                                       hipPitchedPtr pitchedDevPtr, int value,
+                                                       hipExtent extent, hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(pitchedDevPtr, value, extent, stream);

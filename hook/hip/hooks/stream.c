@@ -19,8 +19,8 @@
 /* Streams with a mask of compute units. */
 static struct nb_handle_map partial = NB_HANDLE_MAP_INITIALIZER;
 
-void nb_after_hip_stream_of_units(const struct nb_call *call, hipError_t result, hipStream_t *stream,
-                                  uint32_t cuMaskSize, const uint32_t *cuMask)
+void nb_post_hip_stream_of_units(const struct nb_call *call, hipError_t result, hipStream_t *stream,
+                                 uint32_t cuMaskSize, const uint32_t *cuMask)
 {
     static char is_partial;
     (void)call, (void)cuMaskSize, (void)cuMask;
@@ -61,10 +61,11 @@ unsigned long long nb_hip_stream_number(hipStream_t stream)
     return nb_handle_map_set(&numbers, nb_handle(stream), (void *)number) ? number : 0;
 }
 
-hipError_t nb_through_hip_stream_destroy(const struct nb_call *call, nb_hipStreamDestroy_t real,
-                                         hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_stream_destroy(const struct nb_call *call, nb_hipStreamDestroy_t real,
+                                                     hipStream_t stream)
 {
     nb_handle_map_set(&partial, nb_handle(stream), NULL);
     nb_handle_map_set(&numbers, nb_handle(stream), NULL);
-    return (hipError_t)nb_through_stream_destroy(call, NB_SAME(cuStreamDestroy, real), (CUstream)stream);
+    return (hipError_t)nb_wrap_when_recording_stream_destroy(call, NB_SAME(cuStreamDestroy, real),
+                                                             (CUstream)stream);
 }

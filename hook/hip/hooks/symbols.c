@@ -34,9 +34,9 @@ static void record(const struct nb_call *call, CUdeviceptr destination, CUdevice
         nb_capture_refuse(call, "copies to or from a global whose address the driver does not report");
 }
 
-hipError_t nb_through_hip_copy_to_symbol(const struct nb_call *call, nb_hipMemcpyToSymbol_t real,
-                                         const void *symbol, const void *src, size_t sizeBytes, size_t offset,
-                                         hipMemcpyKind kind)
+hipError_t nb_wrap_when_recording_hip_copy_to_symbol(const struct nb_call *call, nb_hipMemcpyToSymbol_t real,
+                                                     const void *symbol, const void *src, size_t sizeBytes,
+                                                     size_t offset, hipMemcpyKind kind)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(symbol, src, sizeBytes, offset, kind);
@@ -45,9 +45,11 @@ hipError_t nb_through_hip_copy_to_symbol(const struct nb_call *call, nb_hipMemcp
     return result;
 }
 
-hipError_t nb_through_hip_copy_to_symbol_async(const struct nb_call *call, nb_hipMemcpyToSymbolAsync_t real,
-                                               const void *symbol, const void *src, size_t sizeBytes,
-                                               size_t offset, hipMemcpyKind kind, hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_copy_to_symbol_async(const struct nb_call *call,
+                                                           nb_hipMemcpyToSymbolAsync_t real,
+                                                           const void *symbol, const void *src,
+                                                           size_t sizeBytes, size_t offset,
+                                                           hipMemcpyKind kind, hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(symbol, src, sizeBytes, offset, kind, stream);
@@ -56,9 +58,10 @@ hipError_t nb_through_hip_copy_to_symbol_async(const struct nb_call *call, nb_hi
     return result;
 }
 
-hipError_t nb_through_hip_copy_from_symbol(const struct nb_call *call, nb_hipMemcpyFromSymbol_t real,
-                                           void *dst, const void *symbol, size_t sizeBytes, size_t offset,
-                                           hipMemcpyKind kind)
+hipError_t nb_wrap_when_recording_hip_copy_from_symbol(const struct nb_call *call,
+                                                       nb_hipMemcpyFromSymbol_t real, void *dst,
+                                                       const void *symbol, size_t sizeBytes, size_t offset,
+                                                       hipMemcpyKind kind)
 {
     const bool announced = nb_capture_begin_operation(call, NULL);
     const hipError_t result = real(dst, symbol, sizeBytes, offset, kind);
@@ -67,10 +70,11 @@ hipError_t nb_through_hip_copy_from_symbol(const struct nb_call *call, nb_hipMem
     return result;
 }
 
-hipError_t nb_through_hip_copy_from_symbol_async(const struct nb_call *call,
-                                                 nb_hipMemcpyFromSymbolAsync_t real, void *dst,
-                                                 const void *symbol, size_t sizeBytes, size_t offset,
-                                                 hipMemcpyKind kind, hipStream_t stream)
+hipError_t nb_wrap_when_recording_hip_copy_from_symbol_async(const struct nb_call *call,
+                                                             nb_hipMemcpyFromSymbolAsync_t real, void *dst,
+                                                             const void *symbol, size_t sizeBytes,
+                                                             size_t offset, hipMemcpyKind kind,
+                                                             hipStream_t stream)
 {
     const bool announced = nb_capture_begin_operation(call, (CUstream)stream);
     const hipError_t result = real(dst, symbol, sizeBytes, offset, kind, stream);
@@ -93,10 +97,10 @@ static void node_changed(hipGraphExec_t exec, hipGraphNode_t node, CUdeviceptr d
         nb_capture_destroy_graph((CUgraphExec)exec);
 }
 
-void nb_after_hip_graph_exec_copy_node_to_symbol(const struct nb_call *call, hipError_t result,
-                                                 hipGraphExec_t hGraphExec, hipGraphNode_t node,
-                                                 const void *symbol, const void *src, size_t count,
-                                                 size_t offset, hipMemcpyKind kind)
+void nb_post_hip_graph_exec_copy_node_to_symbol(const struct nb_call *call, hipError_t result,
+                                                hipGraphExec_t hGraphExec, hipGraphNode_t node,
+                                                const void *symbol, const void *src, size_t count,
+                                                size_t offset, hipMemcpyKind kind)
 {
     (void)kind;
     if (result != hipSuccess || !nb_capture_enabled() || !nb_hook_enter(call))
@@ -105,10 +109,10 @@ void nb_after_hip_graph_exec_copy_node_to_symbol(const struct nb_call *call, hip
     nb_hook_leave(call);
 }
 
-void nb_after_hip_graph_exec_copy_node_from_symbol(const struct nb_call *call, hipError_t result,
-                                                   hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst,
-                                                   const void *symbol, size_t count, size_t offset,
-                                                   hipMemcpyKind kind)
+void nb_post_hip_graph_exec_copy_node_from_symbol(const struct nb_call *call, hipError_t result,
+                                                  hipGraphExec_t hGraphExec, hipGraphNode_t node, void *dst,
+                                                  const void *symbol, size_t count, size_t offset,
+                                                  hipMemcpyKind kind)
 {
     (void)kind;
     if (result != hipSuccess || !nb_capture_enabled() || !nb_hook_enter(call))

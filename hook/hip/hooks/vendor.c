@@ -5,7 +5,7 @@
 
 const unsigned nb_vendor = NB_CAPTURE_HIP;
 const char nb_driver_probe[] = "hipInit";
-const char nb_driver_variable[] = "NEUTRINO_HIP_DRIVER";
+const char nb_driver_global[] = "NEUTRINO_HIP_DRIVER";
 
 /* Searches the shim's exports, which are the driver's. Rare: see HIP_LATER. */
 void *nb_hip_find(const char *name)

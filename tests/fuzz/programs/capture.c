@@ -98,13 +98,13 @@ static void touch_operations(const struct nb_reader *reader)
         const struct nb_capture_operation *operation = &reader->operations[i];
         if (operation->graph > reader->graph_count)
             finding("operation %u is of graph %u", i, operation->graph);
-        if (operation->kind == NB_OPERATION_LAUNCH) {
+        if (operation->kind == NB_OPERATION_KERNEL) {
             const struct nb_capture_kernel *kernel = &reader->kernels[operation->as.launch.kernel];
             const struct nb_capture_module *module = &reader->modules[kernel->module];
             touch_content(reader, reader->images[module->image].content);
             touch_span(reader, operation->as.launch.parameters);
             touch_span(reader, operation->as.launch.attributes);
-        } else if (operation->kind == NB_OPERATION_UPLOAD) {
+        } else if (operation->kind == NB_OPERATION_MEMCPY_HTOD) {
             touch_content(reader, operation->as.copy.content);
         } else if (operation->kind == NB_OPERATION_EVENT_WAIT &&
                    operation->as.event.event >= reader->event_count) {

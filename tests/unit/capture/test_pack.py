@@ -1,4 +1,4 @@
-"""A recording becomes a capture, or one clear error."""
+"""A raw capture becomes a capture, or one clear error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchguard.capture.layout import (
     BLOB_MAX,
     ELEMENT,
     PAGE,
-    RECORDING,
+    RAW_CAPTURE,
     AllocationFlag,
     ImageFormat,
     Kind,
@@ -47,7 +47,7 @@ from benchguard.capture.model import (
     Stream,
     Upload,
 )
-from tests.support.recordings import RecordingWriter
+from tests.support.raw_captures import RawCaptureWriter
 
 BOTH = AllocationFlag.BEFORE | AllocationFlag.AFTER
 IMAGE = b".version 8.0\n" * 100 + b"\0"
@@ -58,13 +58,13 @@ DEVICE = Device(Vendor.CUDA, 13000, 9, 0, 16, 1 << 20, 1 << 33, ARENA, 1 << 40, 
 SET = Set(0, ARENA, 0, 4, 1, 0, 1)
 
 
-def begun() -> RecordingWriter:
-    recording = RecordingWriter()
+def begun() -> RawCaptureWriter:
+    recording = RawCaptureWriter()
     recording.add(Kind.DEVICE, DEVICE)
     return recording
 
 
-def whole() -> RecordingWriter:
+def whole() -> RawCaptureWriter:
     """One of everything, with what recordings say twice, and memory that changes in every way."""
     recording = begun()
     recording.add(Kind.META, Meta("program", "./a.out"))
@@ -91,9 +91,9 @@ def whole() -> RecordingWriter:
 
 def changed_global() -> bytes:
     """The second variable again, as the region left it."""
-    recording = RecordingWriter()
+    recording = RawCaptureWriter()
     recording.add(Kind.GLOBAL, Global(1, 0x8000, 4, "counter", NO_CONTENT, Content(80, 4)))
-    payload = bytearray(recording.raw[RECORDING.size + ELEMENT.size :])
+    payload = bytearray(recording.raw[RAW_CAPTURE.size + ELEMENT.size :])
     return bytes(payload[:80]).ljust(80, b"\0") + b"\3\0\0\0"
 
 
@@ -101,7 +101,7 @@ def pages(*letters: str) -> bytes:
     return b"".join(letter.encode() * PAGE if letter else bytes(PAGE) for letter in letters)
 
 
-def packed(recording: RecordingWriter, folder: Path) -> Capture:
+def packed(recording: RawCaptureWriter, folder: Path) -> Capture:
     pack(recording.write(folder / "x.nrec"), folder / "x.ncap", CALLS)
     return Capture.open(folder / "x.ncap")
 
@@ -237,7 +237,7 @@ def test_truncated_recording_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.nrec"
     for size in [*range(0, len(raw), 1009), len(raw) - 1]:
         path.write_bytes(raw[:size])
-        with pytest.raises(CaptureError, match=r"the recording (stops|has no)"):
+        with pytest.raises(CaptureError, match=r"the raw capture (stops|has no)"):
             pack(path, tmp_path / "x.ncap")
     assert path.exists() and list(tmp_path.iterdir()) == [path]
 
@@ -286,7 +286,7 @@ def test_file_that_is_not_a_recording_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="not a file"):
         pack(tmp_path / "pipe", tmp_path / "x.ncap")
     (tmp_path / "text").write_bytes(b"x" * 100)
-    with pytest.raises(CaptureError, match="not a recording"):
+    with pytest.raises(CaptureError, match="not a raw capture"):
         pack(tmp_path / "text", tmp_path / "x.ncap")
 
 

@@ -28,9 +28,9 @@ def test_shim_writes_every_file_of_the_architecture(
 def test_table_shows_kind_group_hook_and_source_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table", *INCLUDE, *SEMANTICS]) == 0
     rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
-    assert rows["cuLaunchKernel_ptsz"] == ["recorded", "launch", "nb_replace_launch"]
+    assert rows["cuLaunchKernel_ptsz"] == ["recorded", "launch", "nb_wrap_launch"]
     assert rows["cuMemAlloc_v2"] == ["recorded", "memory", "-", "(written", "cuMemAlloc)"]
-    assert rows["cuInit"] == ["pass", "-", "nb_through_init"]
+    assert rows["cuInit"] == ["pass", "-", "nb_wrap_when_recording_init"]
 
 
 def test_bad_input_is_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +54,7 @@ HIP_SEMANTICS = ["--semantics", str(GOLDEN / "hip_semantics.toml")]
 def test_hip_table_is_read_from_hip_headers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table", *HIP, *HIP_SEMANTICS]) == 0
     rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
-    assert rows["hipLaunchKernel_spt"] == ["recorded", "launch", "nb_replace_hip_launch_stub"]
+    assert rows["hipLaunchKernel_spt"] == ["recorded", "launch", "nb_wrap_hip_launch_stub"]
     assert rows["hipGetDevicePropertiesR0600"][-2:] == ["(written", "hipGetDeviceProperties)"]
     assert rows["hipGetErrorName"] == ["pass", "-", "-"]
 

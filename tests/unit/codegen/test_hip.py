@@ -238,7 +238,7 @@ def test_names_missing_in_other_releases_are_accepted(seven: Api) -> None:
     """The file is for 5.2, the header is of 7: hipGoneSince52 and a renamed parameter are accepted."""
     recordings = load_semantics(GOLDEN / "hip_semantics.toml", seven)
     assert recordings["hipGetDevicePropertiesR0600"].group == "initialization"
-    assert recordings["hipLaunchKernel_spt"].replace == "nb_replace_hip_launch_stub"
+    assert recordings["hipLaunchKernel_spt"].replace == "nb_wrap_hip_launch_stub"
 
 
 def test_hip_toml_fits_another_release(seven: Api) -> None:
@@ -249,8 +249,8 @@ def test_hip_toml_fits_another_release(seven: Api) -> None:
     ("old", "new", "complaint"),
     [
         ('release = "5.2"', 'release = "7.1"', "the header (HIP 70112345) has no hipGoneSince52"),
-        ('nb_through_hip_copy_async = ["hipMemcpyAsync"]', 'nb_x = ["__hipUnregisterFatBinary"]',
-         "__hipUnregisterFatBinary returns no status; [through] is for functions that do"),
+        ('nb_wrap_when_recording_hip_copy_async = ["hipMemcpyAsync"]', 'nb_x = ["__hipUnregisterFatBinary"]',
+         "__hipUnregisterFatBinary returns no status; [wrap_when_recording] is for functions that do"),
         ('release = "5.2"', 'release = "7.1"', "hipMemcpyAsync has no parameter name_of_5_2"),
         ('"hipMalloc.ptr"', '"hipNothing.ptr"', "hipNothing.ptr: hipNothing is in no group"),
     ],

@@ -44,14 +44,14 @@ def shared(pairs: Pairs, hip: Api, cuda: Api) -> dict[str, Recording]:
 
 def test_driver_row_shares_the_hook_of_its_cuda_function(hip: Api, cuda: Api, tmp_path: Path) -> None:
     recordings = shared(pairs_of(tmp_path, TEXT), hip, cuda)
-    assert recordings["hipInit"].through == "nb_through_init"
+    assert recordings["hipInit"].through == "nb_wrap_when_recording_init"
     assert recordings["hipMalloc"].hooks == ()  # cuMemAlloc_v2 has no hook
 
 
 def test_own_hook_of_a_hip_function_is_kept(hip: Api, cuda: Api, tmp_path: Path) -> None:
     text = TEXT.replace('cuInit = "hipInit"\n', 'cuInit = "hipInit"\ncuLaunchKernel = "hipLaunchKernel"\n')
     recordings = shared(pairs_of(tmp_path, text), hip, cuda)
-    assert recordings["hipLaunchKernel"].replace == "nb_replace_hip_launch_stub"
+    assert recordings["hipLaunchKernel"].replace == "nb_wrap_hip_launch_stub"
     assert recordings["hipLaunchKernel"].shared is None
 
 
@@ -64,7 +64,7 @@ def test_missing_arguments_are_zero(hip: Api, cuda: Api, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("hipMallocHost =", "hipMemcpyAsync =", "hipMemcpyAsync has nb_through_hip_copy_async already"),
+        ("hipMallocHost =", "hipMemcpyAsync =", "hipMemcpyAsync has nb_wrap_when_recording_hip_copy_async already"),
         ('to = "cuModuleLoadData"', 'to = "cuMemAlloc_v2"', "hipMallocHost: cuMemAlloc_v2 has no hook"),
         ('[driver]\ncuInit = "hipInit"', '[driver]\ncuInit = "hipGetDevicePropertiesR0600"',
          "hipGetDevicePropertiesR0600: cuInit has 1 parameters; give its arguments"),

@@ -17,7 +17,7 @@ from benchguard.capture.layout import (
     META,
     NOTHING,
     PAGE,
-    RECORDING_MAGIC,
+    RAW_CAPTURE_MAGIC,
     RUN,
     Compression,
     Kind,
@@ -140,7 +140,7 @@ def edge(source: int, target: int) -> bytes:
 
 FILE = {
     "magic": Case("saxpy", header(magic=1), "not a capture"),
-    "recording": Case("saxpy", header(magic=RECORDING_MAGIC), "a raw capture that was not packed"),
+    "recording": Case("saxpy", header(magic=RAW_CAPTURE_MAGIC), "a raw capture that was not packed"),
     "version": Case("saxpy", header(version=2), "version 2 of the format; this program reads 1"),
     "longer": Case("saxpy", header(file_bytes=LARGEST), "bytes long, but"),
     "blobs": Case("saxpy", header(blob_count=(1 << 24) + 1), "too many"),
@@ -318,7 +318,9 @@ OPERATIONS = {
     ),
     "flags": Case("saxpy", on(LAUNCH, 0, "flags", 8), "operation 0: unknown flags"),
     "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: with node priorities"),
-    "step in a graph": Case("graph", operation(2, OperationKind.JOIN, graph=1, stream=NOTHING), "2: a step"),
+    "step in a graph": Case(
+        "graph", operation(2, OperationKind.SYNCHRONIZE, graph=1, stream=NOTHING), "2: a step"
+    ),
     "node in no graph": Case("saxpy", operation(0, OperationKind.EMPTY), "operation 0: a node outside"),
     "graph": Case("graph", on(LAUNCH, 2, "graph", 6), "operation 2: no such graph"),
     "node on a stream": Case("graph", on(LAUNCH, 0, "stream", 0), "operation 0: a node on a stream"),

@@ -102,7 +102,9 @@ def test_unbuilt_cpu_driver_raises_one_line(monkeypatch: pytest.MonkeyPatch, tmp
         discover("sim")
 
 
-def test_library_without_driver_exports_is_refused_by_name(make_library: Callable[..., Path], tmp_path: Path) -> None:
+def test_library_without_driver_exports_is_refused_by_name(
+    make_library: Callable[..., Path], tmp_path: Path
+) -> None:
     with pytest.raises(ShimError, match="exports no cuInit and no hipInit"):
         discover(str(make_library("other.so", "zeInit")))
     with pytest.raises(ShimError, match="No such file or directory"):
@@ -208,9 +210,7 @@ def test_missing_hip_driver_raises_one_line() -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_driver_of_other_vendor_is_refused(
-    make_library: Callable[..., Path], driver_file: Path
-) -> None:
+def test_driver_of_other_vendor_is_refused(make_library: Callable[..., Path], driver_file: Path) -> None:
     hip = make_library("libamdhip64.so.6", "hipInit")
     with pytest.raises(ShimError, match="is a HIP driver, but a driver of CUDA"):
         discover(str(hip), {}, api="cuda")

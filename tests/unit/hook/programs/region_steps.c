@@ -19,7 +19,7 @@
 
 #include "core/process/call.h"
 #include "core/process/component.h"
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 #include "core/region/region.h"
 #include "core/ring/session.h"
 #include "core/wire/capture_format.h"
@@ -29,7 +29,7 @@ const char *const nb_export_names[] = {"probe", NULL};
 void *const nb_exports[] = {NULL, NULL};
 void *nb_slots[] = {NULL, NULL};
 const char nb_driver_soname[] = "libprobe.so";
-const char nb_driver_variable[] = "NEUTRINO_DRIVER";
+const char nb_driver_global[] = "NEUTRINO_DRIVER";
 const char nb_driver_probe[] = "probe";
 
 static atomic_int begun, ended, inside, wrong;
@@ -63,13 +63,13 @@ static bool hold(uint64_t address, uint64_t bytes)
 }
 
 static const struct nb_region_operations operations = {begin, end, hold};
-static const struct nb_component *const components[] = {&nb_region_component, &nb_recording_component, NULL};
+static const struct nb_component *const components[] = {&nb_region_component, &nb_raw_capture_component, NULL};
 
 static void append_operation(void)
 {
     const struct nb_capture_operation operation = {.kind = NB_OPERATION_EMPTY};
     const struct nb_piece piece = {&operation, sizeof operation};
-    nb_recording_append(NB_CAPTURE_OPERATION, &piece, 1);
+    nb_raw_capture_append(NB_CAPTURE_OPERATION, &piece, 1);
 }
 
 static void *launch_often(void *unused)

@@ -22,7 +22,7 @@ const char *const nb_export_names[] = {"probe", NULL};
 void *const nb_exports[] = {NULL, NULL};
 void *nb_slots[] = {NULL, NULL};
 const char nb_driver_soname[] = "libprobe.so";
-const char nb_driver_variable[] = "NEUTRINO_DRIVER";
+const char nb_driver_global[] = "NEUTRINO_DRIVER";
 const char nb_driver_probe[] = "probe";
 
 static struct nb_session *session;

@@ -15,7 +15,9 @@ hipError_t hipInit(unsigned int flags)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipInit);
     const hipError_t nb_result =
-        nb_capture_enabled() ? (hipError_t)nb_through_init(&nb_call, NB_SAME(cuInit, NB_REAL(hipInit)), flags)
+        nb_capture_enabled() ? (hipError_t)nb_wrap_when_recording_init(&nb_call,
+                                                                       NB_SAME(cuInit, NB_REAL(hipInit)),
+                                                                       flags)
                            : NB_REAL(hipInit)(flags);
     const uint64_t nb_arguments[] = {(uint64_t)flags};
     nb_call_end(&nb_call, nb_result, nb_arguments, 1);
@@ -46,13 +48,13 @@ hipError_t hipMallocHost(void **ptr, size_t size)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMallocHost);
     const hipError_t nb_result =
-        nb_capture_enabled() ? nb_hip_answer(nb_through_module_load(&nb_call,
-                                                                    NB_SAME(cuModuleLoadData, NB_REAL(hipMallocHost)),
-                                                                    (CUmodule *)ptr, NULL))
+        nb_capture_enabled() ? nb_hip_answer(nb_wrap_when_recording_module_load(&nb_call,
+                                                                                NB_SAME(cuModuleLoadData, NB_REAL(hipMallocHost)),
+                                                                                (CUmodule *)ptr, NULL))
                            : NB_REAL(hipMallocHost)(ptr, size);
     const uint64_t nb_arguments[] = {nb_word_pointer(ptr), (uint64_t)size};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
-    nb_after_module_load(&nb_call, (CUresult)nb_result, (CUmodule *)ptr, NULL);
+    nb_post_module_load(&nb_call, (CUresult)nb_result, (CUmodule *)ptr, NULL);
     return nb_result;
 }
 
@@ -60,8 +62,8 @@ hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, void *src, size_t sizeBytes)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyHtoD);
     const hipError_t nb_result =
-        nb_capture_enabled() ? nb_through_hip_copy_to_device(&nb_call, NB_REAL(hipMemcpyHtoD), dst, src,
-                                                             sizeBytes)
+        nb_capture_enabled() ? nb_wrap_when_recording_hip_copy_to_device(&nb_call, NB_REAL(hipMemcpyHtoD),
+                                                                         dst, src, sizeBytes)
                            : NB_REAL(hipMemcpyHtoD)(dst, src, sizeBytes);
     const uint64_t nb_arguments[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes};
     nb_call_end(&nb_call, nb_result, nb_arguments, 3);
@@ -73,8 +75,8 @@ hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcp
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyAsync);
     const hipError_t nb_result =
-        nb_capture_enabled() ? nb_through_hip_copy_async(&nb_call, NB_REAL(hipMemcpyAsync), dst, src,
-                                                         sizeBytes, kind, stream)
+        nb_capture_enabled() ? nb_wrap_when_recording_hip_copy_async(&nb_call, NB_REAL(hipMemcpyAsync), dst,
+                                                                     src, sizeBytes, kind, stream)
                            : NB_REAL(hipMemcpyAsync)(dst, src, sizeBytes, kind, stream);
     const uint64_t nb_arguments[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes,
                                      (uint64_t)kind, nb_word_pointer(stream)};
@@ -88,16 +90,16 @@ hipError_t hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 di
                            size_t sharedMemBytes, hipStream_t stream)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipLaunchKernel);
-    return nb_replace_hip_launch_stub(&nb_call, NB_REAL(hipLaunchKernel), function_address, numBlocks,
-                                      dimBlocks, args, sharedMemBytes, stream);
+    return nb_wrap_hip_launch_stub(&nb_call, NB_REAL(hipLaunchKernel), function_address, numBlocks, dimBlocks,
+                                   args, sharedMemBytes, stream);
 }
 
 hipError_t hipLaunchKernel_spt(const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
                                size_t sharedMemBytes, hipStream_t stream)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipLaunchKernel_spt);
-    return nb_replace_hip_launch_stub(&nb_call, NB_REAL(hipLaunchKernel_spt), function_address, numBlocks,
-                                      dimBlocks, args, sharedMemBytes, stream);
+    return nb_wrap_hip_launch_stub(&nb_call, NB_REAL(hipLaunchKernel_spt), function_address, numBlocks,
+                                   dimBlocks, args, sharedMemBytes, stream);
 }
 
 /* ---- Others ---- */
@@ -108,7 +110,7 @@ void **__hipRegisterFatBinary(const void *data)
     void **const nb_result = NB_REAL(__hipRegisterFatBinary)(data);
     const uint64_t nb_arguments[] = {nb_word_pointer(data), nb_word_pointer(nb_result)};
     nb_call_end(&nb_call, 0, nb_arguments, 2);
-    nb_after_hip_register(&nb_call, nb_result, data);
+    nb_post_hip_register(&nb_call, nb_result, data);
     return nb_result;
 }
 
@@ -133,8 +135,8 @@ void __hipRegisterFunction(void **modules, const void *hostFunction, char *devic
                                      (uint64_t)threadLimit, nb_word_pointer(blockDim),
                                      nb_out_word(0, wSize, sizeof *wSize)};
     nb_call_end(&nb_call, 0, nb_arguments, 7);
-    nb_after_hip_register_function(&nb_call, modules, hostFunction, deviceFunction, deviceName, threadLimit,
-                                   blockDim, wSize);
+    nb_post_hip_register_function(&nb_call, modules, hostFunction, deviceFunction, deviceName, threadLimit,
+                                  blockDim, wSize);
 }
 
 void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(uintptr_t function_address,
@@ -144,7 +146,7 @@ void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(uintptr
                                                                          hipStream_t stream, void **kernarg)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv);
-    nb_replace_hip_launch_ggl(&nb_call,
-                              NB_REAL(_ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv),
-                              function_address, numBlocks, dimBlocks, sharedMemBytes, stream, kernarg);
+    nb_wrap_hip_launch_ggl(&nb_call,
+                           NB_REAL(_ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv),
+                           function_address, numBlocks, dimBlocks, sharedMemBytes, stream, kernarg);
 }

@@ -7,8 +7,8 @@
 #include "special.h"
 #include "surface.h"
 
-CUresult nb_through_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real, CUdeviceptr *pdptr,
-                             CUhandle handle, unsigned int Flags)
+CUresult nb_wrap_when_recording_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real,
+                                         CUdeviceptr *pdptr, CUhandle handle, unsigned int Flags)
 {
     const bool nb_announced = nb_capture_begin_operation(nb_call, NULL);
     const CUresult nb_result = nb_real(pdptr, handle, Flags);

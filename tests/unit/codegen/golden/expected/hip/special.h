@@ -8,35 +8,37 @@
 #include "core/driver/slots.h"
 
 /* Called when the driver has answered and the call's record is written. */
-void nb_after_hip_register(const struct nb_call *nb_call, void **nb_result, const void *data) NB_HIDDEN;
-void nb_after_hip_register_function(const struct nb_call *nb_call, void **modules, const void *hostFunction,
-                                    char *deviceFunction, const char *deviceName, unsigned int threadLimit,
-                                    dim3 *blockDim, int *wSize) NB_HIDDEN;
-void nb_after_module_load(const struct nb_call *nb_call, CUresult nb_result, CUmodule *module,
-                          const void *image) NB_HIDDEN;
+void nb_post_hip_register(const struct nb_call *nb_call, void **nb_result, const void *data) NB_HIDDEN;
+void nb_post_hip_register_function(const struct nb_call *nb_call, void **modules, const void *hostFunction,
+                                   char *deviceFunction, const char *deviceName, unsigned int threadLimit,
+                                   dim3 *blockDim, int *wSize) NB_HIDDEN;
+void nb_post_module_load(const struct nb_call *nb_call, CUresult nb_result, CUmodule *module,
+                         const void *image) NB_HIDDEN;
 
 /* Called instead of the driver; what they return is what the caller gets. */
-hipError_t nb_replace_hip_launch_stub(const struct nb_call *nb_call, nb_hipLaunchKernel_t nb_real,
-                                      const void *function_address, dim3 numBlocks, dim3 dimBlocks,
-                                      void **args, size_t sharedMemBytes, hipStream_t stream) NB_HIDDEN;
-void nb_replace_hip_launch_ggl(const struct nb_call *nb_call,
-                               nb__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv_t nb_real,
-                               uintptr_t function_address, const dim3 *numBlocks, const dim3 *dimBlocks,
-                               uint32_t sharedMemBytes, hipStream_t stream, void **kernarg) NB_HIDDEN;
-CUresult nb_replace_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb_real, CUfunction f,
-                           unsigned int gridDimX, CUstream hStream, void **kernelParams) NB_HIDDEN;
+hipError_t nb_wrap_hip_launch_stub(const struct nb_call *nb_call, nb_hipLaunchKernel_t nb_real,
+                                   const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
+                                   size_t sharedMemBytes, hipStream_t stream) NB_HIDDEN;
+void nb_wrap_hip_launch_ggl(const struct nb_call *nb_call,
+                            nb__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv_t nb_real,
+                            uintptr_t function_address, const dim3 *numBlocks, const dim3 *dimBlocks,
+                            uint32_t sharedMemBytes, hipStream_t stream, void **kernarg) NB_HIDDEN;
+CUresult nb_wrap_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb_real, CUfunction f,
+                        unsigned int gridDimX, CUstream hStream, void **kernelParams) NB_HIDDEN;
 
 /* Called in the driver's place while nb_capture_enabled(): they call it, or answer for it. The call's record is
  * written afterwards. */
-hipError_t nb_through_hip_copy_to_device(const struct nb_call *nb_call, nb_hipMemcpyHtoD_t nb_real,
-                                         hipDeviceptr_t dst, void *src, size_t sizeBytes) NB_HIDDEN;
-hipError_t nb_through_hip_copy_async(const struct nb_call *nb_call, nb_hipMemcpyAsync_t nb_real, void *dst,
-                                     const void *src, size_t sizeBytes, hipMemcpyKind kind,
-                                     hipStream_t stream) NB_HIDDEN;
-CUresult nb_through_init(const struct nb_call *nb_call, nb_cuInit_t nb_real, unsigned int Flags) NB_HIDDEN;
-CUresult nb_through_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real, CUdeviceptr *pdptr,
-                             CUhandle handle, unsigned int Flags) NB_HIDDEN;
-CUresult nb_through_module_load(const struct nb_call *nb_call, nb_cuModuleLoadData_t nb_real,
-                                CUmodule *module, const void *image) NB_HIDDEN;
+hipError_t nb_wrap_when_recording_hip_copy_to_device(const struct nb_call *nb_call,
+                                                     nb_hipMemcpyHtoD_t nb_real, hipDeviceptr_t dst,
+                                                     void *src, size_t sizeBytes) NB_HIDDEN;
+hipError_t nb_wrap_when_recording_hip_copy_async(const struct nb_call *nb_call, nb_hipMemcpyAsync_t nb_real,
+                                                 void *dst, const void *src, size_t sizeBytes,
+                                                 hipMemcpyKind kind, hipStream_t stream) NB_HIDDEN;
+CUresult nb_wrap_when_recording_init(const struct nb_call *nb_call, nb_cuInit_t nb_real,
+                                     unsigned int Flags) NB_HIDDEN;
+CUresult nb_wrap_when_recording_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real,
+                                         CUdeviceptr *pdptr, CUhandle handle, unsigned int Flags) NB_HIDDEN;
+CUresult nb_wrap_when_recording_module_load(const struct nb_call *nb_call, nb_cuModuleLoadData_t nb_real,
+                                            CUmodule *module, const void *image) NB_HIDDEN;
 
 #endif

@@ -22,7 +22,7 @@ CUresult CUDAAPI cuInit(unsigned int Flags)
     if (!nb_capture_enabled())
         return NB_REAL(cuInit)(Flags);
     const struct nb_call nb_call = {NULL, __builtin_return_address(0), 0, NB_SLOT_cuInit};
-    return nb_through_init(&nb_call, NB_REAL(cuInit), Flags);
+    return nb_wrap_when_recording_init(&nb_call, NB_REAL(cuInit), Flags);
 }
 
 /* ---- Memory Management ---- */
@@ -49,7 +49,8 @@ CUresult CUDAAPI cuMemOpen(CUdeviceptr *pdptr, CUhandle handle, unsigned int Fla
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuMemOpen);
     const CUresult nb_result =
-        nb_capture_enabled() ? nb_through_mem_open(&nb_call, NB_REAL(cuMemOpen), pdptr, handle, Flags)
+        nb_capture_enabled() ? nb_wrap_when_recording_mem_open(&nb_call, NB_REAL(cuMemOpen), pdptr, handle,
+                                                               Flags)
                            : NB_REAL(cuMemOpen)(pdptr, handle, Flags);
     const uint64_t nb_arguments[] = {nb_out_word(nb_result, pdptr, sizeof *pdptr), (uint64_t)Flags};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
@@ -64,11 +65,12 @@ CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuModuleLoadData);
     const CUresult nb_result =
-        nb_capture_enabled() ? nb_through_module_load(&nb_call, NB_REAL(cuModuleLoadData), module, image)
+        nb_capture_enabled() ? nb_wrap_when_recording_module_load(&nb_call, NB_REAL(cuModuleLoadData), module,
+                                                                  image)
                            : NB_REAL(cuModuleLoadData)(module, image);
     const uint64_t nb_arguments[] = {nb_out_word(nb_result, module, sizeof *module), nb_word_pointer(image)};
     nb_call_end(&nb_call, nb_result, nb_arguments, 2);
-    nb_after_module_load(&nb_call, nb_result, module, image);
+    nb_post_module_load(&nb_call, nb_result, module, image);
     return nb_result;
 }
 
@@ -107,12 +109,12 @@ CUresult CUDAAPI cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gridDimX, CUstream hStream, void **kernelParams)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuLaunchKernel);
-    return nb_replace_launch(&nb_call, NB_REAL(cuLaunchKernel), f, gridDimX, hStream, kernelParams);
+    return nb_wrap_launch(&nb_call, NB_REAL(cuLaunchKernel), f, gridDimX, hStream, kernelParams);
 }
 
 CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, CUstream hStream,
                                      void **kernelParams)
 {
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuLaunchKernel_ptsz);
-    return nb_replace_launch(&nb_call, NB_REAL(cuLaunchKernel_ptsz), f, gridDimX, hStream, kernelParams);
+    return nb_wrap_launch(&nb_call, NB_REAL(cuLaunchKernel_ptsz), f, gridDimX, hStream, kernelParams);
 }

@@ -8,19 +8,20 @@
 #include "core/driver/slots.h"
 
 /* Called when the driver has answered and the call's record is written. */
-void nb_after_module_load(const struct nb_call *nb_call, CUresult nb_result, CUmodule *module,
-                          const void *image) NB_HIDDEN;
+void nb_post_module_load(const struct nb_call *nb_call, CUresult nb_result, CUmodule *module,
+                         const void *image) NB_HIDDEN;
 
 /* Called instead of the driver; what they return is what the caller gets. */
-CUresult nb_replace_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb_real, CUfunction f,
-                           unsigned int gridDimX, CUstream hStream, void **kernelParams) NB_HIDDEN;
+CUresult nb_wrap_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb_real, CUfunction f,
+                        unsigned int gridDimX, CUstream hStream, void **kernelParams) NB_HIDDEN;
 
 /* Called in the driver's place while nb_capture_enabled(): they call it, or answer for it. The call's record is
  * written afterwards. */
-CUresult nb_through_init(const struct nb_call *nb_call, nb_cuInit_t nb_real, unsigned int Flags) NB_HIDDEN;
-CUresult nb_through_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real, CUdeviceptr *pdptr,
-                             CUhandle handle, unsigned int Flags) NB_HIDDEN;
-CUresult nb_through_module_load(const struct nb_call *nb_call, nb_cuModuleLoadData_t nb_real,
-                                CUmodule *module, const void *image) NB_HIDDEN;
+CUresult nb_wrap_when_recording_init(const struct nb_call *nb_call, nb_cuInit_t nb_real,
+                                     unsigned int Flags) NB_HIDDEN;
+CUresult nb_wrap_when_recording_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real,
+                                         CUdeviceptr *pdptr, CUhandle handle, unsigned int Flags) NB_HIDDEN;
+CUresult nb_wrap_when_recording_module_load(const struct nb_call *nb_call, nb_cuModuleLoadData_t nb_real,
+                                            CUmodule *module, const void *image) NB_HIDDEN;
 
 #endif

@@ -1,4 +1,4 @@
-"""A recording as plain dictionaries, by capture_format.h alone: what the shim wrote, seen without the packer."""
+"""A raw capture as plain dictionaries, by capture_format.h alone: what the shim wrote, seen without the packer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTHING = 0xFFFFFFFF
 
 
 @dataclass
-class Recording:
+class RawCapture:
     """Operations by their names above; the fields of one in its dictionary, with `stream`."""
 
     streams: list[dict[str, int]] = field(default_factory=list)
@@ -66,15 +66,15 @@ class Recording:
         return [(o["kind"], o["stream"]) + ((o["event"],) if "event" in o else ()) for o in self.operations]
 
 
-def read_recordings(folder: Path) -> list[Recording]:
+def read_raw_captures(folder: Path) -> list[RawCapture]:
     """One a region, in order."""
     paths = sorted(folder.glob("*.nrec"), key=lambda path: int(path.stem.rpartition("-")[2]))
     return [_read(path.read_bytes()) for path in paths]
 
 
-def _read(raw: bytes) -> Recording:
+def _read(raw: bytes) -> RawCapture:
     assert HEADER.unpack_from(raw)[0] == MAGIC
-    recording, ended = Recording(), False
+    recording, ended = RawCapture(), False
     for kind, payload in _elements(raw[HEADER.size :]):
         assert not ended
         if kind == STREAM:
@@ -111,7 +111,7 @@ def _read(raw: bytes) -> Recording:
     return recording
 
 
-def _add_code(recording: Recording, kind: int, payload: bytes) -> None:
+def _add_code(recording: RawCapture, kind: int, payload: bytes) -> None:
     if kind == MODULE:
         recording.modules += 1
     elif kind == KERNEL:

@@ -64,7 +64,7 @@ def _recordings(folder: Path, most: int) -> list[Path]:
         for path in found:
             status = path.lstat()
             if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-                raise CaptureError(f"the recording {path.name} is a link, or no file")
+                raise CaptureError(f"the raw capture {path.name} is a link, or no file")
     except OSError as error:
         raise CaptureError(f"the recordings cannot be read: {error.strerror}") from error
     if len(found) > most:
@@ -81,7 +81,7 @@ def _pack(found: Sequence[Path], target: Path, calls: Sequence[str]) -> dict[tup
         try:
             pack(recording, made, calls, deadline=deadline)
         except CaptureError as error:
-            raise CaptureError(f"a recording is broken: {error}") from None
+            raise CaptureError(f"a raw capture is broken: {error}") from None
         with Capture.open(made) as capture:
             name = capture.meta.get("region", "")
         place = _REGION.fullmatch(name)

@@ -1,4 +1,4 @@
-"""Reads a recording (.nrec) an element at a time: hostile bytes, and more of them than memory holds.
+"""Reads a raw capture (.nrec) an element at a time: hostile bytes, and more of them than memory holds.
 
 Bulk data stays in the file: an element says where it is.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .codec import MalformedError, operation_layout
 from .fields import Layout
-from .layout import CAPTURE_MAGIC, ELEMENT, ELEMENTS, RECORDING, RECORDING_MAGIC, VERSION, Kind
+from .layout import CAPTURE_MAGIC, ELEMENT, ELEMENTS, RAW_CAPTURE, RAW_CAPTURE_MAGIC, VERSION, Kind
 
 # Small data of one element: attributes, parameters and names together stay far below.
 SPAN_MAX = 1 << 20
@@ -38,13 +38,13 @@ class Element:
 
 @dataclass(frozen=True)
 class Place:
-    """Bulk data in the recording."""
+    """Bulk data in the raw capture."""
 
     at: int
     bytes: int
 
 
-class Recording:
+class RawCapture:
     """An open recording. Everything here raises MalformedError."""
 
     def __init__(self, descriptor: int, deadline: float | None = None) -> None:
@@ -56,23 +56,23 @@ class Recording:
         self._deadline = deadline
         self.bytes = status.st_size
         self.unknown = 0
-        header = self.read(0, min(RECORDING.size, self.bytes))
-        if len(header) < RECORDING.size:
-            raise MalformedError("the recording has no beginning")
-        magic, version, self.process, self.region, _ = RECORDING.struct.unpack(header)
+        header = self.read(0, min(RAW_CAPTURE.size, self.bytes))
+        if len(header) < RAW_CAPTURE.size:
+            raise MalformedError("the raw capture has no beginning")
+        magic, version, self.process, self.region, _ = RAW_CAPTURE.struct.unpack(header)
         if magic == CAPTURE_MAGIC:
             raise MalformedError("a capture, which is packed already")
-        if magic != RECORDING_MAGIC:
-            raise MalformedError("not a recording")
+        if magic != RAW_CAPTURE_MAGIC:
+            raise MalformedError("not a raw capture")
         if version != VERSION:
             raise MalformedError(f"version {version} of the format, but this program reads {VERSION}")
 
     def elements(self) -> Iterator[Element]:
         """All of them up to the region's end, which is the last. Kinds that are not known are counted only."""
-        at, count, ended = RECORDING.size, 0, False
+        at, count, ended = RAW_CAPTURE.size, 0, False
         while at < self.bytes:
             if ended:
-                raise MalformedError("the recording goes on after the region's end")
+                raise MalformedError("the raw capture goes on after the region's end")
             head = self.read(at, min(ELEMENT.size, self.bytes - at))
             if len(head) < ELEMENT.size:
                 raise MalformedError(_unended(at))
@@ -115,10 +115,10 @@ class Recording:
 
     def read(self, at: int, size: int) -> bytes:
         if self._deadline is not None and time.monotonic() > self._deadline:
-            raise MalformedError(f"the recording, {self.bytes} bytes, takes too long to read")
+            raise MalformedError(f"the raw capture, {self.bytes} bytes, takes too long to read")
         raw = os.pread(self.descriptor, size, at)
         if len(raw) != size:
-            raise MalformedError("the recording became shorter")
+            raise MalformedError("the raw capture became shorter")
         return raw
 
     def chunks(self, place: Place, size: int) -> Iterator[bytes]:
@@ -134,10 +134,10 @@ class Recording:
             )
 
 
-def open_recording(path: Path) -> int:
+def open_raw_capture(path: Path) -> int:
     """Its descriptor. Raises OSError."""
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
 
 
 def _unended(at: int) -> str:
-    return f"the recording stops at byte {at} without the region's end"
+    return f"the raw capture stops at byte {at} without the region's end"

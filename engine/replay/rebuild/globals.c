@@ -34,7 +34,7 @@ static int sort(struct nb_replay *replay)
     return NB_REPLAY_OK;
 }
 
-int nb_variables_plan(struct nb_replay *replay)
+int nb_globals_plan(struct nb_replay *replay)
 {
     uint64_t end = (replay->memory.shadow_bytes + 255) & ~UINT64_C(255);
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
@@ -48,11 +48,11 @@ int nb_variables_plan(struct nb_replay *replay)
 }
 
 /* A global without recorded content keeps its initial value. */
-int nb_variables_upload(struct nb_replay *replay)
+int nb_globals_upload(struct nb_replay *replay)
 {
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
         const struct nb_capture_global *recorded = &replay->reader.globals[i];
-        const struct nb_code_variable *variable = &replay->code.copies[0].variables[i];
+        const struct nb_code_global *variable = &replay->code.copies[0].variables[i];
         const CUdeviceptr shadow = replay->memory.shadow + variable->shadow;
         if (recorded->before.bytes != 0)
             NB_TRY(nb_staging_put(replay, shadow, nb_reader_content(&replay->reader, recorded->before),
@@ -64,10 +64,10 @@ int nb_variables_upload(struct nb_replay *replay)
     return nb_staging_flush(replay);
 }
 
-int nb_variables_restore(struct nb_replay *replay, uint32_t copy, CUstream stream)
+int nb_globals_restore(struct nb_replay *replay, uint32_t copy, CUstream stream)
 {
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
-        const struct nb_code_variable *variable = &replay->code.copies[copy].variables[i];
+        const struct nb_code_global *variable = &replay->code.copies[copy].variables[i];
         NB_TRY(NB_CALL(replay, cuMemcpyDtoDAsync_v2, variable->address,
                        replay->memory.shadow + variable->shadow, (size_t)replay->reader.globals[i].bytes,
                        stream));
@@ -75,7 +75,7 @@ int nb_variables_restore(struct nb_replay *replay, uint32_t copy, CUstream strea
     return NB_REPLAY_OK;
 }
 
-CUdeviceptr nb_variables_at(const struct nb_replay *replay, uint32_t copy, uint64_t address, uint64_t bytes)
+CUdeviceptr nb_globals_at(const struct nb_replay *replay, uint32_t copy, uint64_t address, uint64_t bytes)
 {
     uint32_t low = 0,
              high = replay->reader.global_count; /* the first global that begins behind the address */

@@ -1,4 +1,4 @@
-#include "core/region/recording.h"
+#include "core/region/raw_capture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,10 +99,10 @@ static bool buffer_write(const void *bytes, size_t count)
 
 static bool open_file(const char *folder, uint32_t region)
 {
-    const struct nb_recording header = {.magic = NB_RECORDING_MAGIC,
-                                        .version = NB_CAPTURE_VERSION,
-                                        .process = (uint32_t)getpid(),
-                                        .region = region};
+    const struct nb_raw_capture header = {.magic = NB_RAW_CAPTURE_MAGIC,
+                                          .version = NB_CAPTURE_VERSION,
+                                          .process = (uint32_t)getpid(),
+                                          .region = region};
     const int length = snprintf(path, sizeof path, "%s/%ld-%u.nrec", folder, (long)getpid(), region);
     if (length < 0 || (size_t)length >= sizeof path)
         return set_error("make", ENAMETOOLONG);
@@ -118,7 +118,7 @@ static bool open_file(const char *folder, uint32_t region)
     return is_open;
 }
 
-bool nb_recording_open(const char *folder, uint32_t region)
+bool nb_raw_capture_open(const char *folder, uint32_t region)
 {
     pthread_mutex_lock(&lock);
     const bool opened = open_file(folder, region);
@@ -140,14 +140,14 @@ static bool append(enum nb_capture_kind kind, const struct nb_piece *pieces, uns
     return whole && buffer_write(zeros, padding);
 }
 
-void nb_recording_share(void)
+void nb_raw_capture_share(void)
 {
     pthread_mutex_lock(&lock);
     is_seized = false;
     pthread_mutex_unlock(&lock);
 }
 
-void nb_recording_seize(void)
+void nb_raw_capture_seize(void)
 {
     pthread_mutex_lock(&lock);
     is_seized = true;
@@ -156,14 +156,14 @@ void nb_recording_seize(void)
     pthread_mutex_unlock(&lock);
 }
 
-void nb_recording_miss(void)
+void nb_raw_capture_miss(void)
 {
     pthread_mutex_lock(&lock);
     has_missed = true;
     pthread_mutex_unlock(&lock);
 }
 
-uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
+uint32_t nb_raw_capture_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
 {
     uint32_t index = NB_NOTHING;
     const int saved = errno;
@@ -177,7 +177,7 @@ uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *p
     return index;
 }
 
-uint32_t nb_recording_count(enum nb_capture_kind kind)
+uint32_t nb_raw_capture_count(enum nb_capture_kind kind)
 {
     pthread_mutex_lock(&lock);
     const uint32_t count = counts[kind];
@@ -185,7 +185,7 @@ uint32_t nb_recording_count(enum nb_capture_kind kind)
     return count;
 }
 
-bool nb_recording_flush(void)
+bool nb_raw_capture_flush(void)
 {
     pthread_mutex_lock(&lock);
     const bool whole = is_open && flush_buffer();
@@ -203,7 +203,7 @@ static bool append_missed_refusal(void)
     return append(NB_CAPTURE_REFUSAL, pieces, 2);
 }
 
-bool nb_recording_end(uint32_t status)
+bool nb_raw_capture_end(uint32_t status)
 {
     pthread_mutex_lock(&lock);
     const struct nb_capture_end end = {.status = status, .operations = counts[NB_CAPTURE_OPERATION]};
@@ -215,7 +215,7 @@ bool nb_recording_end(uint32_t status)
     return whole;
 }
 
-const char *nb_recording_error(void)
+const char *nb_raw_capture_error(void)
 {
     return error;
 }
@@ -228,4 +228,4 @@ static void forget(void)
     buffer_bytes = 0;
 }
 
-const struct nb_component nb_recording_component = {.locks = {&lock}, .forget = forget};
+const struct nb_component nb_raw_capture_component = {.locks = {&lock}, .forget = forget};

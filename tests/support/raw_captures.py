@@ -6,15 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from benchguard.capture.codec import encode
-from benchguard.capture.layout import ALLOCATION, ELEMENT, ELEMENTS, RECORDING, RECORDING_MAGIC, VERSION, Kind
+from benchguard.capture.layout import (
+    ALLOCATION,
+    ELEMENT,
+    ELEMENTS,
+    RAW_CAPTURE,
+    RAW_CAPTURE_MAGIC,
+    VERSION,
+    Kind,
+)
 from benchguard.capture.model import Content, End, Run
 
 
-class RecordingWriter:
+class RawCaptureWriter:
     """Collects elements; `raw` is the file."""
 
     def __init__(self, process: int = 4711, region: int = 1) -> None:
-        self.raw = bytearray(RECORDING.struct.pack(RECORDING_MAGIC, VERSION, process, region, 0))
+        self.raw = bytearray(RAW_CAPTURE.struct.pack(RAW_CAPTURE_MAGIC, VERSION, process, region, 0))
         self.operations = 0
 
     def element(self, kind: int, payload: bytes) -> None:

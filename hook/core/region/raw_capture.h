@@ -18,38 +18,38 @@ struct nb_piece {
     size_t bytes;
 };
 
-/* Start `folder`/<pid>-<region>.nrec. False if the file cannot be created; nb_recording_error and errno
+/* Start `folder`/<pid>-<region>.nrec. False if the file cannot be created; nb_raw_capture_error and errno
  * say why (EEXIST: an earlier process had the same pid). */
-bool nb_recording_open(const char *folder, uint32_t region) __attribute__((visibility("hidden")));
+bool nb_raw_capture_open(const char *folder, uint32_t region) __attribute__((visibility("hidden")));
 
 /* Accept elements from every thread (share), or only from the calling thread (seize, as after
- * nb_recording_open). Elements of other threads could refer to tables that are already written while a
+ * nb_raw_capture_open). Elements of other threads could refer to tables that are already written while a
  * region ends. */
-void nb_recording_share(void) __attribute__((visibility("hidden")));
-void nb_recording_seize(void) __attribute__((visibility("hidden")));
+void nb_raw_capture_share(void) __attribute__((visibility("hidden")));
+void nb_raw_capture_seize(void) __attribute__((visibility("hidden")));
 
 /* A thread has an element that it can no longer append. */
-void nb_recording_miss(void) __attribute__((visibility("hidden")));
+void nb_raw_capture_miss(void) __attribute__((visibility("hidden")));
 
 /* Append one element. The pieces make its payload, which is padded to a multiple of 8. Any thread may call
  * this. Returns the element's index among those of its kind, or NB_NOTHING if it is not accepted. After a
  * write error (full disk) nothing more is written, and the supervisor finds the file without an end. */
-uint32_t nb_recording_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
+uint32_t nb_raw_capture_append(enum nb_capture_kind kind, const struct nb_piece *pieces, unsigned count)
     __attribute__((visibility("hidden")));
 
 /* Number of elements of a kind appended so far. */
-uint32_t nb_recording_count(enum nb_capture_kind kind) __attribute__((visibility("hidden")));
+uint32_t nb_raw_capture_count(enum nb_capture_kind kind) __attribute__((visibility("hidden")));
 
 /* Write the buffer, so that its elements survive the process. */
-bool nb_recording_flush(void) __attribute__((visibility("hidden")));
+bool nb_raw_capture_flush(void) __attribute__((visibility("hidden")));
 
 /* Append NB_CAPTURE_END and write the buffer. If elements of other threads were dropped since the file was
  * seized, append a refusal first. No element follows, whatever other threads do. */
-bool nb_recording_end(uint32_t status) __attribute__((visibility("hidden")));
+bool nb_raw_capture_end(uint32_t status) __attribute__((visibility("hidden")));
 
 /* One line, or "". */
-const char *nb_recording_error(void) __attribute__((visibility("hidden")));
+const char *nb_raw_capture_error(void) __attribute__((visibility("hidden")));
 
-extern const struct nb_component nb_recording_component __attribute__((visibility("hidden")));
+extern const struct nb_component nb_raw_capture_component __attribute__((visibility("hidden")));
 
 #endif
