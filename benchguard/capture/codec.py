@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable
 from functools import cache
 from struct import Struct
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from . import model
 from .errors import CaptureError
@@ -21,9 +21,7 @@ for _kind, _layout in ELEMENTS.items():
         _name = "Run" if _kind in {Kind.BEFORE, Kind.AFTER} else _kind.name.capitalize()
         MODELS[_layout] = getattr(model, _name)
 
-OPERATION_MODELS: dict[OperationKind, type] = {
-    kind: getattr(model, kind.name.title().replace("_", "")) for kind in OperationKind
-}
+OPERATION_MODELS: dict[OperationKind, type] = {each.kind: each for each in get_args(model.Operation)}
 PARTS: dict[str, type] = {
     "parameter": model.Parameter,
     "attribute": model.Attribute,

@@ -161,7 +161,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Set:
+class Memset:
     stream: int
     address: int
     pitch: int
@@ -175,7 +175,7 @@ class Set:
 
 
 @dataclass(frozen=True)
-class Copy:
+class Memcpy:
     stream: int
     destination: int
     destination_pitch: int
@@ -192,7 +192,7 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Upload:
+class MemcpyHtoD:
     stream: int
     destination: int
     destination_pitch: int
@@ -227,7 +227,7 @@ class EventWait:
 
 
 @dataclass(frozen=True)
-class Join:
+class Synchronize:
     """`stream` may be NOTHING: the host waited for all."""
 
     stream: int = NOTHING
@@ -253,7 +253,9 @@ class Empty:
     kind = OperationKind.EMPTY
 
 
-Operation: TypeAlias = Launch | Set | Copy | Upload | EventRecord | EventWait | Join | GraphLaunch | Empty
+Operation: TypeAlias = (
+    Launch | Memset | Memcpy | MemcpyHtoD | EventRecord | EventWait | Synchronize | GraphLaunch | Empty
+)
 
 
 @dataclass(frozen=True)

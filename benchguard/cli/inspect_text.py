@@ -11,7 +11,17 @@ from typing import TextIO
 from rich.text import Text
 
 from ..capture.layout import NOTHING, OperationFlag, Vendor
-from ..capture.model import Copy, Device, EventRecord, EventWait, GraphLaunch, Launch, Operation, Set, Upload
+from ..capture.model import (
+    Device,
+    EventRecord,
+    EventWait,
+    GraphLaunch,
+    Launch,
+    Memcpy,
+    MemcpyHtoD,
+    Memset,
+    Operation,
+)
 from ..capture.overview import Overview
 from ..ipc.text import printable
 from .table import Column, console_for, table
@@ -247,13 +257,13 @@ def _what(operation: Operation, names: list[str]) -> str:
             shared = f", {operation.shared_bytes} B shared" if operation.shared_bytes else ""
             together = ", cooperative" if operation.flags & OperationFlag.COOPERATIVE else ""
             text = f"<{grid}, {block}{shared}{together}> {names[operation.kernel]}"
-        case Set():
+        case Memset():
             size = size_text(operation.width * operation.element_bytes * operation.height)
             text = f"{size} at {operation.address:#x} to {operation.value:#x}"
-        case Copy():
+        case Memcpy():
             size = size_text(operation.width * operation.height * operation.depth)
             text = f"{size} from {operation.source:#x} to {operation.destination:#x}"
-        case Upload():
+        case MemcpyHtoD():
             text = f"{size_text(operation.content.bytes)} to {operation.destination:#x}"
         case EventRecord() | EventWait():
             text = f"event {operation.event}"

@@ -9,7 +9,7 @@ from pathlib import PurePath
 import msgspec
 
 from ..capture import Capture
-from ..capture.model import Dim3, Upload
+from ..capture.model import Dim3, MemcpyHtoD
 from ..replay.subject import launched
 
 ORIGIN_MAX = 1024
@@ -57,7 +57,7 @@ def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
 
 def uploaded_bytes(capture: Capture) -> int:
     """Bytes of host data that the call uploads."""
-    return sum(each.content.bytes for each in capture.operations if isinstance(each, Upload))
+    return sum(each.content.bytes for each in capture.operations if isinstance(each, MemcpyHtoD))
 
 
 def forbidden(kernels: Sequence[KernelEvidence], patterns: Sequence[str]) -> str:

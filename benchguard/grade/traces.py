@@ -15,7 +15,7 @@ from typing import Any
 
 from ..capture import Capture
 from ..capture.extents import Joined
-from ..capture.model import Attribute, Copy, Launch, Operation, Set, Upload
+from ..capture.model import Attribute, Launch, Memcpy, MemcpyHtoD, Memset, Operation
 
 WORD = 8
 
@@ -60,9 +60,7 @@ class _Pair:
 
     def _label(self, operation: Operation) -> str:
         name = operation.kind.name.lower().replace("_", " ")
-        return (
-            f"{name} of {self._one.kernels[operation.kernel].name}" if isinstance(operation, Launch) else name
-        )
+        return f"{name} {self._one.kernels[operation.kernel].name}" if isinstance(operation, Launch) else name
 
     def _work(self, a: Operation, b: Operation) -> str:
         """The difference between two operations, bytes aside; empty if they are equal."""
@@ -94,7 +92,7 @@ class _Pair:
         """The difference in the bytes that the host gives two equal operations; empty if they are equal."""
         if isinstance(a, Launch) and isinstance(b, Launch):
             return self._parameters(a.parameters, b.parameters)
-        if isinstance(a, Upload) and isinstance(b, Upload) and not self._uploads_are_equal(a, b):
+        if isinstance(a, MemcpyHtoD) and isinstance(b, MemcpyHtoD) and not self._uploads_are_equal(a, b):
             return f"the host uploads {a.content.bytes} bytes that depend on the inputs"
         return ""
 
@@ -117,7 +115,7 @@ class _Pair:
         kernel = capture.kernels[launch.kernel]
         return capture.images[capture.modules[kernel.module].image].sha256, kernel.name
 
-    def _uploads_are_equal(self, a: Upload, b: Upload) -> bool:
+    def _uploads_are_equal(self, a: MemcpyHtoD, b: MemcpyHtoD) -> bool:
         if a.content.bytes != b.content.bytes:
             return False
         chunks = self._one.chunks(a.content), self._two.chunks(b.content)
@@ -135,7 +133,7 @@ def _attributes(attributes: tuple[Attribute, ...]) -> list[tuple[int, bytes]]:
 
 
 _PLAIN: dict[type[Any], tuple[str, ...]] = {
-    Set: ("width", "height", "value", "element_bytes"),
-    Copy: ("width", "height", "depth"),
-    Upload: ("width", "height", "depth"),
+    Memset: ("width", "height", "value", "element_bytes"),
+    Memcpy: ("width", "height", "depth"),
+    MemcpyHtoD: ("width", "height", "depth"),
 }

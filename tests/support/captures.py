@@ -27,7 +27,6 @@ from benchguard.capture.layout import (
 )
 from benchguard.capture.model import (
     Allocation,
-    Copy,
     Device,
     Edge,
     Empty,
@@ -37,9 +36,11 @@ from benchguard.capture.model import (
     Global,
     GraphLaunch,
     Image,
-    Join,
     Kernel,
     Launch,
+    Memcpy,
+    MemcpyHtoD,
+    Memset,
     Meta,
     Module,
     Operation,
@@ -48,9 +49,8 @@ from benchguard.capture.model import (
     Range,
     Refusal,
     Relocation,
-    Set,
     Stream,
-    Upload,
+    Synchronize,
 )
 from tests.support.kernels import PTX_HEAD, SAXPY
 
@@ -118,12 +118,12 @@ def saxpy_launch(x: int, y: int, n: int, stream: int = 0, graph: int = 0) -> Lau
     return Launch(stream, 0, grid, (BLOCK, 1, 1), 0, saxpy_parameters(x, y, n), graph=graph)
 
 
-def fill(stream: int, address: int, value: int, size: int, graph: int = 0) -> Set:
-    return Set(stream, address, 0, size, 1, value, 1, graph)
+def fill(stream: int, address: int, value: int, size: int, graph: int = 0) -> Memset:
+    return Memset(stream, address, 0, size, 1, value, 1, graph)
 
 
-def copy(stream: int, destination: int, source: int, size: int, graph: int = 0) -> Copy:
-    return Copy(stream, destination, 0, 0, source, 0, 0, size, graph=graph)
+def copy(stream: int, destination: int, source: int, size: int, graph: int = 0) -> Memcpy:
+    return Memcpy(stream, destination, 0, 0, source, 0, 0, size, graph=graph)
 
 
 class Builder(CaptureWriter):
@@ -222,7 +222,7 @@ def streams_capture(path: Path, n: int = 1024) -> Path:
         builder.operation(EventRecord(first, 0))
         builder.operation(EventWait(second, 0))
         builder.operation(saxpy_launch(at_y, at_z, n, second))
-        builder.operation(Join(NOTHING))
+        builder.operation(Synchronize(NOTHING))
         builder.end()
     return path
 
@@ -241,9 +241,9 @@ def copies_capture(path: Path, n: int = 1024) -> Path:
         builder.memory(Memory(at[2], b"\xff" * size, host, size))
         builder.memory(Memory(at[3], b"\xee" * size, b"", size))
         builder.operation(fill(stream, at[0], 1, size))
-        builder.operation(Upload(stream, at[1], half, 0, half, 2, 1, builder.content(host)))
+        builder.operation(MemcpyHtoD(stream, at[1], half, 0, half, 2, 1, builder.content(host)))
         builder.operation(copy(stream, at[2], at[1], size))
-        builder.operation(Set(stream, at[3], half, half // 4, 2, 0, 4))
+        builder.operation(Memset(stream, at[3], half, half // 4, 2, 0, 4))
         builder.end()
     return path
 

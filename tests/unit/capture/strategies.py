@@ -28,7 +28,6 @@ from benchguard.capture.model import (
     NO_CONTENT,
     Allocation,
     Attribute,
-    Copy,
     Device,
     Edge,
     Empty,
@@ -38,10 +37,12 @@ from benchguard.capture.model import (
     Global,
     GraphLaunch,
     Image,
-    Join,
     Kernel,
     Launch,
     Limit,
+    Memcpy,
+    MemcpyHtoD,
+    Memset,
     Meta,
     Module,
     Option,
@@ -49,10 +50,9 @@ from benchguard.capture.model import (
     Range,
     Refusal,
     Relocation,
-    Set,
     Setting,
     Stream,
-    Upload,
+    Synchronize,
 )
 
 u32 = st.integers(0, 2**32 - 1)
@@ -198,7 +198,7 @@ def _draw_operations(draw: st.DrawFn, found: Elements) -> None:
     stream = draw(st.integers(0, len(found[Kind.STREAM]) - 1))
     recorded = 0
     for _ in range(draw(st.integers(graphs, 5))):
-        steps = [_work(found, stream, 0), st.just(Join(NOTHING)), st.just(Join(stream))]
+        steps = [_work(found, stream, 0), st.just(Synchronize(NOTHING)), st.just(Synchronize(stream))]
         if graphs:
             steps.append(st.builds(GraphLaunch, st.just(stream), st.integers(1, graphs)))
         if operations:
@@ -241,7 +241,7 @@ def _work(draw: st.DrawFn, found: Elements, stream: int, graph: int) -> Any:
     at, width, height, depth = draw(_addresses), draw(small), draw(st.integers(1, 3)), draw(st.integers(1, 3))
     pitch, plane = 3, 3 * (height - 1) + 3
     if kind == "set":
-        return Set(
+        return Memset(
             stream,
             at,
             12,
@@ -253,6 +253,6 @@ def _work(draw: st.DrawFn, found: Elements, stream: int, graph: int) -> Any:
         )
     if kind == "copy":
         source = draw(_addresses)
-        return Copy(stream, at, pitch, plane, source, pitch, plane, width, height, depth, **common)
+        return Memcpy(stream, at, pitch, plane, source, pitch, plane, width, height, depth, **common)
     raw = draw(st.binary(min_size=width * height * depth, max_size=width * height * depth))
-    return Upload(stream, at, pitch, plane, width, height, depth, Bulk(raw), **common)  # type: ignore[arg-type]
+    return MemcpyHtoD(stream, at, pitch, plane, width, height, depth, Bulk(raw), **common)  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ CONSTANTS = {
     **{f"NB_CAPTURE_{vendor.name}": vendor for vendor in layout.Vendor},
 }
 LAYOUTS = [
-    *(layout.RECORDING, layout.ELEMENT, layout.CAPTURE, layout.BLOB, layout.SECTION),
+    *(layout.RAW_CAPTURE, layout.ELEMENT, layout.CAPTURE, layout.BLOB, layout.SECTION),
     *(layout.PARAMETER, layout.ATTRIBUTE, layout.OPTION, layout.SETTING),
     *layout.ELEMENTS.values(),
     *layout.OPERATIONS.values(),

@@ -33,9 +33,10 @@ from benchguard.capture.model import (
     EventWait,
     Global,
     Image,
-    Join,
     Kernel,
     Launch,
+    MemcpyHtoD,
+    Memset,
     Meta,
     Module,
     Operation,
@@ -43,9 +44,8 @@ from benchguard.capture.model import (
     Refusal,
     Relocation,
     Run,
-    Set,
     Stream,
-    Upload,
+    Synchronize,
 )
 from tests.support.raw_captures import RawCaptureWriter
 
@@ -55,7 +55,7 @@ CALLS = ["cuInit", "cuMemAlloc_v2", "cuMemMap", "hipMalloc", "hipMemMap"]
 DEVICE = Device(Vendor.CUDA, 13000, 9, 0, 16, 1 << 20, 1 << 33, ARENA, 1 << 40, "00112233" * 4, "a GPU")
 
 
-SET = Set(0, ARENA, 0, 4, 1, 0, 1)
+SET = Memset(0, ARENA, 0, 4, 1, 0, 1)
 
 
 def begun() -> RawCaptureWriter:
@@ -78,7 +78,7 @@ def whole() -> RawCaptureWriter:
     recording.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
     recording.allocation(ARENA, 8 * PAGE, AllocationFlag.BEFORE, 1)
     recording.run(Kind.BEFORE, ARENA, pages("a", "", "b", "c", "d", "e", "", "f"))
-    recording.add(Kind.OPERATION, Upload(0, ARENA, 0, 0, 5, 1, 1, NO_CONTENT), b"hello")
+    recording.add(Kind.OPERATION, MemcpyHtoD(0, ARENA, 0, 0, 5, 1, 1, NO_CONTENT), b"hello")
     launch = Launch(0, 0, (1, 1, 1), (32, 1, 1), 0, bytes(12))
     recording.add(Kind.OPERATION, launch)
     recording.add(Kind.RELOCATION, Relocation(1, 0, 1, 0))
@@ -117,7 +117,7 @@ def test_packed_elements_match_the_recording(tmp_path: Path) -> None:
             (ARENA, BOTH, "cuMemAlloc_v2")
         ]
         upload, launch = capture.operations
-        assert isinstance(upload, Upload) and capture.content(upload.content) == b"hello"
+        assert isinstance(upload, MemcpyHtoD) and capture.content(upload.content) == b"hello"
         assert isinstance(launch, Launch) and launch.parameters == bytes(12)
         assert capture.relocations[0].variable == 1
         assert capture.streams[0].priority == -1
@@ -203,9 +203,9 @@ def test_faulted_region_is_marked_unreplayable(tmp_path: Path) -> None:
     ("after", "harmless"),
     [
         ((), True),
-        ((Join(0), EventRecord(0, 0), EventWait(0, 0)), True),
-        ((Join(0), SET), False),
-        ((SET, Join(0)), False),
+        ((Synchronize(0), EventRecord(0, 0), EventWait(0, 0)), True),
+        ((Synchronize(0), SET), False),
+        ((SET, Synchronize(0)), False),
     ],
 )
 def test_final_read_is_not_a_refusal(

@@ -238,7 +238,7 @@ def test_names_missing_in_other_releases_are_accepted(seven: Api) -> None:
     """The file is for 5.2, the header is of 7: hipGoneSince52 and a renamed parameter are accepted."""
     recordings = load_semantics(GOLDEN / "hip_semantics.toml", seven)
     assert recordings["hipGetDevicePropertiesR0600"].group == "initialization"
-    assert recordings["hipLaunchKernel_spt"].replace == "nb_wrap_hip_launch_stub"
+    assert recordings["hipLaunchKernel_spt"].wrap == "nb_wrap_hip_launch_stub"
 
 
 def test_hip_toml_fits_another_release(seven: Api) -> None:

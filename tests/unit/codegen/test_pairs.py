@@ -44,14 +44,14 @@ def shared(pairs: Pairs, hip: Api, cuda: Api) -> dict[str, Recording]:
 
 def test_driver_row_shares_the_hook_of_its_cuda_function(hip: Api, cuda: Api, tmp_path: Path) -> None:
     recordings = shared(pairs_of(tmp_path, TEXT), hip, cuda)
-    assert recordings["hipInit"].through == "nb_wrap_when_recording_init"
+    assert recordings["hipInit"].wrap_when_recording == "nb_wrap_when_recording_init"
     assert recordings["hipMalloc"].hooks == ()  # cuMemAlloc_v2 has no hook
 
 
 def test_own_hook_of_a_hip_function_is_kept(hip: Api, cuda: Api, tmp_path: Path) -> None:
     text = TEXT.replace('cuInit = "hipInit"\n', 'cuInit = "hipInit"\ncuLaunchKernel = "hipLaunchKernel"\n')
     recordings = shared(pairs_of(tmp_path, text), hip, cuda)
-    assert recordings["hipLaunchKernel"].replace == "nb_wrap_hip_launch_stub"
+    assert recordings["hipLaunchKernel"].wrap == "nb_wrap_hip_launch_stub"
     assert recordings["hipLaunchKernel"].shared is None
 
 

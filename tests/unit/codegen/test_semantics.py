@@ -40,7 +40,7 @@ def test_every_form_of_a_launch_is_recorded(api: Api) -> None:
     recordings = load_semantics(CUDA.semantics, api)
     launches = {function.name for function in api.functions if function.name.startswith("cuLaunch")}
     assert launches - set(recordings) == set()
-    assert {name for name in launches if recordings[name].replace is None} == {
+    assert {name for name in launches if recordings[name].wrap is None} == {
         name for name in launches if name.startswith("cuLaunchHostFunc")
     }
 

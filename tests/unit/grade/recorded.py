@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA, AllocationFlag, Role
-from benchguard.capture.model import Launch, Operation, Range, Refusal, Upload
+from benchguard.capture.model import Launch, MemcpyHtoD, Operation, Range, Refusal
 from benchguard.problem.spec import Buffer, CaseSpec
 from tests.support.captures import GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 
@@ -45,7 +45,7 @@ def record(
         builder.memory(Memory(Y, y, after), y_lives)
         builder.memory(Memory(SPARE, b"", b"", SIZE))
         for raw in uploads:
-            builder.operation(Upload(0, SPARE, 0, 0, len(raw), 1, 1, builder.content(raw)))
+            builder.operation(MemcpyHtoD(0, SPARE, 0, 0, len(raw), 1, 1, builder.content(raw)))
         for operation in operations or (launch(),):
             builder.operation(operation)
         for each in ranges:

@@ -46,12 +46,12 @@ def test_moved_temporary_memory_is_no_difference(tmp_path: Path) -> None:
             id="no address",
         ),
         pytest.param(launch(attributes=(Attribute(2, b"\1" * 64),)), "attributes", id="an attribute"),
-        pytest.param(fill(0, Y, 0, 4), "has a set there", id="another operation"),
+        pytest.param(fill(0, Y, 0, 4), "has a memset there", id="another operation"),
     ],
 )
 def test_input_dependent_work_is_named(tmp_path: Path, other: Operation, words: str) -> None:
     text = difference(tmp_path, [launch()], [other])
-    assert text.startswith("operation 0 (launch of saxpy): ")
+    assert text.startswith("operation 0 (kernel saxpy): ")
     assert words in text
 
 

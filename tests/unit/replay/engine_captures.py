@@ -15,13 +15,13 @@ from benchguard.capture.model import (
     EventWait,
     Global,
     GraphLaunch,
-    Join,
     Kernel,
     Launch,
     Limit,
+    MemcpyHtoD,
     Parameter,
     Setting,
-    Upload,
+    Synchronize,
 )
 from tests.support.captures import COUNT, COUNTER, GRANULE, PTX_HEAD, Builder, Memory, copy, fill
 
@@ -223,13 +223,13 @@ def crossing_capture(path: Path, n: int = 64) -> Path:
             builder.operation(EventWait(first, event))
             for _ in range(2):
                 builder.operation(add_one(first, ARENA, n))
-            builder.operation(Join(first))
+            builder.operation(Synchronize(first))
             builder.operation(add_one(second, ARENA, n))
-            builder.operation(Join(second))
+            builder.operation(Synchronize(second))
             builder.operation(add_one(own, ARENA, n))
-            builder.operation(Join(NOTHING))
+            builder.operation(Synchronize(NOTHING))
             builder.operation(add_one(first, ARENA, n))
-            builder.operation(Join())
+            builder.operation(Synchronize())
         builder.end()
     return path
 
@@ -250,7 +250,7 @@ def variable_capture(path: Path) -> Path:
             memory[at : at + 4] = variable
             variable[3:] = memory[at + 8 : at + 9]
             return [
-                builder.operation(Upload(stream, COUNTER, 0, 0, 2, 1, 1, builder.content(raw), graph)),
+                builder.operation(MemcpyHtoD(stream, COUNTER, 0, 0, 2, 1, 1, builder.content(raw), graph)),
                 builder.operation(fill(stream, COUNTER + 2, 7 + graph, 1, graph)),
                 builder.operation(copy(stream, to, COUNTER, 4, graph)),
                 builder.operation(copy(stream, COUNTER + 3, to + 8, 1, graph)),
@@ -289,8 +289,8 @@ def forked_capture(path: Path, events: bool, n: int = 64) -> Path:
             builder.operation(EventRecord(second, 1))
             builder.operation(EventWait(first, 1))
         builder.operation(add_one(first, at[0], n))
-        builder.operation(Join(first))
-        builder.operation(Join())
+        builder.operation(Synchronize(first))
+        builder.operation(Synchronize())
         builder.end()
     return path
 

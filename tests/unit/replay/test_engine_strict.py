@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchguard.capture.layout import ARENA, AllocationFlag
-from benchguard.capture.model import Attribute, Kernel, Launch, Limit, Upload
+from benchguard.capture.model import Attribute, Kernel, Launch, Limit, MemcpyHtoD
 from tests.support.captures import CAPTURES, COUNTER, GRANULE, PTX_HEAD, Builder, Memory
 from tests.unit.replay.engine_captures import (
     ADD_ONE,
@@ -139,7 +139,7 @@ def upload_capture(path: Path) -> Path:
         builder.add(Kernel(module, 8, 8, 0, 0, 1024, "remember", POINTER))
         builder.stream()
         builder.memory(Memory(ARENA, POINTER_BYTES, b"", 4096))
-        builder.operation(Upload(0, ARENA + 64, 4, 0, 4, 1, 1, builder.content(integers([5]))))
+        builder.operation(MemcpyHtoD(0, ARENA + 64, 4, 0, 4, 1, 1, builder.content(integers([5]))))
         builder.operation(Launch(0, 0, ONE, ONE, 0, struct.pack("<Q", ARENA)))
         builder.end()
     return path
