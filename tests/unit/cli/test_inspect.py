@@ -121,7 +121,7 @@ def test_amd_code_shows_targets_kernels_and_problems(tmp_path: Path) -> None:
     out = shown(path, "--images", tmp_path / "images")
     assert "| gfx1100, gfx90a:xnack+, gfx90a:xnack-" in out
     assert "code object" in out and "compressed bundle" in out
-    assert "it is no whole code object" in out
+    assert "the code object is damaged" in out
     suffixes = [".hipfb", ".hipfb", ".hsaco", ".hsaco"]
     assert sorted(each.suffix for each in (tmp_path / "images").iterdir()) == suffixes
     bundle, _, alone, broken = json.loads(shown(path, "--json"))["images"]
