@@ -214,7 +214,7 @@ def test_existing_file_is_replaced_only_with_force(record: Record, program: Path
         (["--kernel", ""], "PATTERN"),
         (["--kernel", "a:0"], "PATTERN:N"),
         (["--window", "0"], "--window"),
-        (["--launches", "0:1", "--window", "1"], "give one"),
+        (["--launches", "0:1", "--window", "1"], "give only one"),
     ],
 )
 def test_invalid_region_choice_is_a_usage_error(record: Record, options: list[str], said: str) -> None:

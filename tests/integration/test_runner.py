@@ -272,7 +272,7 @@ def test_ptx_with_its_own_launch_shape_runs(tmp_path: Path, native: Path) -> Non
 @pytest.mark.parametrize(
     ("language", "submission", "text"),
     [
-        ("ptx", "nonsense", "submission.ptx has no kernel solution; it has none"),
+        ("ptx", "nonsense", "submission.ptx has no kernel solution and no other kernel"),
         ("ptx", SAXPY + SAXPY.replace("saxpy(", "other("), "only saxpy, other; rename one to solution"),
         (
             "ptx",

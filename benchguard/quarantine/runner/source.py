@@ -51,8 +51,12 @@ def ptx_entry(ptx: bytes, name: str, file: str) -> str:
             return each
     if len(entries) == 1:
         return entries[0]
-    shown = ", ".join(entries[:NAMES_SHOWN]) or "none"
-    raise SubmissionError(f"{file} has no kernel {name}, only {shown}; rename one to {name}")
+    shown = (
+        f", only {', '.join(entries[:NAMES_SHOWN])}; rename one to {name}"
+        if entries
+        else " and no other kernel"
+    )
+    raise SubmissionError(f"{file} has no kernel {name}{shown}")
 
 
 _LIBRARIES = "cublas|cublasLt|cufft|curand|cusolver|cusparse|cutensor|cudnn|cuda|nvrtc|nvJitLink|m"
