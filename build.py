@@ -37,6 +37,9 @@ EXTRAS = {
 TIERS = {"--all": "quick or full", "--nightly": "nightly"}
 """Options of `test`, and the pytest markers that they select (tests/conftest.py)."""
 
+SHOWN_LINES = 10
+"""Lines that the demo prints of each step's output."""
+
 SANITIZERS = ("address,undefined", "thread")
 FUZZ_TARGETS = ("ptx", "run", "link", "fatbin", "hip", "globals", "kernels", "capture")
 FUZZ_COUNT = "20000"
@@ -59,24 +62,36 @@ class Workshop:
     python: Path
     environment: dict[str, str]
 
-    def run(self, *arguments: str | Path, then: str, quiet: bool = False) -> None:
-        """Run a Python command. `then` says what to do if it fails."""
+    def run(self, *arguments: str | Path, then: str, quiet: bool = False, lines: int | None = None) -> None:
+        """Run a Python command. `then` says what to do if it fails; `lines` cuts the output of one that succeeds."""
         words = [str(word) for word in arguments]
         if not quiet:
             shown = ["python" if word == str(self.python) else word for word in words]
             print("$ python " + shlex.join(shown), flush=True)
-        execute([str(self.python), *words], then, self.environment)
+        execute([str(self.python), *words], then, self.environment, lines)
 
 
-def execute(command: Sequence[str], then: str, environment: dict[str, str] | None = None) -> None:
-    """Raises TaskError if the command cannot be started or ends with anything but 0."""
+def execute(
+    command: Sequence[str], then: str, environment: dict[str, str] | None = None, lines: int | None = None
+) -> None:
+    """Run a command, and with `lines` print only the first lines of its output, unless it fails.
+
+    Raises TaskError if it cannot be started or does not end with 0.
+    """
+    pipe = None if lines is None else subprocess.PIPE
     try:
-        status = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=pipe, text=True, check=False)
     except OSError as error:
         raise TaskError(f"{command[0]}: {error.strerror}; {then}") from error
-    if status != 0:
-        shown = shlex.join([Path(command[0]).name, *command[1:]])
-        raise TaskError(f"{shown[:120]} ended with {status}; {then}")
+    printed = (done.stdout or "").splitlines()
+    shown = printed[:lines] if done.returncode == 0 else printed
+    for line in shown:
+        print(line.rstrip())
+    if len(shown) < len(printed):
+        print(f"… {len(printed) - len(shown)} more lines; run the command to see them", flush=True)
+    if done.returncode != 0:
+        text = shlex.join([Path(command[0]).name, *command[1:]])
+        raise TaskError(f"{text[:120]} ended with {done.returncode}; {then}")
 
 
 # ---- set-up ----------------------------------------------------------------------------------------------------
@@ -197,9 +212,8 @@ def demo(here: bool, arguments: list[str]) -> None:
     log = folder / "grayscale.audit.jsonl"
     bench = ("-m", "benchguard", "--log", log.relative_to(ROOT), "--force", "--")
     example = (str(place.python), DEMO, "--out", str(folder.relative_to(ROOT)), *arguments)
-    place.run(
-        *bench, *example, then="its last line says why; `python -m benchguard doctor` checks the machine"
-    )
+    then = "its last line says why; `python -m benchguard doctor` checks the machine"
+    place.run(*bench, *example, then=then, lines=SHOWN_LINES)
     place.run(
         "-m",
         "benchguard",
@@ -209,11 +223,11 @@ def demo(here: bool, arguments: list[str]) -> None:
     )
     capture = (folder / "equalise.ncap").relative_to(ROOT)
     record = ("-m", "benchguard", "record", "-o", capture, "--force", "--")
-    place.run(*record, place.python, REPLAY_DEMO, then="its last line says why")
+    place.run(*record, place.python, REPLAY_DEMO, then="its last line says why", lines=SHOWN_LINES)
     replay = ("-m", "benchguard", "replay", capture, "--verify", "--samples", "50")
-    place.run(*replay, then="its last line says why, and what to do")
+    place.run(*replay, then="its last line says why, and what to do", lines=SHOWN_LINES)
     grade = ("-m", "benchguard", "grade", *GRADE_DEMO, "--case", "small", "--samples", "40")
-    place.run(*grade, then="its last line says why, and what to do")
+    place.run(*grade, then="its last line says why, and what to do", lines=SHOWN_LINES)
 
 
 def test(here: bool, arguments: list[str]) -> None:

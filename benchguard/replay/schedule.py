@@ -1,7 +1,7 @@
-"""Which input set each sample gets.
+"""The input set of each sample.
 
-A kernel that remembers what it was given is faster when that comes again. So the order cannot be foreseen, and the
-last sets are used once each: their samples show what it costs to see an input for the first time.
+A kernel that keeps results is faster when an input comes again. So the order is unpredictable, and the last sets are
+used once each: their samples show the cost of an input that the kernel sees for the first time.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ ONE_USE_WITHIN = 100
 
 
 class Schedule:
-    """Of `sets` sets the last `one_use` are for one timed sample each, the others for any number."""
+    """Draws from `sets` input sets. The last `one_use` serve one timed sample each, the others any number."""
 
     def __init__(self, sets: int, one_use: int, seed: int, samples: int) -> None:
-        """`samples`: how many timed ones there will be at least."""
+        """`samples`: the least number of timed samples."""
         self._random = Random(seed)  # the seed is the OS's, and no other process sees the output
+        self._warm_up = Random(seed + 1)  # apart: the number of warm-up samples depends on the machine
         self._pool = sets - one_use
         places = self._random.sample(
             range(min(samples, ONE_USE_WITHIN)), min(samples, one_use, ONE_USE_WITHIN)
@@ -29,11 +30,14 @@ class Schedule:
         self._timed = 0
 
     def warm_up(self) -> int:
-        """The set of a sample that is not timed; NO_SET without any."""
-        return self._random.randrange(self._pool) if self._pool else NO_SET
+        """The set of a sample that is not timed; NO_SET without repeated sets."""
+        return self._repeated(self._warm_up)
 
     def next(self) -> int:
         """The set of the next timed sample."""
         number = self._once.get(self._timed)
         self._timed += 1
-        return self.warm_up() if number is None else number
+        return self._repeated(self._random) if number is None else number
+
+    def _repeated(self, random: Random) -> int:
+        return random.randrange(self._pool) if self._pool else NO_SET

@@ -70,6 +70,7 @@ def test_nvcc_image_matches_reference(document: dict[str, Any], family: str, ima
     judge(grouped(document)[family, image])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nvrtc_image_matches_reference(compiled: Results, family: str) -> None:
     results = compiled[family, NVRTC]

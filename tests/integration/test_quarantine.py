@@ -294,7 +294,7 @@ def test_partial_sandbox_is_refused_on_request(
     monkeypatch.setenv("API_TOKEN", "x")
     monkeypatch.setattr(environment, "KEPT", environment.KEPT | {"API_TOKEN"})
     found = confined(tmp_path / "not", "print('ran')\n" + HEAD, require_full=True)
-    assert "environment: it has API_TOKEN" in found.trouble and "ran" not in found.output
+    assert "environment: unexpected variables: API_TOKEN" in found.trouble and "ran" not in found.output
 
 
 @pytest.mark.quick

@@ -143,13 +143,13 @@ def _header() -> bytes:
 
 
 def test_recording_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchguard.quarantine import recordings
+    from benchguard.quarantine import raw_captures
 
     pack_all = supervisor.pack_all
     monkeypatch.setattr(
         supervisor, "pack_all", lambda source, target, _, calls: pack_all(source, target, 1, calls)
     )
-    monkeypatch.setattr(recordings, "PACK_SECONDS", -60.0)
+    monkeypatch.setattr(raw_captures, "PACK_SECONDS", -60.0)
     program = f"open(os.environ['NEUTRINO_CAPTURE'] + '/1-1.nrec', 'wb').write({_header()!r})"
     assert "takes too long to read" in run(tmp_path, program).trouble
 

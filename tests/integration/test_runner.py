@@ -74,7 +74,7 @@ def assert_right(ran: Ran, case: Case, launches: int = 1) -> None:
         with Capture.open(path) as capture:
             assert capture.meta["region"] == f"0/{number}"
             assert not capture.refusals
-            assert [each.kind.name for each in capture.operations] == ["LAUNCH"] * launches
+            assert [each.kind.name for each in capture.operations] == ["KERNEL"] * launches
         assert range_list(path) == RANGES
         fresh = case.sets[2]
         assert ran.replayed(number, fresh) == saxpy(fresh)

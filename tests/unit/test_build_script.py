@@ -42,9 +42,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def commands(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The commands that build.py would run, which this replaces."""
     ran: list[list[str]] = []
-    monkeypatch.setattr(
-        script, "execute", lambda command, _then, _environment=None: ran.append(list(command))
-    )
+    monkeypatch.setattr(script, "execute", lambda command, *_: ran.append(list(command)))
     return ran
 
 
@@ -309,3 +307,15 @@ def test_script_runs_from_any_folder(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Tasks:" in done.stdout
+
+
+def test_output_is_cut_after_lines_but_not_of_a_failure(
+    script: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = "print(*range(30), sep=chr(10)); import sys; sys.exit(int(sys.argv[1]))"
+    script.execute([sys.executable, "-c", program, "0"], "run it again", lines=10)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [*map(str, range(10)), "… 20 more lines; run the command to see them"]
+    with pytest.raises(script.TaskError, match="ended with 3; run it again"):
+        script.execute([sys.executable, "-c", program, "3"], "run it again", lines=10)
+    assert capsys.readouterr().out.splitlines() == [*map(str, range(30))]

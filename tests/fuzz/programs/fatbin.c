@@ -1,5 +1,5 @@
 /* Target: the reader of fat binaries, which returns PTX text or a reason. */
-#include "core/image/fatbin.h"
+#include "driver/code/fatbin.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Target: the CPU driver's reader of HIP images, which returns a text or a reason. */
-#include "replay/rebuild/code.h"
+#include "hip/code.h"
 
 #include <stdint.h>
 #include <stdlib.h>

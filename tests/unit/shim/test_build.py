@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.codegen import generate
 from benchguard.codegen.emit.shim_map import OWN
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import read_exports
@@ -180,7 +181,7 @@ def test_headers_beside_the_driver_are_taken(
         seen.append(headers)
         raise CodegenError("enough")
 
-    monkeypatch.setattr(build, "hip_surface", surface)
+    monkeypatch.setattr(generate, "hip_surface", surface)
     with pytest.raises(ShimError, match="enough"):
         shim_for(discover(str(library)), environment=cache)
     assert [(each.folder, each.version) for each in seen] == [(root / "include", 60200001)]
