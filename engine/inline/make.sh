@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 for target in 80 90; do
-    nvcc -ptx -std=c++17 -fmad=false -arch=compute_$target kernels.cu -o kernels_$target.ptx
+    nvcc -I.. -ptx -std=c++17 -fmad=false -arch=compute_$target kernels.cu -o kernels_$target.ptx
     sed -i 's/^\.version .*/.version 7.8/' kernels_$target.ptx
     ptxas -arch=sm_$target kernels_$target.ptx -o /dev/null
 done

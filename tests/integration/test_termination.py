@@ -30,6 +30,12 @@ def arguments(command: str, folder: Path) -> list[str | Path]:
     return [command, PROBLEM, *[submission] * (2 if command == "compare" else 1), "--driver", "sim"]
 
 
+def take_signals() -> None:
+    """Undo nohup's and a background job's SIG_IGN, which the command would respect."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def wait_for(condition: object, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
@@ -49,7 +55,13 @@ def test_signal_ends_all_processes_and_removes_temporary_files(
     temporary.mkdir()
     words = [sys.executable, "-m", "benchguard", *map(str, arguments(command, tmp_path))]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
-    with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as child:
+    with subprocess.Popen(
+        words,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        preexec_fn=take_signals,  # noqa: PLW1509 - the test has one thread
+    ) as child:
         assert wait_for(lambda: len(with_descendants(child.pid)) > 1, START_SECONDS)
         time.sleep(0.5)
         started = with_descendants(child.pid)
