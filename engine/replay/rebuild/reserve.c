@@ -90,11 +90,10 @@ static int reserve_range(struct nb_replay *replay, const struct nb_range *range)
     if (is_reserved(&replay->memory, range) || try_reserve(replay, range->address, large) ||
         try_reserve(replay, range->address, range->bytes))
         return NB_REPLAY_OK;
-    return nb_fail(
-        replay, NB_REPLAY_CANNOT,
-        "the address range 0x%llx-0x%llx of the capture is taken in this process; replay in a "
-        "process of its own, or record again with the arena",
-        (unsigned long long)range->address, (unsigned long long)(range->address + range->bytes));
+    return nb_fail(replay, NB_REPLAY_CANNOT,
+                   "the address range 0x%llx-0x%llx of the capture is taken in this process; replay in a "
+                   "process of its own, or record again with the arena",
+                   (unsigned long long)range->address, (unsigned long long)(range->address + range->bytes));
 }
 
 /* Reserve the recorded arena first, as the captured process did: it holds all of its ranges. */

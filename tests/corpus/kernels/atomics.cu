@@ -1,5 +1,5 @@
-// Every atomic on every type that has it, in global and in shared memory. Values that the order of the threads would
-// change (the old values) is checked by what must be true of all of them together.
+// Every atomic on every type that has it, in global and in shared memory. Values that the order of the
+// threads would change (the old values) is checked by what must be true of all of them together.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

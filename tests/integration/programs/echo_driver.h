@@ -1,7 +1,7 @@
 /* Every function of the echo driver is made by this: it notes what it was called with and says who it is.
  *
- * Its type differs from every type of the driver's own functions. It takes what any of them may take: fourteen words, of which the ABI
- * passes six in registers and eight on the stack, and one double. */
+ * Its type differs from every type of the driver's own functions. It takes what any of them may take:
+ * fourteen words, of which the ABI passes six in registers and eight on the stack, and one double. */
 #ifndef ECHO_DRIVER_H
 #define ECHO_DRIVER_H
 

@@ -1,5 +1,5 @@
-/* Prints the answer of each function of a HIP library, each in a process of its own: some crash on the arguments that they are
- * given.
+/* Prints the answer of each function of a HIP library, each in a process of its own: some crash on the
+ * arguments that they are given.
  *
  * Reads "zero NAME" or "buffer NAME" a line: all arguments are 0, or each points to a zeroed buffer of its
  * own. Writes the line, then the low half of the return register and a sum of what the buffers hold then, or

@@ -1,6 +1,6 @@
 /* Prints the answers to valid and invalid calls on device memory: "call result facts" a line, the same
- * whoever serves the memory. Addresses are printed as offsets; lines that begin with "at" say where the memory
- * is. */
+ * whoever serves the memory. Addresses are printed as offsets; lines that begin with "at" say where the
+ * memory is. */
 #include <cuda.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Operations that a capture cannot hold: the host reads device memory; managed memory and arrays take part in copies. */
+/* Operations that a capture cannot hold: the host reads device memory; managed memory and arrays take part in
+ * copies. */
 #include "region.h"
 
 int main(void)

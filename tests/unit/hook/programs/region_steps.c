@@ -63,7 +63,8 @@ static bool hold(uint64_t address, uint64_t bytes)
 }
 
 static const struct nb_region_operations operations = {begin, end, hold};
-static const struct nb_component *const components[] = {&nb_region_component, &nb_raw_capture_component, NULL};
+static const struct nb_component *const components[] = {&nb_region_component, &nb_raw_capture_component,
+                                                        NULL};
 
 static void append_operation(void)
 {

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/driver/slots.h"
 #include "hip/hooks/answer.h"
 #include "real.h"
-#include "core/driver/slots.h"
 #include "surface.h"
 
 static hipError_t last;
