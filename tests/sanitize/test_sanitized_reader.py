@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 OPTIONS = {
-    "ASAN_OPTIONS": "exitcode=99:abort_on_error=0",  # and leaks are reported
+    "ASAN_OPTIONS": "exitcode=99:abort_on_error=0:detect_stack_use_after_return=0",  # leaks are reported
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99",
 }
 

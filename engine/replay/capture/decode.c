@@ -28,19 +28,19 @@ struct job {
     struct board *board;
 };
 
-static void decode_under_seccomp(void *context, uint32_t self, int lifeline)
+static int decode_under_seccomp(void *context, uint32_t self, int lifeline)
 {
     const struct job *job = context;
     const struct nb_decode_work *work = job->work;
     struct board *board = job->board;
     if (dup2(lifeline, 0) != 0 || !nb_sandbox_close_from(1) || !nb_sandbox_enter()) {
         atomic_store(&board->decoders[self].outcome, NB_DECODE_NO_SANDBOX);
-        nb_process_exit(1);
+        return 1;
     }
     for (;;) {
         const uint32_t i = atomic_fetch_add(&board->next, 1);
         if (i >= work->count)
-            nb_process_exit(0);
+            return 0;
         atomic_store(&board->decoders[self].blob, i + 1);
         const struct nb_blob *blob = &work->blobs[i];
         const enum nb_decode_outcome outcome =
@@ -48,7 +48,7 @@ static void decode_under_seccomp(void *context, uint32_t self, int lifeline)
         if (outcome != NB_DECODE_DONE) {
             atomic_store(&board->decoders[self].outcome, outcome);
             atomic_store(&board->next, work->count); /* the other decoders can stop */
-            nb_process_exit(1);
+            return 1;
         }
     }
 }

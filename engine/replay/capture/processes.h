@@ -8,8 +8,8 @@
 enum { NB_PROCESSES_MAX = 64 };
 
 /* Runs in the forked process number `index`, with every signal blocked. It must keep the descriptor
- * `lifeline` open until it ends, and end with nb_process_exit. */
-typedef void nb_process_body(void *work, uint32_t index, int lifeline);
+ * `lifeline` open until it returns the process's exit status. */
+typedef int nb_process_body(void *work, uint32_t index, int lifeline);
 
 struct nb_process_ends {
     bool in_time; /* false: every process was killed after the time limit */
@@ -23,8 +23,5 @@ struct nb_process_ends {
  * NB_REPLAY_OURS, with a line in `error`, if they cannot be started. */
 int nb_processes_run(uint32_t count, nb_process_body *body, void *work, uint32_t seconds,
                      struct nb_process_ends *ends, char *error) __attribute__((visibility("hidden")));
-
-/* Ends a process under seccomp's strict mode, which forbids exit_group and so _exit. */
-_Noreturn void nb_process_exit(int status) __attribute__((visibility("hidden")));
 
 #endif

@@ -107,7 +107,7 @@ static int validate(const struct job *job, char *error)
     return status;
 }
 
-static void validate_in_process(void *context, uint32_t index, int lifeline)
+static int validate_in_process(void *context, uint32_t index, int lifeline)
 {
     (void)index;
     const struct job *job = context;
@@ -116,7 +116,7 @@ static void validate_in_process(void *context, uint32_t index, int lifeline)
                          ? validate(job, answer->error)
                          : nb_error(answer->error, NB_REPLAY_OURS, "cannot close the other descriptors");
     answer->is_complete = 1;
-    nb_process_exit(0);
+    return 0;
 }
 
 static int explain_end(const struct nb_process_ends *ends, char *error)
