@@ -13,9 +13,12 @@ HOOK = HERE.parents[2] / "hook"
 SOURCES = [path for path in sorted((HOOK / "core").rglob("*.c")) if path.name != "filter.c"]
 
 
-def build(folder: Path, sanitizer: str | None) -> Path:
+SHORT_WAIT = "-DNB_WAIT_NANOSECONDS=20000000u"
+
+
+def build(folder: Path, sanitizer: str | None, *options: str) -> Path:
     program = folder / "ring_stress"
-    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O2", f"-I{HOOK}"]
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O2", f"-I{HOOK}", *options]
     if sanitizer is not None:
         flags += [f"-fsanitize={sanitizer}", "-fno-sanitize-recover"]
     sources = [str(HERE / "programs" / "ring_stress.c"), *map(str, SOURCES)]
@@ -33,7 +36,7 @@ def run(program: Path, *arguments: int) -> dict[str, int]:
 @pytest.mark.parametrize("sanitizer", [None, "address,undefined", "thread"])
 def test_every_call_arrives_or_is_counted(tmp_path: Path, sanitizer: str | None) -> None:
     """Eight threads, twice, on rings far smaller than their output, with a fork in between."""
-    counts = run(build(tmp_path, sanitizer), 8, 5000, 200)
+    counts = run(build(tmp_path, sanitizer, SHORT_WAIT), 8, 5000, 200)
     assert counts["disordered"] == counts["corrupt"] == 0
     assert counts["child"] == 1
     lost = counts["made"] - counts["arrived"]
@@ -47,8 +50,15 @@ def test_fast_supervisor_loses_no_record(tmp_path: Path) -> None:
     assert counts["dropped"] == 0
 
 
+def test_slow_supervisor_loses_no_record(tmp_path: Path) -> None:
+    """The supervisor sleeps for 100 ms between its reads, as on a busy machine: the threads wait for it."""
+    counts = run(build(tmp_path, None), 2, 2000, 100_000)
+    assert counts["arrived"] == counts["made"] == 5 * 2000
+    assert counts["dropped"] == 0
+
+
 def test_stopped_supervisor_costs_one_wait_per_ring(tmp_path: Path) -> None:
     """The supervisor pauses for a second: each thread waits once for a limited time, then drops and counts records."""
-    counts = run(build(tmp_path, None), 2, 20000, 1_000_000)
+    counts = run(build(tmp_path, None, SHORT_WAIT), 2, 20000, 1_000_000)
     assert counts["dropped"] > 0
     assert counts["made"] - counts["arrived"] <= counts["dropped"]
