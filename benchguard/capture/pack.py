@@ -22,8 +22,9 @@ from .layout import PAGE, AllocationFlag, Kind
 from .model import End, Meta, Refusal
 from .pack_elements import ElementPacker, Gathered, gather
 from .pack_memory import Snapshot, Stretch, pack_after, pack_before
-from .raw_capture import RawCapture, open_raw_capture
+from .raw_capture import ELEMENTS_MAX, RawCapture, open_raw_capture
 from .reader import Capture
+from .validate import Limits
 from .writer import CaptureWriter
 
 
@@ -51,7 +52,6 @@ def pack(
     `calls`: the driver's exports in the order of the shim's slots (surface.json), for allocations that name a
     slot alone. `deadline`, by the monotonic clock: a raw capture may be of any size, and mostly holes.
     """
-    began = time.monotonic()
     try:
         descriptor = open_raw_capture(recording)
     except OSError as error:
@@ -59,19 +59,38 @@ def pack(
             f"cannot read the raw capture {recording}: {error.strerror}; check the path"
         ) from error
     try:
-        opened = RawCapture(descriptor, deadline)
-        gathered = gather(opened)
-        summary: dict[str, Any] = {}
-        with CaptureWriter(target, lambda written: summary.update(_summary(written, recording))) as writer:
-            ElementPacker(gathered, writer, calls).pack()
-            kept, changed = _pack_memory(gathered, writer)
-            _finish(gathered, writer)
+        return pack_descriptor(descriptor, target, calls, deadline=deadline)
     except MalformedError as error:
-        raise _failed(recording, str(error)) from None
+        raise CaptureError(
+            f"{recording}: {error}; the raw capture is kept, record the program again"
+        ) from None
     except OSError as error:
         raise CaptureError(f"cannot read the raw capture {recording}: {error.strerror}; try again") from error
     finally:
         os.close(descriptor)
+
+
+def pack_descriptor(
+    descriptor: int,
+    target: Path,
+    calls: Sequence[str] = (),
+    *,
+    deadline: float | None = None,
+    elements_max: int = ELEMENTS_MAX,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> PackSummary:
+    """Like pack(), for an open raw capture, which stays open. Raises MalformedError, OSError.
+
+    `elements_max` counts elements besides memory's; `limits` are of the written capture.
+    """
+    began = time.monotonic()
+    opened = RawCapture(descriptor, deadline, elements_max)
+    gathered = gather(opened)
+    summary: dict[str, Any] = {}
+    with CaptureWriter(target, lambda written: summary.update(_summary(written, limits))) as writer:
+        ElementPacker(gathered, writer, calls).pack()
+        kept, changed = _pack_memory(gathered, writer)
+        _finish(gathered, writer)
     return PackSummary(
         path=target,
         recording_bytes=opened.bytes,
@@ -130,10 +149,10 @@ def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
     writer.add(end)
 
 
-def _summary(written: Path, recording: Path) -> dict[str, Any]:
+def _summary(written: Path, limits: Limits) -> dict[str, Any]:
     """Check the finished file, and describe it."""
     try:
-        with Capture.open(written) as capture:
+        with Capture.open(written, limits) as capture:
             return {
                 "name": capture.name,
                 "operations": len(capture.operations),
@@ -141,8 +160,4 @@ def _summary(written: Path, recording: Path) -> dict[str, Any]:
                 "file_bytes": capture.file_bytes,
             }
     except CaptureError as error:
-        raise _failed(recording, str(error.__cause__ or error)) from None
-
-
-def _failed(recording: Path, what: str) -> CaptureError:
-    return CaptureError(f"{recording}: {what}; the raw capture is kept, record the program again")
+        raise MalformedError(str(error.__cause__ or error)) from None

@@ -9,30 +9,31 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from ..capture import Capture, CaptureError
 from ..judge.ceilings import rates_of
 from ..judge.contract import AskChecked, Checked, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
+from ..quarantine.reader import LIMITS
 from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
 from ..replay.options import ReplayOptions
 from ..replay.replay import replay_buffers
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
-from .device_launch import graph_launcher
-from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
+from .evidence import Evidence, KernelEvidence
+from .examine import ON_THE_DEVICE, Examined
 from .options import GradeOptions
 from .outcome import Findings, Outcome, longest_tail, outcome_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
-from .specification import Finding, check_capture
+from .specification import Finding
 from .timing import first_use_of, reported
-from .traces import first_difference
 
 REPLAY_SECONDS_MIN = 1.0
-ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
 
 Report = Callable[[str, int, float | None], None]
 
@@ -50,56 +51,25 @@ class CaseWork:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """Facts about the replayed capture. `suspicion` names bytes that differ between the two captures, if any."""
-
-    kernels: tuple[KernelEvidence, ...]
-    uploaded_bytes: int
-    name: str
-    suspicion: str
-
-
 def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
-    pair = work.found.captures[work.index]
-    chosen = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
     try:
-        with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
-            finding, suspicion = _findings(first, second, work.spec)
-            capture = first if chosen == pair[0] else second
-            kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
+        examined = msgspec.json.decode(work.found.examined[work.index], type=Examined)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        return _refused(work, Finding("failed", f"the captures cannot be used: {error}"), began)
+    chosen = system_random.randbelow(2)  # a random capture, so that a submission cannot prepare for it
+    if examined.finding is not None or len(examined.evidence) != 2:
+        finding = examined.finding or Finding("failed", "the captures cannot be used")
+        kernels = examined.evidence[chosen].kernels if len(examined.evidence) == 2 else ()
+        return _refused(work, finding, began, kernels)
+    try:
+        result = _replay(work.found.captures[work.index][chosen], work, options, report)
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
-    if finding is None and (library := forbidden(kernels, options.forbid_library)):
-        finding = Finding("violation", library)
-    if finding is not None:
-        return _refused(work, finding, began, kernels)
-    result = _replay(chosen, work, options, report)
     judge.ask(AskChecked(work.index))
     checked, _ = judge.answer(Checked)
-    return _judged(work, result, checked, Recorded(kernels, uploaded, name, suspicion), began)
-
-
-def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding | None, str]:
-    """A reason not to replay, if any, and a difference that may explain wrong outputs."""
-    for capture in (first, second):
-        finding = check_capture(capture, spec)
-        if finding is not None:
-            return finding, ""
-        launcher = graph_launcher(capture)
-        if launcher:
-            text = (
-                f"a kernel launches graphs from the device ({launcher}), which may run on after the call; "
-                "launch graphs from the host"
-            )
-            return Finding("unreplayable", text), ""
-    difference = first_difference(first, second)
-    if difference is None:
-        return None, ""
-    text = f"two calls with different inputs do different GPU work: {difference.text}"
-    return Finding("unreplayable", f"{text}; {ON_THE_DEVICE}") if difference.of_work else None, text
+    return _judged(work, result, checked, examined.evidence[chosen], examined.suspicion, began)
 
 
 def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -> ReplayResult:
@@ -119,7 +89,8 @@ def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -
         driver=options.driver,
         device=options.device,
     )
-    return replay_buffers(path, how, buffers, lambda each: _tell(report, each))
+    with Capture.open(path, LIMITS) as capture:
+        return replay_buffers(capture, how, buffers, lambda each: _tell(report, each), options.memory_bytes)
 
 
 def _tell(report: Report, progress: Progress) -> None:
@@ -144,7 +115,8 @@ def _judged(
     work: CaseWork,
     result: ReplayResult,
     checked: Checked,
-    recorded: Recorded,
+    recorded: Evidence,
+    suspicion: str,
     began: float,
 ) -> TimedCase:
     spec, known = work.spec, work.secrets
@@ -155,10 +127,8 @@ def _judged(
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
     outcome = outcome_of(Findings(result, checked if result.table else None, rates, first_use))
-    if outcome.verdict == "wrong" and recorded.suspicion:
-        outcome = Outcome(
-            "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"
-        )
+    if outcome.verdict == "wrong" and suspicion:
+        outcome = Outcome("unreplayable", f"{suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}")
     looked_at = checked.samples > 0
     case = GradedCase(
         name=spec.name,
@@ -186,17 +156,21 @@ def _judged(
         kernels=recorded.kernels,
         uploaded_bytes=recorded.uploaded_bytes,
         capture=recorded.name,
-        notes=tuple(_notes(result, recorded, rows)),
+        notes=tuple(_notes(result, recorded, suspicion, rows)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
     return TimedCase(case, result.device, result.settings, _seconds(result))
 
 
-def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) -> Iterator[str]:
+def _notes(
+    result: ReplayResult, recorded: Evidence, suspicion: str, rows: Sequence[SampleRow]
+) -> Iterator[str]:
     yield from result.notes
-    if recorded.suspicion:
-        yield recorded.suspicion
+    if suspicion:
+        yield suspicion
+    if recorded.unlisted:
+        yield f"{recorded.unlisted} more shapes of launches are not listed in kernels"
     if len(rows) < len(result.table):
         yield (
             f"timed on the {len(rows)} one-use inputs only: the samples on repeated inputs are too few or faster"

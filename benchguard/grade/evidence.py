@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 import msgspec
@@ -13,6 +13,11 @@ from ..capture.model import Dim3, MemcpyHtoD
 from ..replay.subject import launched
 
 ORIGIN_MAX = 1024
+LINE_BYTES = 256
+"""Bytes of a listed kernel besides its name and its origin."""
+
+LISTED_BYTES = 1 << 18
+"""Text of all listed kernels of a case: a hostile capture has 100,000 shapes of a kernel with a name of 16 KiB."""
 
 
 class KernelEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,15 +38,45 @@ class KernelEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share: float
 
 
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Facts about one capture. `name` is its SHA-256; `unlisted` counts launch shapes that are not in `kernels`."""
+
+    name: str
+    kernels: tuple[KernelEvidence, ...]
+    unlisted: int
+    uploaded_bytes: int
+
+
+def evidence_of(capture: Capture) -> Evidence:
+    """Lists the kernels with the most launches, up to LISTED_BYTES of text. Raises CaptureError."""
+    kernels = kernels_of(capture)
+    left = LISTED_BYTES
+    listed = set()
+    for each in sorted(range(len(kernels)), key=lambda index: -kernels[index].launches):
+        left -= len(kernels[each].name) + len(kernels[each].origin) + LINE_BYTES
+        if left < 0:
+            break
+        listed.add(each)
+    return Evidence(
+        name=capture.name,
+        kernels=tuple(kernel for index, kernel in enumerate(kernels) if index in listed),
+        unlisted=len(kernels) - len(listed),
+        uploaded_bytes=uploaded_bytes(capture),
+    )
+
+
 def kernels_of(capture: Capture) -> tuple[KernelEvidence, ...]:
     """Kernels in the order of their first launch; `share` is the share of all launches."""
     return tuple(_kernels(capture))
 
 
 def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
+    kernels = tuple(capture.kernels)  # decoded once: launches of one kernel share its name
+    images = tuple(capture.images)
+    modules = tuple(capture.modules)
     for use in launched(capture):
-        kernel = capture.kernels[use.kernel]
-        image = capture.images[capture.modules[kernel.module].image]
+        kernel = kernels[use.kernel]
+        image = images[modules[kernel.module].image]
         yield KernelEvidence(
             name=kernel.name,
             image_sha256=image.sha256,
@@ -60,13 +95,11 @@ def uploaded_bytes(capture: Capture) -> int:
     return sum(each.content.bytes for each in capture.operations if isinstance(each, MemcpyHtoD))
 
 
-def forbidden(kernels: Sequence[KernelEvidence], patterns: Sequence[str]) -> str:
+def forbidden(kernels: Iterable[KernelEvidence], patterns: Sequence[str]) -> str:
     """A reason that names the first kernel whose name or origin matches a pattern; empty without a match."""
-    for kernel in kernels:
-        names = (kernel.name, kernel.origin, PurePath(kernel.origin).name)
+    for name, origin in dict.fromkeys((kernel.name, kernel.origin) for kernel in kernels):
+        names = (name, origin, PurePath(origin).name)
         for pattern in patterns:
-            if any(fnmatch.fnmatchcase(name, pattern) for name in names if name):
-                return (
-                    f"kernel {kernel.name} of {kernel.origin or 'unknown origin'} is forbidden by {pattern!r}"
-                )
+            if any(fnmatch.fnmatchcase(each, pattern) for each in names if each):
+                return f"kernel {name} of {origin or 'unknown origin'} is forbidden by {pattern!r}"
     return ""

@@ -23,6 +23,7 @@ from ..replay.protocol import Device
 from ..replay.result import Settings
 from ..shim.interposer import interposer_for
 from ..version import __version__
+from .examine import EXAMINER
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
@@ -89,6 +90,8 @@ class GradeRun:
                 hidden=(_folder_of(self.problem),),
                 warm_up=options.warm_up,
                 inline=inline,
+                examiner=EXAMINER,
+                forbidden=options.forbid_library,
             )
 
     def submission(self, opening: Opening) -> Submission:
