@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from ..errors import BenchguardError
+from .options import OutputFolder
 
 if TYPE_CHECKING:
     from ..capture import Capture
@@ -41,7 +42,7 @@ _SUFFIXES = {
 @click.option(
     "--images",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputFolder(),
     metavar="FOLDER",
     help="Write every code image to this folder, named by its SHA-256.",
 )

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from rich.text import Text
 
+from ..audit.kernel_name import display_name
 from ..capture.layout import NOTHING, OperationFlag, Vendor
 from ..capture.model import (
     Device,
@@ -57,7 +58,7 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
     show("allocations", _ALLOCATIONS, list(_allocations(view)), every if memory else ROWS_MAX)
     show("variables", _VARIABLES, list(_variables(view)), every if memory else ROWS_MAX)
     if operations is not None:
-        names = [each.demangled or each.name for each in view.kernels]
+        names = [display_name(each.demangled or each.name) for each in view.kernels]
         rows = [_operation(index, each, names) for index, each in enumerate(operations)]
         show("operations", _OPERATIONS, rows, len(rows))
     say(_foot(view))
@@ -127,7 +128,7 @@ def _kernels(view: Overview) -> Iterator[list[str]]:
     for each in view.kernels:
         more = f" +{each.shapes - 1}" if each.shapes > 1 else ""
         yield [
-            each.demangled or each.name,
+            display_name(each.demangled or each.name),
             str(each.launches),
             str(each.graph_launches),
             "x".join(map(str, each.grid)) + more,

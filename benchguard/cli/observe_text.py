@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
+from ..audit.kernel_name import display_name
 from ..audit.summary import Summary
 from ..ipc.text import printable
 from .table import Column, console_for, table
@@ -71,7 +72,7 @@ def _kernel_rows(summary: Summary) -> list[list[str]]:
     for row in summary.kernels[:ROWS_MAX]:
         more = f" +{row.shapes - 1}" if row.shapes > 1 else ""
         rows.append([
-            printable(row.name),
+            printable(display_name(row.name)),
             str(row.launches),
             str(row.graph_launches),
             f"{row.total / total:.0%}",

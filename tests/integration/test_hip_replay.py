@@ -151,6 +151,6 @@ def test_strict_replay_is_exact(recorded: Recorded) -> None:
 
 
 def test_cuda_driver_is_refused(recorded: Recorded, native: Path) -> None:
-    with pytest.raises(ShimError, match="is a CUDA driver, but a driver of HIP") as refused:
+    with pytest.raises(ShimError, match="is a CUDA driver, but a HIP driver is needed") as refused:
         benchguard.replay(recorded.folder / "x.ncap", driver=str(native / "sim" / "libcuda.so.1"))
     assert "\n" not in str(refused.value)
