@@ -113,7 +113,7 @@ def compare(
         compared = tuple(
             _compared_case(case, medians)
             for case, medians in _blocks(
-                str(problem), options, first.cases, captures, blocks, progress, stack
+                str(problem), options, first.cases, captures, (str(a), str(b)), blocks, progress, stack
             )
         )
     call = overall([case.call for case in compared])
@@ -147,12 +147,13 @@ def _blocks(
     options: GradeOptions,
     cases: tuple[GradedCase, ...],
     captures: list[list[Path]],
+    submissions: tuple[str, ...],
     blocks: int,
     progress: Report | None,
     stack: ExitStack,
 ) -> Iterator[tuple[GradedCase, list[Block]]]:
     judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
-    judge.ask(_ask(problem, options))
+    judge.ask(_ask(problem, options, submissions))
     judge.answer(Opened)
     for index, case in enumerate(cases):
         judge.ask(AskSecrets(index))
@@ -172,7 +173,7 @@ def _blocks(
         yield case, taken
 
 
-def _ask(problem: str, options: GradeOptions) -> Ask:
+def _ask(problem: str, options: GradeOptions, submissions: tuple[str, ...]) -> Ask:
     return Ask(
         problem=problem,
         adapter=options.adapter,
@@ -182,6 +183,7 @@ def _ask(problem: str, options: GradeOptions) -> Ask:
         pool_bytes=POOL_BYTES,
         device=options.reference_device,
         adapter_options=options.adapter_options,
+        submissions=submissions,
     )
 
 

@@ -122,6 +122,7 @@ class GradeRun:
             seed=options.seed,
             device=options.reference_device,
             adapter_options=options.adapter_options,
+            submissions=(str(self._path),),
         )
 
     def folder(self) -> Path:
