@@ -262,7 +262,7 @@ def _differences(seen: Collector, subject: Subject) -> tuple[Different, ...]:
         return ()
     return tuple(
         Different(
-            memory=subject.label(each.address, None if each.variable == NO_SET else each.variable),
+            memory=subject.label(each.address, None if each.global_index == NO_SET else each.global_index),
             address=each.address,
             bytes=each.bytes,
             differing=each.differing,

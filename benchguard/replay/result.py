@@ -53,7 +53,7 @@ class SampleRow:
 
 @dataclass(frozen=True)
 class Different:
-    """Memory that differs after a replay from the captured memory. `memory` is its call, or its variable.
+    """Memory that differs after a replay from the captured memory. `memory` is its call, or its global.
 
     `again`: two replays differ from each other here, so the region itself does not do the same twice.
     """
