@@ -192,6 +192,7 @@ def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
         cold=options.cold,
         flush_cache=options.flush_cache,
         samples=options.samples or COMPARE_SAMPLES,
+        require_converged=True,  # blocks have the same weight, so each replay takes all samples
         timeout=options.timeout,
         driver=options.driver,
         device=options.device,
