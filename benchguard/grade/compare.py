@@ -15,6 +15,7 @@ import msgspec
 
 from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
+from ..ipc.json_text import json_document
 from ..judge.contract import Ask, AskSecrets, Opened, Secrets
 from ..judge.process import JudgeProcess
 from ..replay.buffers import Buffers, SharedInputs
@@ -55,7 +56,7 @@ class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wall_s: float
 
     def to_json(self, indent: int = 1) -> str:
-        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+        return json_document(self, indent)
 
 
 def compare(
@@ -193,6 +194,7 @@ def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
         cold=options.cold,
         flush_cache=options.flush_cache,
         samples=options.samples or COMPARE_SAMPLES,
+        require_converged=True,  # blocks have the same weight, so each replay takes all samples
         timeout=options.timeout,
         driver=options.driver,
         device=options.device,

@@ -28,7 +28,8 @@ INSTALLED = frozenset(sys.stdlib_module_names) | {"benchguard", "msgspec", "nump
 
 @dataclass(frozen=True)
 class Source:
-    """A module's file. `text` is None for a package without a file, and for an extension module, which is not copied."""
+    """A module's file. `text` is None for a package without a file, and for an extension module, which is not
+    copied."""
 
     path: Path
     text: bytes | None
