@@ -19,6 +19,7 @@ from .options import (
     quiet_option,
     write_json,
 )
+from .output import notify
 
 
 @click.command(
@@ -42,7 +43,8 @@ from .options import (
         "cold": "How to make the data caches cold before each sample (see `neutrino-bench replay --help`).",
         "flush_cache": "Empty the instruction caches before each sample.",
         "samples": Flag("Take exactly N samples per case, even if the median has not converged.", "N"),
-        "until": Flag("Stop rule (see `neutrino-bench replay --help`).  [default: ci=0.0025]", "ci=W|cv=W"),
+        "until": Flag("Stop rule (see `neutrino-bench replay --help`).  [default: ci=0.005]", "ci=W|cv=W"),
+        "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "sets": Flag("Secret input sets per case.", "K"),
         "one_use": Flag("Further input sets that serve one sample each, to detect cached results.", "N"),
         "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
@@ -92,7 +94,7 @@ def grade(
         render(result, sys.stderr if is_stdout(json_path) else sys.stdout)
     write_json(json_path, result.to_json())
     if result.verdict != "pass":
-        click.echo(f"neutrino-bench: {result.verdict}: {result.reason}", err=True)
+        notify(f"{result.verdict}: {result.reason}")
     if popcorn:
         from ..compat.popcorn import write_popcorn
 

@@ -24,6 +24,7 @@ from .options import (
     unwritable,
     write_json,
 )
+from .output import notify
 
 if TYPE_CHECKING:
     from ..replay.buffers import Source
@@ -54,9 +55,10 @@ if TYPE_CHECKING:
         "samples": Flag("Take exactly N samples, even if the median has not converged.", "N"),
         "until": Flag(
             "Stop rule: half the 95 % interval of the median is at most W of the median (ci), or the coefficient of "
-            "variation is at most W (cv).  [default: ci=0.0025]",
+            "variation is at most W (cv). Sampling ends after 3200 samples or 30 s in any case.  [default: ci=0.005]",
             "ci=W|cv=W",
         ),
+        "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
     },
 )
@@ -129,7 +131,7 @@ def replay(
         if name in result.outputs:
             _write(file, cast(bytes, result.outputs[name]))
     if result.verdict != "pass":
-        click.echo(f"neutrino-bench: {result.verdict}: {result.reason}", err=True)
+        notify(f"{result.verdict}: {result.reason}")
     return result.status
 
 

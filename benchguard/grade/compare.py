@@ -15,6 +15,7 @@ import msgspec
 
 from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
+from ..ipc.json_text import json_document
 from ..judge.contract import Ask, AskSecrets, Opened, Secrets
 from ..judge.process import JudgeProcess
 from ..replay.buffers import Buffers, SharedInputs
@@ -55,7 +56,7 @@ class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wall_s: float
 
     def to_json(self, indent: int = 1) -> str:
-        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+        return json_document(self, indent)
 
 
 def compare(
@@ -113,7 +114,7 @@ def compare(
         compared = tuple(
             _compared_case(case, medians)
             for case, medians in _blocks(
-                str(problem), options, first.cases, captures, blocks, progress, stack
+                str(problem), options, first.cases, captures, (str(a), str(b)), blocks, progress, stack
             )
         )
     call = overall([case.call for case in compared])
@@ -147,12 +148,13 @@ def _blocks(
     options: GradeOptions,
     cases: tuple[GradedCase, ...],
     captures: list[list[Path]],
+    submissions: tuple[str, ...],
     blocks: int,
     progress: Report | None,
     stack: ExitStack,
 ) -> Iterator[tuple[GradedCase, list[Block]]]:
     judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
-    judge.ask(_ask(problem, options))
+    judge.ask(_ask(problem, options, submissions))
     judge.answer(Opened)
     for index, case in enumerate(cases):
         judge.ask(AskSecrets(index))
@@ -172,7 +174,7 @@ def _blocks(
         yield case, taken
 
 
-def _ask(problem: str, options: GradeOptions) -> Ask:
+def _ask(problem: str, options: GradeOptions, submissions: tuple[str, ...]) -> Ask:
     return Ask(
         problem=problem,
         adapter=options.adapter,
@@ -182,6 +184,7 @@ def _ask(problem: str, options: GradeOptions) -> Ask:
         pool_bytes=POOL_BYTES,
         device=options.reference_device,
         adapter_options=options.adapter_options,
+        submissions=submissions,
     )
 
 
@@ -191,6 +194,7 @@ def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
         cold=options.cold,
         flush_cache=options.flush_cache,
         samples=options.samples or COMPARE_SAMPLES,
+        require_converged=True,  # blocks have the same weight, so each replay takes all samples
         timeout=options.timeout,
         driver=options.driver,
         device=options.device,

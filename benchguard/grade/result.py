@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from .. import exit_status
+from ..ipc.json_text import json_document
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device, Overhead
 from ..replay.result import Settings, TimeBlock
@@ -80,6 +81,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: Verdict
     reason: str
     time_us: TimeBlock | None = None
+    converged: bool | None = None
+    """Whether the stop rule was met, so that the interval is as narrow as was asked."""
     gflops: float | None = None
     gbytes_per_s: float | None = None
     share_of_compute: float | None = None
@@ -135,6 +138,8 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust: Trust
     problem: str
     submission: Source
+    converged: bool | None
+    """Whether the times of all cases converged. None: no case was timed by a stop rule."""
     cases: tuple[GradedCase, ...]
     kernels: tuple[KernelEvidence, ...]
     """The kernels of all cases, without repeats."""
@@ -157,7 +162,7 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return STATUS[self.verdict]
 
     def to_json(self, indent: int = 1) -> str:
-        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+        return json_document(self, indent)
 
 
 def read_result(path: str | Path) -> GradeResult:

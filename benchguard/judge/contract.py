@@ -30,6 +30,8 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     device: str = "auto"
     """Where references are computed: auto, cpu, cuda."""
     adapter_options: dict[str, str] = {}
+    submissions: tuple[str, ...] = ()
+    """Paths of submissions, which the judge never imports."""
 
 
 class AskThrowaway(msgspec.Struct, frozen=True, tag_field="ask", tag="throwaway"):
