@@ -82,7 +82,7 @@ def compare(
     write_json(json_path, result.to_json())
     if result.call is None:
         click.echo(f"neutrino-bench: {result.reason}", err=True)
-        return result.b.status
+        return result.status
     return _status(fail_on, result)
 
 
