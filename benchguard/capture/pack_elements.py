@@ -73,7 +73,7 @@ class ElementPacker:
         for element in self._gathered.elements[Kind.OPERATION]:
             self._pack_operation(element)
         for element in self._gathered.elements[Kind.RELOCATION]:
-            self._move(element, variable=self._index(self._globals, element, "variable"))
+            self._move(element, global_index=self._index(self._globals, element, "global_index"))
 
     def _pack_refusals(self) -> None:
         """Not those of reads that nothing follows: whatever the program did with what it read, the region was over."""
@@ -101,7 +101,7 @@ class ElementPacker:
             self._images.append(known[key])
 
     def _pack_globals(self) -> None:
-        """A variable is written when its module is first used, and again, with what it then holds, at the end."""
+        """A global is written when its module is first used, and again, with what it then holds, at the end."""
         merged: list[tuple[Element, Place, Place]] = []
         known: dict[tuple[Any, ...], int] = {}
         for element in self._gathered.elements[Kind.GLOBAL]:
@@ -167,9 +167,8 @@ class ElementPacker:
     def _index(self, indexes: list[int], element: Element, name: str) -> int:
         value: int = self._gathered.values(element)[name]
         if value >= len(indexes):
-            raise MalformedError(
-                f"{element.kind.name.lower()} at {element.at}: {name} {value}, but there are {len(indexes)}"
-            )
+            kind, noun = element.kind.name.lower(), name.removesuffix("_index")
+            raise MalformedError(f"{kind} at {element.at}: {noun} {value}, but there are {len(indexes)}")
         return indexes[value]
 
     def _content(self, place: Place) -> Content:

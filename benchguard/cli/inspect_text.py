@@ -53,9 +53,9 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
     show("streams", _STREAMS, list(_streams(view)))
     show("graphs", _GRAPHS, [list(map(str, (g.graph, g.nodes, g.edges, g.launches))) for g in view.graphs])
     show("named memory", _RANGES, list(_ranges(view)))
-    every = len(view.allocations) + len(view.variables)
+    every = len(view.allocations) + len(view.globals)
     show("allocations", _ALLOCATIONS, list(_allocations(view)), every if memory else ROWS_MAX)
-    show("variables", _VARIABLES, list(_variables(view)), every if memory else ROWS_MAX)
+    show("globals", _GLOBALS, list(_globals(view)), every if memory else ROWS_MAX)
     if operations is not None:
         names = [each.demangled or each.name for each in view.kernels]
         rows = [_operation(index, each, names) for index, each in enumerate(operations)]
@@ -218,8 +218,8 @@ def _allocations(view: Overview) -> Iterator[list[str]]:
         yield [hex(each.address), *sizes, size_text(each.changed_bytes), each.call]
 
 
-_VARIABLES = (
-    Column("variable", rest=True),
+_GLOBALS = (
+    Column("global", rest=True),
     Column("address"),
     Column("size", right=True),
     Column("changed"),
@@ -227,8 +227,8 @@ _VARIABLES = (
 )
 
 
-def _variables(view: Overview) -> Iterator[list[str]]:
-    for each in view.variables:
+def _globals(view: Overview) -> Iterator[list[str]]:
+    for each in view.globals:
         changed = "yes" if each.changed else "no"
         yield [each.name, hex(each.address), size_text(each.bytes), changed, str(each.module)]
 

@@ -54,9 +54,10 @@ if TYPE_CHECKING:
         "samples": Flag("Take exactly N samples, even if the median has not converged.", "N"),
         "until": Flag(
             "Stop rule: half the 95 % interval of the median is at most W of the median (ci), or the coefficient of "
-            "variation is at most W (cv).  [default: ci=0.0025]",
+            "variation is at most W (cv). Sampling ends after 3200 samples or 30 s in any case.  [default: ci=0.005]",
             "ci=W|cv=W",
         ),
+        "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
     },
 )

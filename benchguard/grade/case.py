@@ -131,6 +131,7 @@ def _judged(
         verdict=outcome.verdict,
         reason=outcome.reason,
         time_us=time_block(summary) if summary else None,
+        converged=result.converged,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,
         share_of_compute=rates.share_of_compute,

@@ -61,6 +61,7 @@ def judged_replay(
         flush_cache=options.flush_cache,
         samples=options.samples,
         until=options.until,
+        require_converged=options.require_converged,
         timeout=max(REPLAY_SECONDS_MIN, seconds),
         driver=options.driver,
         device=options.device,

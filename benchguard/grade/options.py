@@ -47,7 +47,9 @@ class GradeOptions:
         cold: how data caches are made cold before each sample (see ReplayOptions).
         flush_cache: empty the instruction caches before each sample (see ReplayOptions). Not with `inline`.
         samples: number of timed samples per case. None: sample until the rule `until` is met.
-        until: stop rule, as in ReplayOptions. None: "ci=0.0025".
+        until: stop rule, as in ReplayOptions. None: "ci=0.005".
+        require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
+            Otherwise such a case passes, with `converged` false and a note. Not with `inline`.
         timeout: seconds for the whole grade. The verdict is "timeout" when they have passed.
         memory_bytes: memory limit of the submission's processes together. 0: half of this machine's memory.
         sets: secret input sets per case.
@@ -78,6 +80,7 @@ class GradeOptions:
     flush_cache: bool = False
     samples: int | None = None
     until: str | None = None
+    require_converged: bool = False
     timeout: float = TIMEOUT_SECONDS
     memory_bytes: int = 0
     sets: int = 8
@@ -98,3 +101,7 @@ class GradeOptions:
         rule_of(self.until, self.samples)
         if self.inline and self.flush_cache:
             raise UsageError("--flush-cache has no effect with --inline; leave it out")
+        if self.inline and self.require_converged:
+            raise UsageError(
+                "--require-converged has no effect with --inline, which takes a fixed number of samples; leave it out"
+            )

@@ -80,6 +80,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: Verdict
     reason: str
     time_us: TimeBlock | None = None
+    converged: bool | None = None
+    """Whether the stop rule was met, so that the interval is as narrow as was asked."""
     gflops: float | None = None
     gbytes_per_s: float | None = None
     share_of_compute: float | None = None
@@ -135,6 +137,8 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust: Trust
     problem: str
     submission: Source
+    converged: bool | None
+    """Whether the times of all cases converged. None: no case was timed by a stop rule."""
     cases: tuple[GradedCase, ...]
     kernels: tuple[KernelEvidence, ...]
     """The kernels of all cases, without repeats."""

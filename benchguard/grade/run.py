@@ -178,6 +178,9 @@ class GradeRun:
             submission=Source(
                 str(submission.path), submission.language, submission.entry, found.submission_sha256
             ),
+            converged=all(known)
+            if (known := [c.converged for c in cases if c.converged is not None])
+            else None,
             cases=cases,
             kernels=tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels)),
             device=next((each.device for each in timed if each.device is not None), None),

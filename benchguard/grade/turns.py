@@ -83,7 +83,8 @@ def take_turns(
 
     The judge must have been asked for `rounds=4 * blocks`. `report` is called with the number of each block.
     """
-    options = replace(options, samples=options.samples or COMPARE_SAMPLES)
+    # Blocks have the same weight, so each replay takes all samples.
+    options = replace(options, samples=options.samples or COMPARE_SAMPLES, require_converged=True)
     turns = Turns()
     for number in range(blocks):
         report(number)

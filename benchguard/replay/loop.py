@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
-from .convergence import Count, Decision, Interval, decide, next_check, shortfall
+from .convergence import Count, Decision, decide, next_check, shortfall
 from .protocol import (
     BATCH_MAX,
     CANNOT,
@@ -195,19 +195,16 @@ class _Loop:
         cap = self._request.sampling_seconds
         self._sampling_seconds = left if cap is None or isinstance(rule, Count) else min(cap, left)
         times: list[float] = []
-        converged = capped = False
+        capped = False
         while True:
             goal = next_check(rule, len(times))
             while len(times) < goal and not capped:
                 times.append(self._measure().device_us)
                 capped = self._clock() - started >= self._sampling_seconds
             decision = decide(rule, times, tick, self._strays())
-            if len(times) < goal and isinstance(rule, Interval):
-                decision = replace(decision, converged=converged)  # only what was so at a doubling counts
             if decision.enough or capped:
                 self._flush()
                 return decision, capped
-            converged = decision.converged
 
     def _measure(self) -> Sample:
         sample = self._engine.measure(self._schedule.next())

@@ -29,7 +29,7 @@ from .verdict import verdict_of
 from .worker import command
 
 SAMPLING_SECONDS = 30.0
-"""Limit on sampling by a rule: beyond it the verdict is `unconverged`."""
+"""Limit on sampling by a rule. Times that have not converged by then are reported as such."""
 
 SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
@@ -69,7 +69,7 @@ def replay(
 
     Returns:
         The verdict, the samples (`table`, times in microseconds) and their statistics (`time_us`). A replay that
-        fails, times out, or does not converge is a verdict, not an exception.
+        fails or times out is a verdict, not an exception.
 
     Raises:
         UsageError: an option, input or output is invalid or does not fit the capture.
@@ -150,9 +150,7 @@ def replay_buffers(
             flush_cache=options.flush_cache,
             rotating_count=options.rotating_count,
         )
-        return _result(
-            seen, ended, watch, subject, str(opened.path), settings, kept, started, options.timeout
-        )
+        return _result(seen, ended, watch, subject, str(opened.path), settings, kept, started, options)
 
 
 def _run(
@@ -201,13 +199,13 @@ def _result(
     settings: Settings,
     kept: Outputs,
     started: float,
-    timeout: float,
+    options: ReplayOptions,
 ) -> ReplayResult:
     times_ns = [each.ended_ns for each in seen.samples]
     clocks = summarise_clocks(watch.readings, times_ns, watch.unavailable)
     table = _table(seen, watch, settings)
     differences = _differences(seen, subject)
-    verdict, reason = verdict_of(seen, ended, differences, timeout)
+    verdict, reason = verdict_of(seen, ended, differences, options.timeout, options.require_converged)
     done, ready = seen.done, seen.ready
     return ReplayResult(
         verdict=verdict,
@@ -219,6 +217,7 @@ def _result(
         kernels=subject.kernels,
         wall_s=time.monotonic() - started,
         time_us=summarise([row.device_us for row in table]) if table else None,
+        converged=done.converged if done else None,
         half_width=done.reached if done else None,
         half_width_wanted=done.wanted if done else None,
         table=table,
@@ -263,7 +262,7 @@ def _differences(seen: Collector, subject: Subject) -> tuple[Different, ...]:
         return ()
     return tuple(
         Different(
-            memory=subject.label(each.address, None if each.variable == NO_SET else each.variable),
+            memory=subject.label(each.address, None if each.global_index == NO_SET else each.global_index),
             address=each.address,
             bytes=each.bytes,
             differing=each.differing,
@@ -298,7 +297,7 @@ def _notes(seen: Collector, table: Sequence[SampleRow], settings: Settings) -> t
                 "they leave there is not known; load nvidia_uvm with uvm_disable_hmm=1"
             )
     if seen.done is not None:
-        notes += seen.done.notes
+        notes += [*filter(None, (seen.done.reason,)), *seen.done.notes]
     return tuple(notes)
 
 

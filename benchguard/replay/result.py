@@ -53,7 +53,7 @@ class SampleRow:
 
 @dataclass(frozen=True)
 class Different:
-    """Memory that differs after a replay from the captured memory. `memory` is its call, or its variable.
+    """Memory that differs after a replay from the captured memory. `memory` is its call, or its global.
 
     `again`: two replays differ from each other here, so the region itself does not do the same twice.
     """
@@ -101,6 +101,8 @@ class ReplayResult:
     kernels: tuple[KernelUse, ...]
     wall_s: float
     time_us: Summary | None = None
+    converged: bool | None = None
+    """Whether the stop rule was met."""
     half_width: float | None = None
     half_width_wanted: float | None = None
     table: tuple[SampleRow, ...] = ()
@@ -177,6 +179,7 @@ class Verification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Convergence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Relative to the median for an interval; the coefficient of variation for cv."""
 
+    converged: bool | None
     reached: float | None
     wanted: float | None
     warm_up_samples: int
@@ -238,7 +241,9 @@ def document(result: ReplayResult) -> Document:
         capture=CaptureName(result.capture, result.region, result.path),
         settings=result.settings,
         icache=result.icache,
-        convergence=Convergence(result.half_width, result.half_width_wanted, result.warm_up_samples),
+        convergence=Convergence(
+            result.converged, result.half_width, result.half_width_wanted, result.warm_up_samples
+        ),
         overhead=result.overhead,
         prepared=result.prepared,
         verification=verification,

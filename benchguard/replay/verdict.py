@@ -9,10 +9,14 @@ from .result import Different, Verdict
 
 
 def verdict_of(
-    seen: Collector, ended: Ended, differences: tuple[Different, ...], seconds: float
+    seen: Collector,
+    ended: Ended,
+    differences: tuple[Different, ...],
+    seconds: float,
+    require_converged: bool = False,
 ) -> tuple[Verdict, str]:
     """The verdict and its reason; the reason of a pass is empty."""
-    return _cut_short(seen, ended, seconds) or _outcome(seen, differences)
+    return _cut_short(seen, ended, seconds) or _outcome(seen, differences, require_converged)
 
 
 def _cut_short(seen: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str] | None:
@@ -32,10 +36,12 @@ def _cut_short(seen: Collector, ended: Ended, seconds: float) -> tuple[Verdict, 
     return None
 
 
-def _outcome(seen: Collector, differences: tuple[Different, ...]) -> tuple[Verdict, str]:
+def _outcome(
+    seen: Collector, differences: tuple[Different, ...], require_converged: bool
+) -> tuple[Verdict, str]:
     if seen.verified is not None and seen.verified.count:
         return "wrong", _difference_text(differences, seen.verified.count)
-    if seen.done is not None and not seen.done.converged:
+    if require_converged and seen.done is not None and not seen.done.converged:
         return "unconverged", seen.done.reason
     return "pass", ""
 

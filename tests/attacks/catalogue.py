@@ -151,7 +151,7 @@ ATTACK_LIST = (
     Attack(16, "16_cached_output.py", "first answer copied", "semantics", verdicts=only("wrong")),
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
-    Attack(17, "17_by_content_global.cu", "cache by content, module's variable", "device", **REMEMBERS),
+    Attack(17, "17_by_content_global.cu", "cache by content, module's global", "device", **REMEMBERS),
     Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
         17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",

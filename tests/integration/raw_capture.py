@@ -41,9 +41,9 @@ class RawCapture:
     modules: int = 0
     kernels: list[tuple[str, int]] = field(default_factory=list)
     """Name and module."""
-    variables: list[dict[str, Any]] = field(default_factory=list)
+    globals: list[dict[str, Any]] = field(default_factory=list)
     relocations: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """Operation, offset, variable, bytes into it."""
+    """Operation, offset, global, bytes into it."""
     edges: list[tuple[int, int, tuple[int, ...]]] = field(default_factory=list)
     """From, to, ports and type."""
     operations: list[dict[str, Any]] = field(default_factory=list)
@@ -118,10 +118,10 @@ def _add_code(recording: RawCapture, kind: int, payload: bytes) -> None:
         at, size = struct.unpack_from("<24xQQ", payload)
         recording.kernels.append((payload[at : at + size].decode(), struct.unpack_from("<I", payload)[0]))
     elif kind == GLOBAL:
-        recording.variables.append(_variable(payload))
+        recording.globals.append(_global(payload))
     elif kind == RELOCATION:
-        operation, offset, variable, delta = struct.unpack_from("<III4xQ", payload)
-        recording.relocations.append((operation, offset, variable, delta))
+        operation, offset, index, delta = struct.unpack_from("<III4xQ", payload)
+        recording.relocations.append((operation, offset, index, delta))
     elif kind == EDGE:
         source, to, *rest = struct.unpack_from("<II3B", payload)
         recording.edges.append((source, to, tuple(rest)))
@@ -148,7 +148,7 @@ def _add_run(pages: dict[int, bytes], payload: bytes) -> None:
         assert any(pages[address + offset])
 
 
-def _variable(payload: bytes) -> dict[str, Any]:
+def _global(payload: bytes) -> dict[str, Any]:
     module, address, size, *spans = struct.unpack_from("<I4x8Q", payload)
     name, before, after = (
         payload[at : at + count] for at, count in zip(spans[::2], spans[1::2], strict=True)

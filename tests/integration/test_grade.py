@@ -76,7 +76,7 @@ def test_reference_submission_passes(tmp_path: Path, problem: str, submission: s
     assert case.checks is not None and case.checks.samples == 14 and case.checks.wrong == 0
     assert case.inputs is not None and case.inputs.one_use >= 8
     assert case.kernels and all(len(kernel.image_sha256) == 64 for kernel in case.kernels)
-    assert result.trust == "replayed"
+    assert result.trust == "replayed" and result.converged and case.converged
     assert result.audit is not None and result.audit.dropped == 0 and len(result.audit.head) == 64
     assert result.sandbox.features
 

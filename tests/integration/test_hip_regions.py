@@ -208,8 +208,8 @@ def test_copy_to_a_linked_in_global_is_a_copy_to_its_module(
         ("upload", counter, 0, (11).to_bytes(4, "little")),
         ("graph", None, None, None),
     ]
-    (variable,) = recorded.region.variables
-    assert (variable["name"], variable["address"]) == ("counter", counter)
+    (element,) = recorded.region.globals
+    assert (element["name"], element["address"]) == ("counter", counter)
     assert recorded.region.kernels == [("store", 0)]
     assert recorded.region.refusals == []
 

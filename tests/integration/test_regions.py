@@ -258,9 +258,9 @@ def test_failed_allocation_in_the_shim_is_reported(
 
 
 @both_apis
-@pytest.mark.parametrize("name", ["region_variables", "region_last_read", "region_extents"])
+@pytest.mark.parametrize("name", ["region_globals", "region_last_read", "region_extents"])
 def test_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, name: str, api: Api) -> None:
-    """Operations on variables; a read at the end; extents over two allocations."""
+    """Operations on globals; a read at the end; extents over two allocations."""
     record(name)
     first = min((tmp_path / "recordings").iterdir(), key=lambda path: int(path.stem.rpartition("-")[2]))
     pack(first, tmp_path / "x.ncap")

@@ -143,8 +143,8 @@ REGIONS = [
     "textures",
     "threads",
     "uploads",
-    "variables",
-    "variables_refused",
+    "globals",
+    "globals_refused",
 ]
 
 

@@ -151,7 +151,7 @@ struct nb_capture_image {
 
 enum nb_capture_module_kind { NB_CAPTURE_MODULE_MODULE = 1, NB_CAPTURE_MODULE_LIBRARY = 2 };
 
-/* One load of an image. The same image loaded twice is two modules with variables of their own. */
+/* One load of an image. The same image loaded twice is two modules with globals of their own. */
 struct nb_capture_module {
     uint32_t image;         /* index of an image */
     uint32_t kind;          /* enum nb_capture_module_kind */
@@ -182,7 +182,7 @@ struct nb_capture_setting {
     int32_t value;
 };
 
-/* A variable of a module. */
+/* A global of a module. */
 struct nb_capture_global {
     uint32_t module;
     uint32_t reserved;

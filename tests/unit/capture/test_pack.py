@@ -90,7 +90,7 @@ def whole() -> RawCaptureWriter:
 
 
 def changed_global() -> bytes:
-    """The second variable again, as the region left it."""
+    """The second global again, as the region left it."""
     recording = RawCaptureWriter()
     recording.add(Kind.GLOBAL, Global(1, 0x8000, 4, "counter", NO_CONTENT, Content(80, 4)))
     payload = bytearray(recording.raw[RAW_CAPTURE.size + ELEMENT.size :])
@@ -119,7 +119,7 @@ def test_packed_elements_match_the_recording(tmp_path: Path) -> None:
         upload, launch = capture.operations
         assert isinstance(upload, MemcpyHtoD) and capture.content(upload.content) == b"hello"
         assert isinstance(launch, Launch) and launch.parameters == bytes(12)
-        assert capture.relocations[0].variable == 1
+        assert capture.relocations[0].global_index == 1
         assert capture.streams[0].priority == -1
         assert {"program", "tool", "host_kernel", "packed"} <= set(capture.meta)
         assert capture.check_blobs()
@@ -247,7 +247,7 @@ def test_truncated_recording_is_refused(tmp_path: Path) -> None:
     [
         ((Kind.EDGE, Edge(0, 1)), "edge 0: no such operation"),
         ((Kind.MODULE, Module(3, ModuleKind.MODULE)), "image 3, but there are 0"),
-        ((Kind.RELOCATION, Relocation(0, 0, 7, 0)), "variable 7, but there are 0"),
+        ((Kind.RELOCATION, Relocation(0, 0, 7, 0)), "global 7, but there are 0"),
         ((Kind.BEFORE, Run(ARENA, PAGE, Content(32, PAGE))), "not in its payload"),
         ((Kind.BEFORE, Run(ARENA, 5, Content(0, 0)), b"four"), "4 bytes of content for 5"),
         ((Kind.BEFORE, Run(ARENA + 1, 4, Content(0, 0)), b"four"), "cannot be"),

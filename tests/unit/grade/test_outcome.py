@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import pytest
 
+from benchguard.errors import UsageError
+from benchguard.grade.options import GradeOptions
 from benchguard.grade.outcome import Findings, outcome_of
 from benchguard.grade.timing import carried_reason, first_use_of
 from benchguard.judge.ceilings import rates_of
@@ -120,3 +122,8 @@ def test_impossible_time_is_violation() -> None:
 
 def test_unknown_median_is_unconverged() -> None:
     assert outcome(verdict="unconverged", reason="too noisy") == ("unconverged", "too noisy")
+
+
+def test_convergence_cannot_be_required_of_inline_times() -> None:
+    with pytest.raises(UsageError, match="--require-converged has no effect with --inline"):
+        GradeOptions(inline=True, require_converged=True)

@@ -152,14 +152,14 @@ def test_truncated_images_are_refused(measure: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_globals_match_the_source(measure: Path, name: str) -> None:
-    """Kernel descriptors are objects too, but not globals. A static variable is reported as a problem."""
+    """Kernel descriptors are objects too, but not globals. A static global is reported as a problem."""
     names, _, problem = ask(measure, (DATA / name).read_bytes(), "globals", "0").partition(";")
     assert {each for each in names.split() if not each.startswith("__hip_cuid")} == {
         "counter",
         "weights",
         "table",
     }
-    assert problem.strip() == "it has a static variable, which HIP cannot find by name"
+    assert problem.strip() == "it has a static global, which HIP cannot find by name"
 
 
 def test_managed_globals_are_marked(measure: Path) -> None:
@@ -346,4 +346,4 @@ def test_hiprtc_output_is_read(measure: Path, target: str) -> None:
     assert "counter" in names.split() and problem.strip() == ""
     (read,) = code_objects(made.stdout)
     assert read.kernels[0].parameters == ((0, 1), (2, 2), (8, 24), (32, 8))
-    assert set(read.variables) == set(names.split())
+    assert set(read.globals) == set(names.split())

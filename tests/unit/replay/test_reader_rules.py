@@ -454,7 +454,7 @@ ALLOWED = {
     "an arena to the end": Case("saxpy", on(Kind.DEVICE, 0, "arena_bytes", (1 << 64) - ARENA), ""),
     "priorities of nodes": Case("graph", on(LAUNCH, 3, "flags", 4), ""),
     "edges twice": Case("graph", lambda a: a.duplicate(Kind.EDGE), ""),
-    "a variable's end": Case("global", on(Kind.RELOCATION, 0, "delta", 4), ""),
+    "a global's end": Case("global", on(Kind.RELOCATION, 0, "delta", 4), ""),
 }
 
 

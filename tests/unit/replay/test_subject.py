@@ -51,9 +51,9 @@ def test_capture_without_kernels_has_no_uses(tmp_path: Path) -> None:
 def test_memory_labels_name_the_call_or_the_global(tmp_path: Path) -> None:
     found = subject("global", tmp_path)
     assert found.label(ARENA, None) == "cuMemAlloc_v2"
-    assert found.label(COUNTER, 0) == "variable counter"
-    assert found.label(5, None) == "memory" and found.label(5, 99) == "a variable"
-    assert found.place(COUNTER, 4).label == "variable counter"
+    assert found.label(COUNTER, 0) == "global counter"
+    assert found.label(5, None) == "memory" and found.label(5, 99) == "a global"
+    assert found.place(COUNTER, 4).label == "global counter"
 
 
 def test_range_is_found_by_its_unique_name(tmp_path: Path) -> None:
