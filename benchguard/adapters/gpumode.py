@@ -125,7 +125,7 @@ def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any]
 
 
 def _task_of(file: TaskFile, device: str) -> Task:
-    modules = TaskModules(file.files)
+    modules = TaskModules.listed(file.files)
     reference = modules.load("reference")
     path = file.files["reference"]
     functions = []

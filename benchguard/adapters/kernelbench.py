@@ -33,7 +33,7 @@ from ..problem.spec import Argument, Buffer, CaseSpec, Tolerance
 from ..problem.suite import Suite
 from ..problem.tolerances import tolerance_of
 from .host import device_for, running_on, torch_module
-from .modules import TaskModules, siblings
+from .modules import TaskModules
 from .options import known, one_of
 from .values import argument_of, described
 
@@ -205,7 +205,7 @@ class KernelBenchCase:
 
 
 def opened(path: Path, device: str, precision: str) -> KernelBenchProblem:
-    modules = TaskModules(siblings(path))
+    modules = TaskModules.of(path)
     module = modules.load(path.stem)
     for name in ("Model", "get_inputs", "get_init_inputs"):
         if not callable(getattr(module, name, None)):

@@ -30,7 +30,7 @@ from ..problem.spec import Argument, Buffer, CaseSpec, Tolerance
 from ..problem.suite import Suite
 from ..problem.tolerances import EXACT
 from .host import device_for, running_on
-from .modules import TaskModules, siblings
+from .modules import TaskModules
 from .options import known
 from .values import argument_of, described
 
@@ -51,7 +51,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     if not isinstance(arguments, dict) or "seed" in arguments:
         raise UsageError('arguments have to be a JSON object without seed, which is secret: {"size": 1024}')
     path, name = function_of(spec)
-    modules = TaskModules(siblings(path), _aliases())
+    modules = TaskModules.of(path, _aliases())
     function = getattr(modules.load(path.stem), name, None)
     if not callable(function):
         raise ProblemError(f"{path}: has no function {name}; define it, or name another as PATH:FUNCTION")

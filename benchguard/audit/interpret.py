@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
+from ..ipc.json_text import json_line
 from ..shim.surface import Surface
 from . import decode, entries
 from .calls import UNLOADS
@@ -33,7 +32,7 @@ PENDING_MAX = 100_000
 # A graph with more nodes continues in another line, because readers refuse lines longer than log.LINE_MAX.
 GRAPH_LINE_BYTES = 1 << 20
 
-_encode = msgspec.json.encode
+_encode = json_line
 
 
 class Interpreter:

@@ -19,6 +19,7 @@ import msgspec
 
 from .. import exit_status
 from ..errors import BenchguardError
+from ..ipc.json_text import json_line
 from ..ipc.processes import adopt_orphans, kill_all, living_descendants
 from ..shim.interposer import Interposer
 from ..shim.surface import Api
@@ -296,7 +297,7 @@ def supervise(
 
 
 def _session_line(command: Sequence[str], interposer: Interposer, version: str, started_ns: int) -> bytes:
-    return msgspec.json.encode(
+    return json_line(
         entries.SessionEntry(
             format=FORMAT,
             version=version,
@@ -365,7 +366,7 @@ def _ended(
 
 def _end_line(run: Run, time_ns: int) -> bytes:
     totals = run.totals
-    return msgspec.json.encode(
+    return json_line(
         entries.EndEntry(
             time_ns=time_ns,
             status=run.status,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .options import DRIVERS, complete_driver
+from .output import say
 
 
 @click.command()
@@ -36,16 +37,14 @@ def build(driver: str, force: bool) -> int:
         shutil.rmtree(shim.path.parent)
         shim = shim_for(found)
     surface = read_surface(shim.surface_path)
-    click.echo(f"driver   {found.path} ({found.origin}, build-id {found.build_id or 'none'})")
-    click.echo(
-        f"shim     {shim.path} ({'built' if shim.built else 'cached' if shim.gap is None else 'packaged'})"
-    )
-    click.echo(
+    say(f"driver   {found.path} ({found.origin}, build-id {found.build_id or 'none'})")
+    say(f"shim     {shim.path} ({'built' if shim.built else 'cached' if shim.gap is None else 'packaged'})")
+    say(
         f"header   {surface.header.origin}, {found.vendor.name} {found.vendor.headers.release(surface.header.version)}"
     )
     counts = ", ".join(f"{surface.count(kind)} {kind}" for kind in ("recorded", "pass", "untyped"))
-    click.echo(f"exports  {len(surface.exports)}: {counts}")
+    say(f"exports  {len(surface.exports)}: {counts}")
     gap = gap_text(shim)
     if gap is not None:
-        click.echo(f"gap      {gap}")
+        say(f"gap      {gap}")
     return 0

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import click
-import msgspec
 
 from ..audit.session import Session
 from ..codegen.errors import CodegenError
 from ..codegen.headers import find_headers
 from ..codegen.hip import find_hip_headers
 from ..errors import BenchguardError
+from ..ipc.json_text import json_document
 from ..quarantine.probe import features
 from ..shim.build import shim_for
 from ..shim.driver import Driver, discover, find_obstacle
@@ -23,6 +23,7 @@ from ..shim.surface import read_surface
 from ..toolchain.compiler import find_compiler
 from ..toolchain.errors import ShimError
 from . import kernel_features
+from .output import print_document, say
 
 SCHEMA = "neutrino-bench/doctor/1"
 Level = Literal["ok", "warn", "fail"]
@@ -193,9 +194,9 @@ def doctor(as_json: bool) -> int:
     found = list(findings())
     if as_json:
         document = {"schema": SCHEMA, "findings": found}
-        click.echo(msgspec.json.format(msgspec.json.encode(document), indent=1).decode())
+        print_document(json_document(document))
     else:
         for finding in found:
             then = f"; {finding.then}" if finding.then else ""
-            click.echo(f"{finding.level:4}  {finding.subject:12} {finding.found}{then}")
+            say(f"{finding.level:4}  {finding.subject:12} {finding.found}{then}")
     return int(any(finding.level == "fail" for finding in found))

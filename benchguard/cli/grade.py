@@ -19,6 +19,7 @@ from .options import (
     quiet_option,
     write_json,
 )
+from .output import notify
 
 
 @click.command(
@@ -93,7 +94,7 @@ def grade(
         render(result, sys.stderr if is_stdout(json_path) else sys.stdout)
     write_json(json_path, result.to_json())
     if result.verdict != "pass":
-        click.echo(f"neutrino-bench: {result.verdict}: {result.reason}", err=True)
+        notify(f"{result.verdict}: {result.reason}")
     if popcorn:
         from ..compat.popcorn import write_popcorn
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +11,8 @@ import click
 import msgspec
 
 from ..errors import BenchguardError
+from ..ipc.json_text import json_document
+from .output import print_document, say
 
 if TYPE_CHECKING:
     from ..capture import Capture
@@ -70,12 +71,11 @@ def inspect(
             shown = msgspec.to_builtins(view)
             if operations:
                 shown["operation_list"] = [_operation(each) for each in capture.operations]
-            # json escapes everything but ASCII, and msgspec does not: the text may go to a terminal.
-            click.echo(json.dumps(shown, indent=1))
+            print_document(json_document(shown))
         else:
             render(view, sys.stdout, memory, capture.operations if operations else None)
     if blobs is not None:
-        click.echo(f"{path}: {blobs} blobs match their SHA-256", err=as_json)
+        say(f"{path}: {blobs} blobs match their SHA-256", err=as_json)
     return 0
 
 

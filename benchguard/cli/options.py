@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..errors import BenchguardError, UsageError
+from .output import print_document
 
 CUDA_DRIVERS = ("auto", "sim")
 DRIVERS = (*CUDA_DRIVERS, "hip", "hip-sim")
@@ -192,6 +193,6 @@ def is_stdout(path: Path | None) -> bool:
 def write_json(path: Path | None, text: str) -> None:
     """Print a JSON document, write it to a file, or do nothing without a path."""
     if is_stdout(path):
-        click.echo(text)
+        print_document(text)
     elif path is not None:
         write_text(path, text + "\n")

@@ -24,6 +24,7 @@ from .options import (
     unwritable,
     write_json,
 )
+from .output import notify
 
 if TYPE_CHECKING:
     from ..replay.buffers import Source
@@ -130,7 +131,7 @@ def replay(
         if name in result.outputs:
             _write(file, cast(bytes, result.outputs[name]))
     if result.verdict != "pass":
-        click.echo(f"neutrino-bench: {result.verdict}: {result.reason}", err=True)
+        notify(f"{result.verdict}: {result.reason}")
     return result.status
 
 

@@ -17,6 +17,8 @@ import msgspec
 from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
 from ..judge.contract import Ask, Opened
+from ..ipc.json_text import json_document
+from ..judge.contract import Ask, AskSecrets, Opened, Secrets
 from ..judge.process import JudgeProcess
 from .comparison import Call, compare_blocks, overall
 from .grade import check_inputs, grade
@@ -71,7 +73,7 @@ class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return STATUS[self.verdict]
 
     def to_json(self, indent: int = 1) -> str:
-        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+        return json_document(self, indent)
 
 
 def compare(
@@ -136,6 +138,14 @@ def compare(
             if isinstance(turns, Failure):
                 return _failed(graded, turns, spec.name, compared, began)
             compared.append(_compared_case(spec.name, turns))
+        first, second = graded
+        captures = [_captures(folder / label, result) for label, result in (("a", first), ("b", second))]
+        compared = tuple(
+            _compared_case(case, medians)
+            for case, medians in _blocks(
+                str(problem), options, first.cases, captures, (str(a), str(b)), blocks, progress, stack
+            )
+        )
     call = overall([case.call for case in compared])
     return CompareResult(SCHEMA, call, "pass", "", tuple(compared), *graded, time.monotonic() - began)
 
@@ -185,7 +195,37 @@ def _captures(folder: Path, result: GradeResult) -> list[Path]:
     return [by_name[case.capture] for case in result.cases]
 
 
-def _ask(problem: str, options: GradeOptions, blocks: int) -> Ask:
+    problem: str,
+    options: GradeOptions,
+    cases: tuple[GradedCase, ...],
+    captures: list[list[Path]],
+    submissions: tuple[str, ...],
+    blocks: int,
+    progress: Report | None,
+    stack: ExitStack,
+) -> Iterator[tuple[GradedCase, list[Block]]]:
+    judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
+    judge.ask(_ask(problem, options, submissions))
+    judge.answer(Opened)
+    for index, case in enumerate(cases):
+        judge.ask(AskSecrets(index))
+        secrets, ends = judge.answer(Secrets)
+        for each in ends:
+            stack.callback(os.close, each)
+        # No one-use sets: outputs are not judged here, and every set has the same weight.
+        pool = SharedInputs(ends[0], secrets.sets, 0, secrets.inputs.stride, secrets.inputs.places)
+        taken = []
+        for number in range(blocks):
+            times = []
+            for which in (0, 1, 1, 0):
+                if progress is not None:
+                    progress(GradeProgress(f"block {number + 1} of {blocks}", case.name))
+                times.append(_median(captures[which][index], pool, options))
+            taken.append(Block(*times))
+        yield case, taken
+
+
+def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:
     return Ask(
         problem=problem,
         adapter=options.adapter,
@@ -195,7 +235,9 @@ def _ask(problem: str, options: GradeOptions, blocks: int) -> Ask:
         pool_bytes=POOL_BYTES,
         device=options.reference_device,
         adapter_options=options.adapter_options,
+<<<<<<< HEAD
         rounds=len(ORDER) * blocks,
+        submissions=submissions,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from .. import exit_status
+from ..ipc.json_text import json_document
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device, Overhead
 from ..replay.result import Settings, TimeBlock
@@ -161,7 +162,7 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return STATUS[self.verdict]
 
     def to_json(self, indent: int = 1) -> str:
-        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+        return json_document(self, indent)
 
 
 def read_result(path: str | Path) -> GradeResult:

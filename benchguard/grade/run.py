@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from msgspec.structs import replace
+
 from ..adapters.detect import adapter_of
 from ..inline.supervise import Inline
+from ..ipc.text import joined
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.contract import Convention, Quarantined
@@ -122,6 +125,7 @@ class GradeRun:
             seed=options.seed,
             device=options.reference_device,
             adapter_options=options.adapter_options,
+            submissions=(str(self._path),),
         )
 
     def folder(self) -> Path:
@@ -160,7 +164,7 @@ class GradeRun:
         timed: Sequence[TimedCase],
         finding: Finding | None,
     ) -> GradeResult:
-        cases = tuple(each.case for each in timed)
+        cases = tuple(replace(each.case, reason=joined(each.case.reason)) for each in timed)
         failed = next((case for case in cases if case.verdict != "pass"), None)
         verdict: Verdict = "pass"
         reason = ""
@@ -172,7 +176,7 @@ class GradeRun:
         return GradeResult(
             schema=SCHEMA,
             verdict=verdict,
-            reason=reason,
+            reason=joined(reason),
             trust=self.trust,
             problem=opened.name,
             submission=Source(

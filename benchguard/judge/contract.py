@@ -32,6 +32,8 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     adapter_options: dict[str, str] = {}
     rounds: int = 1
     """How often the secret inputs of a case may be asked for. Each round has output slots and results of its own."""
+    submissions: tuple[str, ...] = ()
+    """Paths of submissions, which the judge never imports."""
 
 
 class AskThrowaway(msgspec.Struct, frozen=True, tag_field="ask", tag="throwaway"):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +19,7 @@ from .case import ProblemCase
 from .errors import ProblemError, blaming
 from .problem import Problem
 from .signature import Parameter, parameters_of
+from .sources import Source, Sources, sources_of, spec_of
 from .spec import ELEMENT_BYTES
 from .suite import Suite
 
@@ -115,13 +116,14 @@ def _module_of(path: Path) -> ModuleType:
     name = f"benchguard_problem_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
-    specification = importlib.util.spec_from_file_location(name, path)
-    if specification is None or specification.loader is None:
+    if path.suffix != ".py":
         raise UsageError(f"{path} is not a Python file; give a file that ends in .py")
-    module = importlib.util.module_from_spec(specification)
+    specification = spec_of(name, Source.read(path))
+    assert specification is not None and specification.loader is not None
+    module = module_from_spec(specification)
     sys.modules[name] = module
     try:
-        with blaming(path, "importing it"), _importable(path.parent):
+        with blaming(path, "importing it"), _importable(sources_of(path)):
             specification.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
@@ -130,16 +132,15 @@ def _module_of(path: Path) -> ModuleType:
 
 
 @contextmanager
-def _importable(folder: Path) -> Iterator[None]:
+def _importable(sources: Sources) -> Iterator[None]:
     """Let the file import modules of its folder, and `problem`, from which Tensara's files import their base class."""
     kept: Any = sys.modules.get("problem")
-    sys.path.insert(0, str(folder))
-    if not (folder / "problem.py").exists():
+    if "problem" not in sources.modules:
         sys.modules["problem"] = problem_module
     try:
-        yield
+        with sources.importable():
+            yield
     finally:
-        sys.path.remove(str(folder))
         if kept is None:
             sys.modules.pop("problem", None)
         else:
