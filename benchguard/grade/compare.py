@@ -128,7 +128,7 @@ def compare(
             return _not_compared(graded, began)
         captures = [_captures(folder / label, each) for label, each in zip("ab", graded, strict=True)]
         judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
-        judge.ask(_ask(str(problem), options, blocks))
+        judge.ask(_ask(str(problem), options, blocks, (str(a), str(b))))
         opened, _ = judge.answer(Opened)
         compared = []
         for index, spec in enumerate(opened.cases):
@@ -138,14 +138,6 @@ def compare(
             if isinstance(turns, Failure):
                 return _failed(graded, turns, spec.name, compared, began)
             compared.append(_compared_case(spec.name, turns))
-        first, second = graded
-        captures = [_captures(folder / label, result) for label, result in (("a", first), ("b", second))]
-        compared = tuple(
-            _compared_case(case, medians)
-            for case, medians in _blocks(
-                str(problem), options, first.cases, captures, (str(a), str(b)), blocks, progress, stack
-            )
-        )
     call = overall([case.call for case in compared])
     return CompareResult(SCHEMA, call, "pass", "", tuple(compared), *graded, time.monotonic() - began)
 
@@ -195,36 +187,6 @@ def _captures(folder: Path, result: GradeResult) -> list[Path]:
     return [by_name[case.capture] for case in result.cases]
 
 
-    problem: str,
-    options: GradeOptions,
-    cases: tuple[GradedCase, ...],
-    captures: list[list[Path]],
-    submissions: tuple[str, ...],
-    blocks: int,
-    progress: Report | None,
-    stack: ExitStack,
-) -> Iterator[tuple[GradedCase, list[Block]]]:
-    judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
-    judge.ask(_ask(problem, options, submissions))
-    judge.answer(Opened)
-    for index, case in enumerate(cases):
-        judge.ask(AskSecrets(index))
-        secrets, ends = judge.answer(Secrets)
-        for each in ends:
-            stack.callback(os.close, each)
-        # No one-use sets: outputs are not judged here, and every set has the same weight.
-        pool = SharedInputs(ends[0], secrets.sets, 0, secrets.inputs.stride, secrets.inputs.places)
-        taken = []
-        for number in range(blocks):
-            times = []
-            for which in (0, 1, 1, 0):
-                if progress is not None:
-                    progress(GradeProgress(f"block {number + 1} of {blocks}", case.name))
-                times.append(_median(captures[which][index], pool, options))
-            taken.append(Block(*times))
-        yield case, taken
-
-
 def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:
     return Ask(
         problem=problem,
@@ -235,7 +197,6 @@ def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[st
         pool_bytes=POOL_BYTES,
         device=options.reference_device,
         adapter_options=options.adapter_options,
-<<<<<<< HEAD
         rounds=len(ORDER) * blocks,
         submissions=submissions,
     )
