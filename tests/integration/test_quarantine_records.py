@@ -116,7 +116,7 @@ def test_submissions_own_region_is_refused(tmp_path: Path, case: Case, name: byt
     ("name", "why"), [(b"0/1", "region 0/1 was recorded twice"), (b"0/0x", "an unrequested region")]
 )
 def test_replaced_region_is_refused(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
-    """It takes the first one's recording away, so that the number is right."""
+    """It takes the first one's raw capture away, so that the number is right."""
     text = (
         REGION
         + """
