@@ -16,9 +16,8 @@ import msgspec
 
 from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
-from ..judge.contract import Ask, Opened
 from ..ipc.json_text import json_document
-from ..judge.contract import Ask, AskSecrets, Opened, Secrets
+from ..judge.contract import Ask, Opened
 from ..judge.process import JudgeProcess
 from .comparison import Call, compare_blocks, overall
 from .grade import check_inputs, grade
