@@ -151,7 +151,7 @@ def _supervised(folder: Path, raw_captures: Path, environment: Mapping[str, str]
     try:
         log = LogWriter(folder / "run.audit.jsonl", replace=True)
         recorded = Recorded(raw_captures, parse_selection(None, None, None))
-        run = supervise(words, interposer, log, version="test", timeout=100, recorded=recorded)
+        run = supervise(words, interposer, log, version="test", timeout=240, recorded=recorded)
     finally:
         os.environ.clear()
         os.environ.update(before)

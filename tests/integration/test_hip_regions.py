@@ -231,7 +231,7 @@ def test_hip_only_operations_are_refused(record: Callable[..., Recorded]) -> Non
 
 def run(command: Sequence[str | Path]) -> str:
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=True, env=dict(os.environ)
+        command, capture_output=True, text=True, timeout=240, check=True, env=dict(os.environ)
     ).stdout
 
 

@@ -101,10 +101,10 @@ def test_capture_names_its_vendor(recorded: Recorded) -> None:
         assert {each.call for each in capture.allocations} == {"hipMalloc"}
     words = [sys.executable, "-m", "benchguard", "inspect", str(path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240, env=environment)
     assert "; driver of HIP 5.2.21153" in shown.stdout
     words.append("--json")
-    document = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    document = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240, env=environment)
     assert json.loads(document.stdout)["device"]["vendor"] == Vendor.HIP
 
 

@@ -72,7 +72,7 @@ def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantin
             lambda: given,
             interposer=interposer,
             folder=folder,
-            timeout=100,
+            timeout=240,
             memory_bytes=4 << 30,
             progress=lambda phase, number: heard.append((phase, number)),
         )

@@ -266,7 +266,7 @@ def test_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, nam
     pack(first, tmp_path / "x.ncap")
     words = ["-m", "benchguard", "replay", "--driver", api.driver, "--samples", "3", "--verify", "x.ncap"]
     done = subprocess.run(
-        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100,
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ def life(compile_c: Callable[..., Path], sim_path: Path) -> Callable[..., str]:
             [program, mode],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             env={**os.environ, "LD_LIBRARY_PATH": str(sim_path.parent), **environment},
             check=False,
         )

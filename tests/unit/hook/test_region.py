@@ -63,7 +63,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(program: Path, tmp_path: Path) -> Run:
     def run_(choice: str, *steps: str, using: Path = program) -> Steps:
         command = [str(using), str(tmp_path), choice, *steps]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
         assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
         lines = done.stdout.splitlines()
         assert lines[-1] == "wrong 0"
@@ -271,7 +271,7 @@ def test_missing_folder_is_reported(program: Path, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     for choice, steps in (("program", ["B:a"]), ("launches=0:1", ["k:a"])):
         done = subprocess.run(
-            [str(program), str(gone), choice, *steps], capture_output=True, text=True, timeout=60, check=True
+            [str(program), str(gone), choice, *steps], capture_output=True, text=True, timeout=240, check=True
         )
         assert "No such file" in done.stdout + done.stderr
         assert "closed" in done.stdout
@@ -280,7 +280,7 @@ def test_missing_folder_is_reported(program: Path, tmp_path: Path) -> None:
 def test_file_of_an_earlier_process_with_this_pid_is_kept(program: Path, tmp_path: Path) -> None:
     """As after an exec: the process uses the next number."""
     script = f'touch "{tmp_path}/$$-1.nrec"; exec "{program}" "{tmp_path}" program B:a E'
-    subprocess.run(["sh", "-c", script], capture_output=True, timeout=60, check=True)
+    subprocess.run(["sh", "-c", script], capture_output=True, timeout=240, check=True)
     first, second = sorted(tmp_path.glob("*-[12].nrec"))
     assert first.stat().st_size == 0
     assert elements(second)[-1][0] == END
