@@ -52,13 +52,13 @@ class Findings:
     carried: str
 
 
-def outcome_of(found: Findings) -> Outcome:
-    return next(_outcomes(found), Outcome("pass", ""))
+def outcome_of(findings: Findings) -> Outcome:
+    return next(_outcomes(findings), Outcome("pass", ""))
 
 
-def _outcomes(found: Findings) -> Iterator[Outcome]:
+def _outcomes(findings: Findings) -> Iterator[Outcome]:
     """Reasons against a pass, the most important first: wrong outputs before doubtful times."""
-    replay, checked = found.replay, found.checked
+    replay, checked = findings.replay, findings.checked
     if replay.verdict not in ("pass", "unconverged"):
         yield Outcome(replay.verdict, replay.reason)
         return
@@ -81,10 +81,10 @@ def _outcomes(found: Findings) -> Iterator[Outcome]:
             yield Outcome("violation", hidden)
     if disagreement := host_reason(replay.table):
         yield Outcome("violation", disagreement)
-    if found.carried:
-        yield Outcome("violation", found.carried)
-    if found.rates.impossible:
-        yield Outcome("violation", found.rates.impossible)
+    if findings.carried:
+        yield Outcome("violation", findings.carried)
+    if findings.rates.impossible:
+        yield Outcome("violation", findings.rates.impossible)
     if replay.verdict == "unconverged":
         yield Outcome("unconverged", replay.reason)
 
@@ -92,9 +92,9 @@ def _outcomes(found: Findings) -> Iterator[Outcome]:
 def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
     """A reason if the judge did not check every timed sample against its own input set; else empty."""
     timed = Counter(row.input_set for row in table)
-    seen = dict(checked.counts)
+    counts = dict(checked.counts)
     if checked.samples == len(table) and all(
-        seen.get(number, 0) == n for number, n in timed.items() if number is not None
+        counts.get(number, 0) == n for number, n in timed.items() if number is not None
     ):
         return ""
     return (

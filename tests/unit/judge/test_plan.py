@@ -33,7 +33,7 @@ def test_plan_stays_within_bounds(sizes: Sizes, sets_max: int, one_use: int, poo
     repeated = found.sets - found.one_use
     assert 2 <= repeated <= max(2, sets_max) and 0 <= found.one_use <= one_use
     assert 2 <= found.slots <= SLOTS_MAX
-    assert found.sets == 2 or found.sets * max(sizes.inputs, sizes.kept) <= pool_bytes
+    assert found.sets == 2 or found.sets * max(sizes.inputs, sizes.expected) <= pool_bytes
     assert found.slots == 2 or found.slots * sizes.outputs <= pool_bytes
 
 
