@@ -122,13 +122,13 @@ def _exports(options: argparse.Namespace) -> None:
 
 def _table(options: argparse.Namespace) -> None:
     api = parse_headers(_headers(options))
-    recordings = load_semantics(_semantics(options), api)
+    interceptions = load_semantics(_semantics(options), api)
     written = {symbol: name for name, symbol in api.source_names.items() if name != symbol}
     for function in api.functions:
-        recording = recordings.get(function.name)
-        group = recording.group if recording else None
+        interception = interceptions.get(function.name)
+        group = interception.group if interception else None
         kind = "recorded" if group else "pass"
-        hook = ", ".join(recording.hooks if recording else ()) or "-"
+        hook = ", ".join(interception.hooks if interception else ()) or "-"
         source = f"  (written {written[function.name]})" if function.name in written else ""
         print(f"{function.name:48} {kind:9} {group or '-':16} {hook}{source}".rstrip())
 

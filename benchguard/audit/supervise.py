@@ -46,7 +46,7 @@ FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, sign
 
 @dataclass(frozen=True)
 class Recorded:
-    """Which region of the command is recorded, and the folder for its recordings: absolute, and there."""
+    """Which region of the command is recorded, and the folder for its raw captures: absolute, and there."""
 
     folder: Path
     selection: Selection

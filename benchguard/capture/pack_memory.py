@@ -34,8 +34,8 @@ class Stretch:
 class Snapshot:
     """All memory at one time; what no stretch holds is zero. Raises MalformedError."""
 
-    def __init__(self, recording: RawCapture, stretches: Iterable[Stretch]) -> None:
-        self._descriptor = recording.descriptor
+    def __init__(self, raw_capture: RawCapture, stretches: Iterable[Stretch]) -> None:
+        self._descriptor = raw_capture.descriptor
         self.stretches = sorted(stretches, key=_address)
         end = 0
         for stretch in self.stretches:

@@ -12,6 +12,7 @@ import msgspec
 
 from ..errors import BenchguardError
 from ..ipc.json_text import json_document
+from .options import OutputFolder
 from .output import print_document, say
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _SUFFIXES = {
 @click.option(
     "--images",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputFolder(),
     metavar="FOLDER",
     help="Write every code image to this folder, named by its SHA-256.",
 )

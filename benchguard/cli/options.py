@@ -91,6 +91,22 @@ class OutputPath(click.Path):
         return self.fail(reason, param, ctx) if reason else path
 
 
+class OutputFolder(click.Path):
+    """A folder that the command makes and fills: a folder that cannot be made is a usage error."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, writable=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path: Any = super().convert(value, param, ctx)
+        existing = next(each for each in (path, *path.absolute().parents) if each.exists())
+        if not existing.is_dir():
+            self.fail(f"{existing} is not a folder; name another", param, ctx)
+        if not os.access(existing, os.W_OK):
+            self.fail(f"{existing} is not writable; name another folder", param, ctx)
+        return path
+
+
 def unwritable(path: Path) -> str:
     """Why a file cannot be written at this path; empty if it probably can."""
     folder = path.parent

@@ -6,14 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..judge.carried import FirstUse
 from ..judge.ceilings import Rates
 from ..judge.contract import Checked
 from ..replay.protocol import Device, Overhead
 from ..replay.result import ReplayResult, SampleRow
 from ..replay.statistics import quantile
 from .result import Verdict
-from .timing import least_reason
 
 TAIL_US = 100.0
 """Microseconds that the device may stay busy after the end event: the host needs some time to see it idle."""
@@ -45,12 +43,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings about a replayed case. `checked` is None if the judge did not check its outputs."""
+    """The findings about a replayed case. `checked` is None if the judge did not check its outputs; `carried` is a
+    reason if results are carried from one sample to the next, else empty."""
 
     replay: ReplayResult
     checked: Checked | None
     rates: Rates
-    first_use: FirstUse | None
+    carried: str
 
 
 def outcome_of(found: Findings) -> Outcome:
@@ -82,10 +81,8 @@ def _outcomes(found: Findings) -> Iterator[Outcome]:
             yield Outcome("violation", hidden)
     if disagreement := host_reason(replay.table):
         yield Outcome("violation", disagreement)
-    if found.first_use is not None and found.first_use.remembered:
-        yield Outcome("violation", found.first_use.text)
-    if least := least_reason(replay.table):
-        yield Outcome("violation", least)
+    if found.carried:
+        yield Outcome("violation", found.carried)
     if found.rates.impossible:
         yield Outcome("violation", found.rates.impossible)
     if replay.verdict == "unconverged":

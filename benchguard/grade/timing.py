@@ -43,6 +43,11 @@ def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
     return first_use([(row.device_us, row.one_use) for row in rows], [row.input_set or 0 for row in rows])
 
 
+def carried_reason(table: Sequence[SampleRow], first_use: FirstUse | None) -> str:
+    """A reason if the kernel carries results from one sample to the next; else empty."""
+    return first_use.text if first_use is not None and first_use.remembered else least_reason(table)
+
+
 def least_reason(table: Sequence[SampleRow]) -> str:
     """A reason if no one-use sample is as fast as the median, which therefore is not the time of real work; else
     empty."""

@@ -68,6 +68,7 @@ class CaseJudge:
         self._seen = Seen(case.spec)
         self.read = layout_of(case.spec.read)
         self._checked = layout_of(case.spec.checked)
+        self._rounds_left = ask.rounds
         self._made: _Made | None = None
         self._samples: Samples | None = None
         self._slots: SlotReader | None = None
@@ -91,10 +92,16 @@ class CaseJudge:
         ]
 
     def secrets(self) -> tuple[Secrets, list[int]]:
-        """Make secret sets and references, and start to read the output slots. The caller owns the descriptors."""
-        if self._samples is not None or self._made is not None:
-            raise UsageError("the secret inputs of this case were requested twice")
-        self._made = made = self._make()
+        """Begin a round: make secret sets and references, in the first one, and start to read the output slots.
+
+        The caller owns the descriptors.
+        """
+        if self._samples is not None or self._rounds_left == 0:
+            raise UsageError("the secret inputs of this case were requested too often")
+        self._rounds_left -= 1
+        if self._made is None:
+            self._made = self._make()
+        made = self._made
         outputs = SharedMemory("neutrino-outputs", made.plan.slots * self._checked.stride)
         outputs.seal(FIXED)
         stride = self._checked.stride
@@ -135,11 +142,11 @@ class CaseJudge:
         return Expected(self._checked), [shared.descriptor]
 
     def checked(self) -> Checked:
-        """Stop, return the results, and free all memory."""
+        """End the round, and return its results. The last round frees all memory."""
         if self._slots is None or self._samples is None or self._made is None:
             raise UsageError("results of this case were requested before its secret inputs")
         reader, samples = self._slots, self._samples
-        self._slots = None
+        self._slots = self._samples = None
         reader.finish()
         try:
             if isinstance(reader.trouble, SlotError):
@@ -148,7 +155,8 @@ class CaseJudge:
                 raise reader.trouble
             return self._summary(samples, reader.announcements.by_set)
         finally:
-            self.close()
+            if self._rounds_left == 0:
+                self.close()
 
     def close(self) -> None:
         """Free all memory."""
@@ -236,7 +244,7 @@ class CaseJudge:
             max_absolute_error=samples.max_absolute,
             max_relative_error=samples.max_relative,
             nondeterministic=sum(state.differs for state in samples.sets),
-            precision="" if wrong else self._precision(samples),
+            precision="" if wrong or self._rounds_left else self._precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
         )
 

@@ -17,7 +17,7 @@ PACK_SECONDS_MAX = 300.0
 PACK_BYTES_PER_SECOND = 20e6
 """Packing time depends on the bytes allocated on disk, so that a sparse file gets no extra time."""
 
-_RECORDING = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
+_NAME = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
 _REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)
 _ENTRIES_MAX = 4096
 
@@ -36,7 +36,7 @@ def pack_all(source: Path, target: Path, cases: int, calls: Sequence[str]) -> Pa
     All processes that wrote to `source` must have ended. Invalid contents are reported, not raised.
     """
     try:
-        found = _recordings(source, 2 * cases)
+        found = _raw_captures(source, 2 * cases)
         captures = _pack(found, target, calls)
     except CaptureError as error:
         return Packed((), str(error))
@@ -50,23 +50,23 @@ def pack_all(source: Path, target: Path, cases: int, calls: Sequence[str]) -> Pa
     return Packed(tuple(pairs), "")
 
 
-def _recordings(folder: Path, most: int) -> list[Path]:
+def _raw_captures(folder: Path, most: int) -> list[Path]:
     found = []
     try:
         if not stat.S_ISDIR(folder.lstat().st_mode):
-            raise CaptureError("the folder for recordings was replaced by something else")
+            raise CaptureError("the folder for raw captures was replaced by something else")
         with os.scandir(folder) as entries:
             for count, entry in enumerate(entries):
                 if count >= _ENTRIES_MAX:
-                    raise CaptureError(f"the folder for recordings has more than {_ENTRIES_MAX} files")
-                if _RECORDING.fullmatch(entry.name):
+                    raise CaptureError(f"the folder for raw captures has more than {_ENTRIES_MAX} files")
+                if _NAME.fullmatch(entry.name):
                     found.append(Path(entry.path))
         for path in found:
             status = path.lstat()
             if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
                 raise CaptureError(f"the raw capture {path.name} is a link, or no file")
     except OSError as error:
-        raise CaptureError(f"the recordings cannot be read: {error.strerror}") from error
+        raise CaptureError(f"the raw captures cannot be read: {error.strerror}") from error
     if len(found) > most:
         raise CaptureError(f"{len(found)} regions were recorded, {most} were asked for")
     return sorted(found)
@@ -76,10 +76,10 @@ def _pack(found: Sequence[Path], target: Path, calls: Sequence[str]) -> dict[tup
     """By case and number of the region."""
     captures: dict[tuple[int, int], Path] = {}
     deadline = time.monotonic() + _allowance(found)
-    for number, recording in enumerate(found):
-        made = target / f"recording-{number}.ncap"
+    for number, raw_capture in enumerate(found):
+        made = target / f"capture-{number}.ncap"
         try:
-            pack(recording, made, calls, deadline=deadline)
+            pack(raw_capture, made, calls, deadline=deadline)
         except CaptureError as error:
             raise CaptureError(f"a raw capture is broken: {error}") from None
         with Capture.open(made) as capture:

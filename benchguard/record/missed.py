@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from ..audit.kernel_name import display_name
 from ..audit.log import checked_lines
 from ..audit.selection import ByKernel, ByLaunches, ByProgram, ByWindow, Selection
 
@@ -26,7 +27,7 @@ class _Counts:
                 launches[line["process"]] += 1
             if kind == "launch" and not line["captured"]:
                 name, demangled = line["name"] or "", line["demangled"]
-                self.names[demangled or name] += 1
+                self.names[display_name(demangled or name)] += 1
                 matches[line["process"]] += isinstance(selection, ByKernel) and selection.matches(
                     name, demangled
                 )

@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,6 @@ from benchguard.codegen.vendor import HIP
 from .abi import write_abi
 from .compiler import (
     SANITIZERS,
-    WORKERS,
     Compiler,
     Library,
     find_compiler,
@@ -39,7 +38,7 @@ from .compiler import (
     units_of,
 )
 from .errors import ShimError
-from .objects import Objects, Unit
+from .objects import Objects, Unit, compiler_pool
 from .paths import (
     ENGINE,
     HIP_BRIDGE_SONAME,
@@ -244,24 +243,20 @@ def _build_parts(build: _Build, names: Sequence[str]) -> dict[str, bool]:
     objects = Objects(build.kept, build.compiler.version)
     started: dict[str, list[tuple[Library, list[Future[Path]]]]] = {}
     stamps = {name: _stamp(build, name) for name in names}
-    with ThreadPoolExecutor(max_workers=WORKERS) as pool:
-        try:
-            for name in names:
-                if _is_up_to_date(build, name, stamps[name]):
-                    continue
-                _generate(build, name)
-                started[name] = [
-                    (library, start_compiling(pool, objects, build.units(name, library)))
-                    for library in build.libraries(name)
-                ]
-            for name, libraries in started.items():
-                for library, compiling in libraries:
-                    output = build.generated(name) / library.soname
-                    link_library(build.compiler, library, compiling, output, build.sanitize)
-                _publish(build, name, stamps[name])
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    with compiler_pool() as pool:
+        for name in names:
+            if _is_up_to_date(build, name, stamps[name]):
+                continue
+            _generate(build, name)
+            started[name] = [
+                (library, start_compiling(pool, objects, build.units(name, library)))
+                for library in build.libraries(name)
+            ]
+        for name, libraries in started.items():
+            for library, compiling in libraries:
+                output = build.generated(name) / library.soname
+                link_library(build.compiler, library, compiling, output, build.sanitize)
+            _publish(build, name, stamps[name])
     return {name: name in started for name in names}
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import re
+import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+WORKERS = min(len(os.sched_getaffinity(0)), 8)
 _PATH = re.compile(r"(?:\\ |\S)+")
+_running: set[subprocess.Popen[str]] = set()
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,35 @@ def _prerequisites(listed: Path) -> list[Path]:
 
 def run_compiler(command: Sequence[str]) -> None:
     """Raises CompileError."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise CompileError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as compiler:
+        _running.add(compiler)
+        try:
+            _, said = compiler.communicate()
+        except BaseException:
+            _end(compiler)
+            raise
+        finally:
+            _running.discard(compiler)
+    if compiler.returncode != 0:
+        raise CompileError(said.strip() or f"{command[0]} ended with {compiler.returncode}")
+
+
+@contextlib.contextmanager
+def compiler_pool() -> Iterator[Executor]:
+    """Threads that run compilers. If the block raises, no further unit starts, and the running compilers are ended."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for compiler in list(_running):
+                _end(compiler)
+            raise
+
+
+def _end(compiler: subprocess.Popen[str]) -> None:
+    """SIGTERM lets gcc remove its temporary files; its session holds the programs that it started, such as cc1."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(compiler.pid, signal.SIGTERM)

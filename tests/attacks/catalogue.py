@@ -187,7 +187,7 @@ ATTACK_LIST = (
     ),
     Attack(19, "19_host_counter.py", "honest in the first call", "semantics", verdicts=only("wrong")),
     Attack(
-        19, "19_one_region.py", "honest in one of two recordings", "semantics",
+        19, "19_one_region.py", "honest in one of two captures", "semantics",
         verdicts=only("unreplayable", "wrong"), true_time=True,
     ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
@@ -258,7 +258,7 @@ ATTACK_LIST = (
         where="sim",
     ),
     Attack(33, "33_without_preload.py", "exec without preload", "native", "none", only("failed")),
-    Attack(33, "33_forged_recordings.py", "recordings of its own", "files", "none", only("failed", "wrong")),
+    Attack(33, "33_forged_captures.py", "raw captures of its own", "files", "none", only("failed", "wrong")),
     Attack(
         33, "33_own_region.py", "region begun and ended itself", "native", "none", only("failed",
         "unreplayable", "wrong"),

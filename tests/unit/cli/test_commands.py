@@ -107,7 +107,7 @@ def test_usage_error_is_one_line(arguments: list[str], message: str) -> None:
 )
 def test_invalid_driver_message_is_one_line(driver: str, message: str, tmp_path: Path) -> None:
     done = run("--driver", driver, "--log", str(tmp_path / "log"), "--", "true")
-    assert done.returncode == 70
+    assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1 and message in done.stderr
 
 

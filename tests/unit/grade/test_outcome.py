@@ -12,6 +12,7 @@ import pytest
 from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.outcome import Findings, outcome_of
+from benchguard.grade.timing import carried_reason, first_use_of
 from benchguard.judge.ceilings import rates_of
 from benchguard.judge.contract import Checked, Mismatch
 from benchguard.replay.protocol import Overhead
@@ -42,9 +43,9 @@ def checked(rows: list[SampleRow], **changes: Any) -> Checked:
 
 def outcome(rows: list[SampleRow] = ROWS, found: Checked | None = None, **replay: str) -> tuple[str, str]:
     rates = rates_of(100.0, None, None, "")
-    from benchguard.grade.timing import first_use_of
-
-    findings = Findings(replayed(rows, **replay), found or checked(rows), rates, first_use_of(rows))
+    findings = Findings(
+        replayed(rows, **replay), found or checked(rows), rates, carried_reason(rows, first_use_of(rows))
+    )
     seen = outcome_of(findings)
     return seen.verdict, seen.reason
 
@@ -115,7 +116,7 @@ def test_wrong_output_precedes_doubtful_time() -> None:
 
 def test_impossible_time_is_violation() -> None:
     rates = rates_of(1.0, 10**12, None, "NVIDIA H200")
-    findings = Findings(replayed(ROWS), checked(ROWS), rates, None)
+    findings = Findings(replayed(ROWS), checked(ROWS), rates, "")
     assert outcome_of(findings).verdict == "violation"
 
 
