@@ -24,7 +24,8 @@ _KERNEL = (
     "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load", "reboot",
     "swapon", "swapoff", "syslog", "acct", "quotactl", "quotactl_fd", "nfsservctl", "lookup_dcookie", "fanotify_init",
     "io_setup", "iopl", "ioperm", "modify_ldt", "vhangup", "settimeofday", "clock_settime", "clock_settime64",
-    "adjtimex", "clock_adjtime", "clock_adjtime64", "stime", "sethostname", "setdomainname", "lsm_set_self_attr", "uretprobe",
+    "adjtimex", "clock_adjtime", "clock_adjtime64", "stime", "sethostname", "setdomainname", "lsm_set_self_attr",
+    "uretprobe",
 )  # fmt: skip
 """io_setup: the number of asynchronous requests is limited for the machine as a whole (fs.aio-max-nr)."""
 _MOUNTS = (
