@@ -36,6 +36,9 @@ ONE_USE_MIN = 4
 REPEATED_MIN = 20
 """The test needs this many samples of each kind."""
 
+ONE_USE_WISHED = 8
+"""With fewer samples on one-use inputs, no accusation does not mean that nothing is carried."""
+
 ONE_USE_MAX = 256
 NEIGHBOURS = 21
 PERMUTATIONS = 20_000
@@ -82,6 +85,19 @@ def first_use(rows: Sequence[tuple[float, bool]], sets: Sequence[int] | None = N
         f"slower, p = {p_value:.1g}): the kernel keeps results from one sample to the next"
     )
     return FirstUse(one_use, repeated, p_value, True, text)
+
+
+def untestable(one_use: int, repeated: int, one_use_sets: int, repeated_sets: int) -> str:
+    """Why first_use() cannot tell, for numbers of samples and of the sets that they used; empty if it can."""
+    if one_use < ONE_USE_WISHED:
+        return f"{one_use} samples on one-use inputs, and {ONE_USE_WISHED} are needed"
+    if repeated < REPEATED_MIN:
+        return f"{repeated} samples on repeated inputs, and {REPEATED_MIN} are needed"
+    if one_use > ONE_USE_MAX:
+        return f"{one_use} samples on one-use inputs, and at most {ONE_USE_MAX} can be tested"
+    if 1 / math.comb(one_use_sets + repeated_sets, one_use_sets) >= SETS_P_MAX:
+        return f"{one_use_sets} one-use and {repeated_sets} repeated input sets are too few"
+    return ""
 
 
 def _median(values: Floats) -> float:

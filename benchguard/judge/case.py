@@ -26,6 +26,8 @@ from .samples import Copy, Samples
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
+SETS_SHARE = 2
+"""The secret sets of a case use at most half of the available memory."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +182,10 @@ class CaseJudge:
 
     def _plan(self, spill: bool) -> SlotPlan:
         sizes = Sizes(self.read.stride, kept_bytes(self._spec, spill), self._checked.stride)
-        check_room(sizes, available_bytes())
-        return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes)
+        available = available_bytes()
+        check_room(sizes, available)
+        share = available // SETS_SHARE
+        return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes, share)
 
     def _fill(self, plan: SlotPlan, spill: bool) -> _Made:
         chance = chance_for(self._ask.seed, f"secrets {self._index}")

@@ -18,7 +18,7 @@ Naive = Literal["fast", "wrong", "passes", "next", "none"]
 wrong: it passes with outputs outside the problem's tolerance. passes: it passes, and the problem forbids the method.
 next: the wrong control passes after it. none: the attack targets a part that a naive grader does not have."""
 
-Check = Literal["", "no processes", "no files", "warm"]
+Check = Literal["", "no processes", "no files", "warm", "host"]
 """A further check after our grade."""
 
 STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
@@ -289,6 +289,10 @@ ATTACK_LIST = (
         "512M"),
     ),
     Attack(34, "34_disk.py", "many files", "machine", "none", only("wrong", "failed")),
+    Attack(
+        34, "34_host_altered.py", "times and mode of a file outside", "machine", "none", true_time=True,
+        check="host",
+    ),
     Attack(34, "34_kill_parent.py", "ends its parent", "machine", "none", only("wrong", "failed")),
     Attack(34, "34_closed_descriptors.py", "closes descriptors", "machine", "none", only("wrong", "failed")),
     Attack(
