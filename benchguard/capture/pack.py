@@ -36,7 +36,7 @@ class PackSummary:
     name: str
     operations: int
     refusals: tuple[Refusal, ...]
-    recording_bytes: int
+    raw_bytes: int
     file_bytes: int
     memory_bytes: int
     changed_bytes: int
@@ -45,7 +45,7 @@ class PackSummary:
 
 
 def pack(
-    recording: Path, target: Path, calls: Sequence[str] = (), *, deadline: float | None = None
+    raw_capture: Path, target: Path, calls: Sequence[str] = (), *, deadline: float | None = None
 ) -> PackSummary:
     """Write the capture `target` of a raw capture. Raises CaptureError.
 
@@ -53,19 +53,21 @@ def pack(
     slot alone. `deadline`, by the monotonic clock: a raw capture may be of any size, and mostly holes.
     """
     try:
-        descriptor = open_raw_capture(recording)
+        descriptor = open_raw_capture(raw_capture)
     except OSError as error:
         raise CaptureError(
-            f"cannot read the raw capture {recording}: {error.strerror}; check the path"
+            f"cannot read the raw capture {raw_capture}: {error.strerror}; check the path"
         ) from error
     try:
         return pack_descriptor(descriptor, target, calls, deadline=deadline)
     except MalformedError as error:
         raise CaptureError(
-            f"{recording}: {error}; the raw capture is kept, record the program again"
+            f"{raw_capture}: {error}; the raw capture is kept, record the program again"
         ) from None
     except OSError as error:
-        raise CaptureError(f"cannot read the raw capture {recording}: {error.strerror}; try again") from error
+        raise CaptureError(
+            f"cannot read the raw capture {raw_capture}: {error.strerror}; try again"
+        ) from error
     finally:
         os.close(descriptor)
 
@@ -87,15 +89,15 @@ def pack_descriptor(
     opened = RawCapture(descriptor, deadline, elements_max)
     gathered = gather(opened)
     summary: dict[str, Any] = {}
-    with CaptureWriter(target, lambda written: summary.update(_summary(written, limits))) as writer:
+    with CaptureWriter(target, lambda path: summary.update(_summary(path, limits))) as writer:
         ElementPacker(gathered, writer, calls).pack()
-        kept, changed = _pack_memory(gathered, writer)
+        memory_bytes, changed_bytes = _pack_memory(gathered, writer)
         _finish(gathered, writer)
     return PackSummary(
         path=target,
-        recording_bytes=opened.bytes,
-        memory_bytes=kept,
-        changed_bytes=changed,
+        raw_bytes=opened.bytes,
+        memory_bytes=memory_bytes,
+        changed_bytes=changed_bytes,
         unknown=opened.unknown,
         seconds=time.monotonic() - began,
         **summary,
@@ -104,29 +106,29 @@ def pack_descriptor(
 
 def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:
     before = _snapshot(gathered, Kind.BEFORE)
-    kept = pack_before(writer, before)
+    memory_bytes = pack_before(writer, before)
     if _end(gathered).status:
-        return kept, 0  # memory after a fault is undefined
+        return memory_bytes, 0  # memory after a fault is undefined
     living = [
         (values["address"] // PAGE * PAGE, -(-(values["address"] + values["bytes"]) // PAGE) * PAGE)
         for values in map(gathered.values, gathered.elements[Kind.ALLOCATION])
         if values["flags"] & AllocationFlag.AFTER
     ]
-    return kept, pack_after(writer, before, _snapshot(gathered, Kind.AFTER), Joined(living))
+    return memory_bytes, pack_after(writer, before, _snapshot(gathered, Kind.AFTER), Joined(living))
 
 
 def _snapshot(gathered: Gathered, kind: Kind) -> Snapshot:
     stretches = []
     for element in gathered.elements[kind]:
         values = gathered.values(element)
-        place = gathered.recording.place(element, *values["content"])
+        place = gathered.raw_capture.place(element, *values["content"])
         if place.bytes not in (0, values["bytes"]):
             raise MalformedError(
                 f"memory at {element.at}: {place.bytes} bytes of content for {values['bytes']}"
             )
         if place.bytes:
             stretches.append(Stretch(values["address"], place))
-    return Snapshot(gathered.recording, stretches)
+    return Snapshot(gathered.raw_capture, stretches)
 
 
 def _end(gathered: Gathered) -> End:
@@ -149,10 +151,10 @@ def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
     writer.add(end)
 
 
-def _summary(written: Path, limits: Limits) -> dict[str, Any]:
+def _summary(path: Path, limits: Limits) -> dict[str, Any]:
     """Check the finished file, and describe it."""
     try:
-        with Capture.open(written, limits) as capture:
+        with Capture.open(path, limits) as capture:
             return {
                 "name": capture.name,
                 "operations": len(capture.operations),

@@ -46,7 +46,7 @@ class Place:
 
 
 class RawCapture:
-    """An open recording. Everything here raises MalformedError."""
+    """An open raw capture. Everything here raises MalformedError."""
 
     def __init__(
         self, descriptor: int, deadline: float | None = None, elements_max: int = ELEMENTS_MAX

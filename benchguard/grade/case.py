@@ -5,96 +5,63 @@ from __future__ import annotations
 import secrets as system_random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import msgspec
-
-from ..capture import Capture, CaptureError
+from ..capture import CaptureError
 from ..judge.ceilings import rates_of
-from ..judge.contract import AskChecked, Checked, Secrets
+from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
-from ..quarantine.reader import LIMITS
-from ..replay.buffers import Buffers, SharedInputs, SlotPool
-from ..replay.collect import Progress
-from ..replay.options import ReplayOptions
-from ..replay.replay import replay_buffers
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
-from .evidence import Evidence, KernelEvidence
-from .examine import ON_THE_DEVICE, Examined
+from .evidence import CaptureFacts, KernelEvidence
+from .examine import ON_THE_DEVICE, examined_of
+from .judged_replay import Report, SecretInputs, judged_replay
 from .options import GradeOptions
-from .outcome import Findings, Outcome, longest_tail, outcome_of
+from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
-from .timing import first_use_of, reported
-
-REPLAY_SECONDS_MIN = 1.0
-
-Report = Callable[[str, int, float | None], None]
+from .timing import carried_reason, first_use_of, reported, untested
 
 
 @dataclass(frozen=True)
 class CaseWork:
-    """Inputs of one case. `ends`: descriptors of the input pool, of the output slots, and of the announcing and the
-    releasing pipe. `seconds` are left before the time-out."""
+    """The inputs of a case's grade. `seconds` are left before the time-out."""
 
-    index: int
     spec: CaseSpec
     found: Quarantined
-    secrets: Secrets
-    ends: tuple[int, int, int, int]
+    secret: SecretInputs
     seconds: float
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Facts about the replayed capture. `suspicion` names bytes that differ between the two captures, if any."""
+
+    facts: CaptureFacts
+    suspicion: str
 
 
 def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
-    try:
-        examined = msgspec.json.decode(work.found.examined[work.index], type=Examined)
-    except (msgspec.MsgspecError, RecursionError) as error:
-        return _refused(work, Finding("failed", f"the captures cannot be used: {error}"), began)
-    chosen = system_random.randbelow(2)  # a random capture, so that a submission cannot prepare for it
-    if examined.finding is not None or len(examined.evidence) != 2:
+    case = work.secret.case
+    examined = examined_of(work.found.examined[case])
+    choice = system_random.randbelow(2)  # a random capture, so that a submission cannot prepare for it
+    facts = examined.facts[choice] if examined.facts else None
+    if examined.finding is not None or facts is None:
         finding = examined.finding or Finding("failed", "the captures cannot be used")
-        kernels = examined.evidence[chosen].kernels if len(examined.evidence) == 2 else ()
-        return _refused(work, finding, began, kernels)
+        return _refused(work, finding, began, facts.kernels if facts is not None else ())
+    path = work.found.captures[case][choice]
     try:
-        result = _replay(work.found.captures[work.index][chosen], work, options, report)
+        result, checked = judged_replay(path, work.secret, judge, options, work.seconds, report)
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
-    judge.ask(AskChecked(work.index))
-    checked, _ = judge.answer(Checked)
-    return _judged(work, result, checked, examined.evidence[chosen], examined.suspicion, began)
-
-
-def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -> ReplayResult:
-    pool, outputs, announce, release = work.ends
-    known = work.secrets
-    buffers = Buffers(
-        inputs=SharedInputs(pool, known.sets, known.one_use, known.inputs.stride, known.inputs.places),
-        slots=SlotPool(outputs, known.slots, known.outputs.stride, known.outputs.places, announce, release),
-    )
-    how = ReplayOptions(
-        strict=True,
-        cold=options.cold,
-        flush_cache=options.flush_cache,
-        samples=options.samples,
-        until=options.until,
-        timeout=max(REPLAY_SECONDS_MIN, work.seconds),
-        driver=options.driver,
-        device=options.device,
-    )
-    with Capture.open(path, LIMITS) as capture:
-        return replay_buffers(capture, how, buffers, lambda each: _tell(report, each), options.memory_bytes)
-
-
-def _tell(report: Report, progress: Progress) -> None:
-    report(progress.phase, progress.samples, progress.median_us)
+    recorded = Recorded(facts, examined.suspicion)
+    return _judged(work, result, checked, recorded, options.require_evidence == "full", began)
 
 
 def _refused(
@@ -115,20 +82,24 @@ def _judged(
     work: CaseWork,
     result: ReplayResult,
     checked: Checked,
-    recorded: Evidence,
-    suspicion: str,
+    recorded: Recorded,
+    require_evidence: bool,
     began: float,
 ) -> TimedCase:
-    spec, known = work.spec, work.secrets
+    spec, known = work.spec, work.secret.sets
     rows = reported(result.table)
     summary = summarise([row.device_us for row in rows]) if rows else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
-    outcome = outcome_of(Findings(result, checked if result.table else None, rates, first_use))
-    if outcome.verdict == "wrong" and suspicion:
-        outcome = Outcome("unreplayable", f"{suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}")
+    carried = carried_reason(result.table, first_use)
+    findings = Findings(result, checked if result.table else None, rates, carried)
+    outcome = outcome_of(findings, require_evidence)
+    if outcome.verdict == "wrong" and recorded.suspicion:
+        outcome = Outcome(
+            "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"
+        )
     looked_at = checked.samples > 0
     case = GradedCase(
         name=spec.name,
@@ -136,6 +107,7 @@ def _judged(
         verdict=outcome.verdict,
         reason=outcome.reason,
         time_us=time_block(summary) if summary else None,
+        converged=result.converged,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,
         share_of_compute=rates.share_of_compute,
@@ -144,6 +116,7 @@ def _judged(
         max_rel_error=checked.max_relative_error if looked_at else None,
         inputs=Inputs(known.sets, known.one_use, dict(Counter(known.distributions))),
         checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
+        evidence=evidence_of(findings) if result.table else (),
         times=Times(
             recorded=_recorded_us(work),
             one_use=first_use.one_use_us if first_use else None,
@@ -153,28 +126,25 @@ def _judged(
         ),
         overhead=result.overhead,
         clocks=result.clocks,
-        kernels=recorded.kernels,
-        uploaded_bytes=recorded.uploaded_bytes,
-        capture=recorded.name,
-        notes=tuple(_notes(result, recorded, suspicion, rows)),
+        kernels=recorded.facts.kernels,
+        uploaded_bytes=recorded.facts.uploaded_bytes,
+        capture=recorded.facts.name,
+        notes=tuple(_notes(result, recorded, rows)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
     return TimedCase(case, result.device, result.settings, _seconds(result))
 
 
-def _notes(
-    result: ReplayResult, recorded: Evidence, suspicion: str, rows: Sequence[SampleRow]
-) -> Iterator[str]:
+def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) -> Iterator[str]:
     yield from result.notes
-    if suspicion:
-        yield suspicion
-    if recorded.unlisted:
-        yield f"{recorded.unlisted} more shapes of launches are not listed in kernels"
+    if recorded.suspicion:
+        yield recorded.suspicion
+    if recorded.facts.unlisted:
+        yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
     if len(rows) < len(result.table):
-        yield (
-            f"timed on the {len(rows)} one-use inputs only: the samples on repeated inputs are too few or faster"
-        )
+        why = untested(result.table) or "samples on repeated inputs are faster"
+        yield f"timed on the {len(rows)} one-use inputs only: {why}"
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:
@@ -188,7 +158,7 @@ def _seconds(result: ReplayResult) -> dict[str, float]:
 
 
 def _recorded_us(work: CaseWork) -> float | None:
-    seconds = work.found.seconds.get(f"call {work.index}")
+    seconds = work.found.seconds.get(f"call {work.secret.case}")
     return None if seconds is None else 1e6 * seconds
 
 

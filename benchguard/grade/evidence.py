@@ -38,7 +38,7 @@ class KernelEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share: float
 
 
-class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CaptureFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Facts about one capture. `name` is its SHA-256; `unlisted` counts launch shapes that are not in `kernels`."""
 
     name: str
@@ -47,7 +47,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     uploaded_bytes: int
 
 
-def evidence_of(capture: Capture) -> Evidence:
+def facts_of(capture: Capture) -> CaptureFacts:
     """Lists the kernels with the most launches, up to LISTED_BYTES of text. Raises CaptureError."""
     kernels = kernels_of(capture)
     left = LISTED_BYTES
@@ -57,7 +57,7 @@ def evidence_of(capture: Capture) -> Evidence:
         if left < 0:
             break
         listed.add(each)
-    return Evidence(
+    return CaptureFacts(
         name=capture.name,
         kernels=tuple(kernel for index, kernel in enumerate(kernels) if index in listed),
         unlisted=len(kernels) - len(listed),

@@ -12,24 +12,26 @@ from ..capture import Capture, CaptureError
 from ..ipc.text import one_line
 from ..problem.spec import CaseSpec
 from .device_launch import graph_launcher
-from .evidence import Evidence, evidence_of, forbidden, kernels_of
+from .evidence import CaptureFacts, facts_of, forbidden, kernels_of
 from .specification import Finding, check_capture
 from .traces import first_difference
 
 EXAMINER = f"{__name__}:examine"
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
 TEXT_MAX = 1000
+CAPTURES = 2
+"""Of each case."""
 
 
 class Examined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`finding` is the reason not to replay, if any; `suspicion` is a difference that may explain wrong outputs.
 
-    `evidence` is of both captures, and empty if they cannot be read.
+    `facts` are of both captures, and empty if they cannot be read.
     """
 
     finding: Finding | None = None
     suspicion: str = ""
-    evidence: tuple[Evidence, ...] = ()
+    facts: tuple[CaptureFacts, ...] = ()
 
 
 def examine(first: Capture, second: Capture, spec: CaseSpec, patterns: tuple[str, ...]) -> Examined:
@@ -38,10 +40,25 @@ def examine(first: Capture, second: Capture, spec: CaseSpec, patterns: tuple[str
         finding, suspicion = _findings(first, second, spec)
         if finding is None and patterns and (library := _forbidden(first, second, patterns)):
             finding = Finding("violation", library)
-        evidence = (evidence_of(first), evidence_of(second))
+        facts = (facts_of(first), facts_of(second))
     except CaptureError as error:
         return Examined(_shown(Finding("failed", f"the capture cannot be used: {error}")))
-    return Examined(finding and _shown(finding), one_line(suspicion, TEXT_MAX), evidence)
+    return Examined(finding and _shown(finding), one_line(suspicion, TEXT_MAX), facts)
+
+
+def examined_of(document: str) -> Examined:
+    """The examiner's result, which a hostile capture may have forged."""
+    try:
+        examined = msgspec.json.decode(document, type=Examined)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        return Examined(_shown(Finding("failed", f"the captures cannot be used: {error}")))
+    if len(examined.facts) not in (0, CAPTURES):
+        return Examined(Finding("failed", "the captures cannot be used"))
+    return (
+        examined
+        if examined.finding is None
+        else msgspec.structs.replace(examined, finding=_shown(examined.finding))
+    )
 
 
 def _forbidden(first: Capture, second: Capture, patterns: tuple[str, ...]) -> str:

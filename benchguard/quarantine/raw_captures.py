@@ -27,7 +27,7 @@ from .sandbox.environment import WORK, quarantine_environment
 from .start import Sandbox, command, request
 from .watch import Watch
 
-_RECORDING = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
+_NAME = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
 _ENTRIES_MAX = 4096
 
 
@@ -67,7 +67,7 @@ def _opened(folder: Path, most: int) -> Iterator[list[int]]:
         for path in _raw_captures(folder, most):
             descriptors.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK))
     except OSError as error:
-        raise CaptureError(f"the recordings cannot be read: {error.strerror}") from error
+        raise CaptureError(f"the raw captures cannot be read: {error.strerror}") from error
     else:
         yield descriptors
     finally:
@@ -78,12 +78,12 @@ def _opened(folder: Path, most: int) -> Iterator[list[int]]:
 def _raw_captures(folder: Path, most: int) -> list[Path]:
     found = []
     if not stat.S_ISDIR(folder.lstat().st_mode):
-        raise CaptureError("the folder for recordings was replaced by something else")
+        raise CaptureError("the folder for raw captures was replaced by something else")
     with os.scandir(folder) as entries:
         for count, entry in enumerate(entries):
             if count >= _ENTRIES_MAX:
-                raise CaptureError(f"the folder for recordings has more than {_ENTRIES_MAX} files")
-            if _RECORDING.fullmatch(entry.name):
+                raise CaptureError(f"the folder for raw captures has more than {_ENTRIES_MAX} files")
+            if _NAME.fullmatch(entry.name):
                 found.append(Path(entry.path))
     for path in found:
         if not _is_plain(path):

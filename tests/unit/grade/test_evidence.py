@@ -10,7 +10,7 @@ import pytest
 from benchguard.grade.evidence import (
     LISTED_BYTES,
     KernelEvidence,
-    evidence_of,
+    facts_of,
     forbidden,
     kernels_of,
     uploaded_bytes,
@@ -36,7 +36,7 @@ def test_kernels_have_image_and_launch_count(tmp_path: Path) -> None:
 
 def test_listed_kernels_have_bounded_size_and_the_most_launches(tmp_path: Path) -> None:
     shapes = [launch(grid=(number, 1, 1)) for number in range(1, 3000)]
-    found = evidence_of(record(tmp_path / "x.ncap", operations=[*shapes, shapes[-1]]))
+    found = facts_of(record(tmp_path / "x.ncap", operations=[*shapes, shapes[-1]]))
     assert len(msgspec.json.encode(found)) < 2 * LISTED_BYTES
     assert len(found.kernels) > 500
     assert len(found.kernels) + found.unlisted == len(shapes)
@@ -44,7 +44,7 @@ def test_listed_kernels_have_bounded_size_and_the_most_launches(tmp_path: Path) 
 
 
 def test_few_kernels_are_all_listed(tmp_path: Path) -> None:
-    found = evidence_of(record(tmp_path / "x.ncap", operations=[launch(), launch(grid=(1, 1, 1))]))
+    found = facts_of(record(tmp_path / "x.ncap", operations=[launch(), launch(grid=(1, 1, 1))]))
     assert (len(found.kernels), found.unlisted) == (2, 0)
 
 
