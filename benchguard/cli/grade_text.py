@@ -112,9 +112,9 @@ _KERNEL_COLUMNS = (
 
 
 def _kernel_rows(result: GradeResult) -> list[list[str]]:
-    rows, shown = [], result.kernels[:KERNELS_MAX]
-    names = readable_names(use.name for use in shown)
-    for use in shown:
+    rows, kernels = [], result.kernels[:KERNELS_MAX]
+    names = readable_names(use.name for use in kernels)
+    for use in kernels:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
         origin = use.origin.rpartition("/")[2]
         rows.append(

@@ -54,11 +54,11 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
     pair = work.found.captures[work.secret.case]
-    chosen = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
+    choice = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
     try:
         with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
             finding, suspicion = _findings(first, second, work.spec)
-            capture = first if chosen == pair[0] else second
+            capture = first if choice == pair[0] else second
             kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
@@ -66,7 +66,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
         finding = Finding("violation", library)
     if finding is not None:
         return _refused(work, finding, began, kernels)
-    result, checked = judged_replay(chosen, work.secret, judge, options, work.seconds, report)
+    result, checked = judged_replay(choice, work.secret, judge, options, work.seconds, report)
     recorded = Recorded(kernels, uploaded, name, suspicion)
     return _judged(work, result, checked, recorded, options.require_evidence == "full", began)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 from collections.abc import Callable
 
@@ -112,9 +113,10 @@ def test_without_one_use_sets_no_reason_is_given() -> None:
 def test_time_is_that_of_one_use_samples_where_sets_are_too_few(sets: tuple[int, int]) -> None:
     """128 MiB an input set left 4 and 4 sets, with which no difference is significant."""
     repeated, one_use = sets
+    once, again = itertools.cycle(range(100, 100 + one_use)), itertools.cycle(range(repeated))
     rows = [
-        dataclasses.replace(row, input_set=100 + number % one_use if row.one_use else number % repeated)
-        for number, row in enumerate(table(200, remembers, one_use=12))
+        dataclasses.replace(row, input_set=next(once if row.one_use else again))
+        for row in table(200, remembers, one_use=12)
     ]
     assert untested(rows) == f"{one_use} one-use and {repeated} repeated input sets are too few"
     assert all(row.one_use for row in reported(rows))
