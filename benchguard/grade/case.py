@@ -17,10 +17,11 @@ from ..quarantine.contract import Quarantined
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
 from .device_launch import graph_launcher
-from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
+from .evidence import KernelEvidence, kernels_of, uploaded_bytes
 from .judged_replay import Report, SecretInputs, judged_replay
 from .options import GradeOptions
 from .outcome import Findings, Outcome, longest_tail, outcome_of
+from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding, check_capture
@@ -62,8 +63,9 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
             kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
-    if finding is None and (library := forbidden(kernels, options.forbid_library)):
-        finding = Finding("violation", library)
+    kernels = attributed(kernels, options.forbid_library, options.allow_images)
+    if finding is None and (refusal := refusal_of(kernels, options.forbid_library, options.allow_images)):
+        finding = Finding("violation", refusal)
     if finding is not None:
         return _refused(work, finding, began, kernels)
     result, checked = judged_replay(chosen, work.secret, judge, options, work.seconds, report)
