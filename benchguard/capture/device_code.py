@@ -1,8 +1,8 @@
-"""Digests of the kernels in an image, which say whose code it is. Images are hostile.
+"""Digests of the kernels in an image, by which the library that contains them is found. Images are hostile.
 
-A digest covers a kernel's instructions, neither its name nor the file around it: the section `.text.NAME` of a cubin, or
-the body of an entry in PTX. So it is the same in a fat binary, in the cubin that is taken out of it, and under another
-name.
+A digest covers a kernel's instructions, neither its name nor the file around it: the section `.text.NAME` of a cubin,
+or the body of an entry in PTX. So it is the same in a fat binary, in the cubin that is taken out of it, and under
+another name.
 """
 
 from __future__ import annotations

@@ -20,12 +20,12 @@ from .device_launch import graph_launcher
 from .evidence import KernelEvidence, kernels_of, uploaded_bytes
 from .judged_replay import Report, SecretInputs, judged_replay
 from .options import GradeOptions
-from .outcome import Findings, Outcome, longest_tail, outcome_of
+from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of
 from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding, check_capture
-from .timing import carried_reason, first_use_of, reported
+from .timing import carried_reason, first_use_of, reported, untested
 from .traces import first_difference
 
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
@@ -55,11 +55,11 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
     pair = work.found.captures[work.secret.case]
-    chosen = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
+    choice = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
     try:
         with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
             finding, suspicion = _findings(first, second, work.spec)
-            capture = first if chosen == pair[0] else second
+            capture = first if choice == pair[0] else second
             kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
@@ -68,8 +68,9 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
         finding = Finding("violation", refusal)
     if finding is not None:
         return _refused(work, finding, began, kernels)
-    result, checked = judged_replay(chosen, work.secret, judge, options, work.seconds, report)
-    return _judged(work, result, checked, Recorded(kernels, uploaded, name, suspicion), began)
+    result, checked = judged_replay(choice, work.secret, judge, options, work.seconds, report)
+    recorded = Recorded(kernels, uploaded, name, suspicion)
+    return _judged(work, result, checked, recorded, options.require_evidence == "full", began)
 
 
 def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding | None, str]:
@@ -111,6 +112,7 @@ def _judged(
     result: ReplayResult,
     checked: Checked,
     recorded: Recorded,
+    require_evidence: bool,
     began: float,
 ) -> TimedCase:
     spec, known = work.spec, work.secret.sets
@@ -121,7 +123,8 @@ def _judged(
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
     carried = carried_reason(result.table, first_use)
-    outcome = outcome_of(Findings(result, checked if result.table else None, rates, carried))
+    findings = Findings(result, checked if result.table else None, rates, carried)
+    outcome = outcome_of(findings, require_evidence)
     if outcome.verdict == "wrong" and recorded.suspicion:
         outcome = Outcome(
             "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"
@@ -142,6 +145,7 @@ def _judged(
         max_rel_error=checked.max_relative_error if looked_at else None,
         inputs=Inputs(known.sets, known.one_use, dict(Counter(known.distributions))),
         checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
+        evidence=evidence_of(findings) if result.table else (),
         times=Times(
             recorded=_recorded_us(work),
             one_use=first_use.one_use_us if first_use else None,
@@ -166,9 +170,8 @@ def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) 
     if recorded.suspicion:
         yield recorded.suspicion
     if len(rows) < len(result.table):
-        yield (
-            f"timed on the {len(rows)} one-use inputs only: the samples on repeated inputs are too few or faster"
-        )
+        why = untested(result.table) or "samples on repeated inputs are faster"
+        yield f"timed on the {len(rows)} one-use inputs only: {why}"
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:

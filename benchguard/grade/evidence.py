@@ -56,7 +56,9 @@ def _codes(capture: Capture) -> dict[tuple[int, str], tuple[str, ...]]:
             codes = found.setdefault((image, code.name), {})
             codes[code.sha256] = None
             if len(codes) > TARGETS_MAX:
-                raise CaptureError(f"{capture.path}: kernel {code.name} has code for more than {TARGETS_MAX} targets")
+                raise CaptureError(
+                    f"{capture.path}: kernel {code.name} has code for more than {TARGETS_MAX} targets"
+                )
     return {place: tuple(codes) for place, codes in found.items()}
 
 

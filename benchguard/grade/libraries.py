@@ -1,4 +1,4 @@
-"""Whose code a kernel is: digests of the device code in the installed libraries, kept in the user's cache.
+"""Find the installed library that contains a kernel, by digests of its device code, which the user's cache keeps.
 
 A digest is found again wherever a submission loads the code from. The loader of an image is the recorder's word: for an
 image in allocated memory it is the library that called the driver, for example libffi.so.8 for Python's ctypes.

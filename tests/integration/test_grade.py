@@ -254,4 +254,7 @@ def test_compare_gives_no_time_to_kernel_that_skips_unchecked_samples(tmp_path: 
     neutrino("compare", PROBLEMS / "vector_add.py", honest, skips, *options, "--json", path)
     document = json.loads(path.read_text())
     assert document["call"] != "FASTER"
-    assert all(case["ratio"] > 0.7 for case in document["cases"])
+    (case,) = document["cases"]
+    best_a = min(min(a1, a2) for a1, _, _, a2 in case["blocks"])  # least disturbed by other processes
+    best_b = min(min(b1, b2) for _, b1, b2, _ in case["blocks"])
+    assert best_b > 0.7 * best_a

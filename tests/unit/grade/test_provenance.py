@@ -1,4 +1,4 @@
-"""Whose code a kernel is, and which kernels may run."""
+"""Sources of kernels, and kernels that may run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def test_code_of_library_loaded_from_memory_is_named_after_library(folder: Path)
     place = library_of(folder / "libvendor.so.1", KIT_PTX)
     (found,) = attributed([BY_CTYPES], ["libvendor*"], ())
     assert (found.source, found.source_by) == (str(place), "content")
-    assert refusal_of([found], ["libvendor*"], ()) == "kernel own of libvendor.so.1 is forbidden by 'libvendor*'"
+    assert (
+        refusal_of([found], ["libvendor*"], ()) == "kernel own of libvendor.so.1 is forbidden by 'libvendor*'"
+    )
 
 
 def test_code_loaded_by_ctypes_is_of_submission(folder: Path) -> None:
