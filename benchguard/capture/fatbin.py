@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from .unpack import RAW_MAX, CodeError, Method, unpack
 
@@ -18,22 +19,29 @@ _FLAGS, _RAW_BYTES = struct.Struct("<Q"), struct.Struct("<Q")
 _FLAGS_AT, _RAW_BYTES_AT, _ENTRY_BYTES_MIN = 40, 56, 64
 
 
-def packed_codes(image: bytes, most: int = RAW_MAX) -> Iterator[bytes]:
-    """The compressed entries of a fat binary, decompressed.
+@dataclass(frozen=True)
+class Entry:
+    """Code of a fat binary: where it lies in the image, and how it is compressed."""
 
-    Raises CodeError for an entry that does not decompress; and before anything is decompressed, if the entries declare
-    more than `most` bytes or are more than ENTRIES_MAX.
-    """
-    packed = list(_packed(image))
-    declared = sum(size for _, _, size in packed)
-    if declared > most:
-        raise CodeError(f"of {len(packed)} unpacks to {declared} bytes with the others; {most} are allowed")
-    for method, place, size in packed:
-        yield unpack(image[place], method, size)
+    begin: int
+    stored: int
+    raw_bytes: int
+    method: Method | None
+
+    def code(self, image: bytes) -> bytes:
+        """Raises CodeError."""
+        stored = image[self.begin : self.begin + self.stored]
+        return stored if self.method is None else unpack(stored, self.method, self.raw_bytes)
 
 
-def _packed(image: bytes) -> Iterator[tuple[Method, slice, int]]:
-    """Method, place and declared size of each compressed entry."""
+def length_of(header: bytes) -> int:
+    """Bytes of the fat binary that begins with this header; 0 if none does."""
+    magic, _, header_bytes, payload_bytes = _HEADER.unpack(header)
+    return int(header_bytes + payload_bytes) if magic == MAGIC else 0
+
+
+def entries(image: bytes) -> Iterator[Entry]:
+    """All entries of a fat binary; none for other images."""
     if len(image) < _HEADER.size or _HEADER.unpack_from(image)[0] != MAGIC:
         return
     _, _, header_bytes, payload_bytes = _HEADER.unpack_from(image)
@@ -44,11 +52,25 @@ def _packed(image: bytes) -> Iterator[tuple[Method, slice, int]]:
         _, _, entry_header, payload, compressed = _ENTRY.unpack_from(image, at)
         (flags,) = _FLAGS.unpack_from(image, at + _FLAGS_AT)
         (raw_bytes,) = _RAW_BYTES.unpack_from(image, at + _RAW_BYTES_AT)
-        begin = at + entry_header
-        if flags & (LZ4 | ZSTD):
-            method = Method.ZSTD if flags & ZSTD else Method.LZ4
-            yield method, slice(begin, begin + (compressed or payload)), raw_bytes
+        method = Method.ZSTD if flags & ZSTD else Method.LZ4 if flags & LZ4 else None
+        yield Entry(at + entry_header, compressed if method and compressed else payload, raw_bytes, method)
         if entry_header + payload == 0:
             return
-        at = begin + payload
-    raise CodeError(f"is behind {ENTRIES_MAX} others")
+        at += entry_header + payload
+
+
+def packed_codes(image: bytes, most: int = RAW_MAX) -> Iterator[bytes]:
+    """The compressed entries of a fat binary, decompressed.
+
+    Raises CodeError for an entry that does not decompress; and before anything is decompressed, if the entries declare
+    more than `most` bytes, or if the fat binary has ENTRIES_MAX entries.
+    """
+    found = list(entries(image))
+    if len(found) == ENTRIES_MAX:
+        raise CodeError(f"may be behind {ENTRIES_MAX} others")
+    packed = [entry for entry in found if entry.method is not None]
+    declared = sum(entry.raw_bytes for entry in packed)
+    if declared > most:
+        raise CodeError(f"of {len(packed)} unpacks to {declared} bytes with the others; {most} are allowed")
+    for entry in packed:
+        yield entry.code(image)

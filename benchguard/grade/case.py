@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from ..capture import CaptureError
 from ..judge.ceilings import rates_of
 from ..judge.contract import Checked
@@ -21,10 +23,13 @@ from .examine import ON_THE_DEVICE, examined_of
 from .judged_replay import Report, SecretInputs, judged_replay
 from .options import GradeOptions
 from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of
+from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
 from .timing import carried_reason, first_use_of, reported, untested
+
+NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 
 
 @dataclass(frozen=True)
@@ -51,16 +56,21 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     case = work.secret.case
     examined = examined_of(work.found.examined[case])
     choice = system_random.randbelow(2)  # a random capture, so that a submission cannot prepare for it
-    facts = examined.facts[choice] if examined.facts else None
-    if examined.finding is not None or facts is None:
-        finding = examined.finding or Finding("failed", "the captures cannot be used")
-        return _refused(work, finding, began, facts.kernels if facts is not None else ())
+    if not examined.facts:
+        return _refused(work, examined.finding or NO_FACTS, began)
+    facts = examined.facts[choice]
+    kernels = attributed(facts.kernels, options.forbid_library, options.allow_images)
+    finding = examined.finding
+    if finding is None and (refusal := refusal_of(kernels, options.forbid_library, options.allow_images)):
+        finding = Finding("violation", refusal)
+    if finding is not None:
+        return _refused(work, finding, began, kernels)
     path = work.found.captures[case][choice]
     try:
         result, checked = judged_replay(path, work.secret, judge, options, work.seconds, report)
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
-    recorded = Recorded(facts, examined.suspicion)
+    recorded = Recorded(msgspec.structs.replace(facts, kernels=kernels), examined.suspicion)
     return _judged(work, result, checked, recorded, options.require_evidence == "full", began)
 
 

@@ -13,7 +13,7 @@ from ..capture.fatbin import packed_codes
 from ..capture.unpack import CodeError
 
 NAMES = (b"cudaGraphLaunch", b"cnpGraphLaunch", b"GraphLaunchDevice")
-UNPACKED_MAX = 1 << 30
+UNPACKED_MAX = 4 << 30
 """Bytes of all code that the images of one capture may unpack to."""
 
 

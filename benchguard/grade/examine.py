@@ -12,7 +12,7 @@ from ..capture import Capture, CaptureError
 from ..ipc.text import one_line
 from ..problem.spec import CaseSpec
 from .device_launch import graph_launcher
-from .evidence import CaptureFacts, facts_of, forbidden, kernels_of
+from .evidence import CaptureFacts, facts_of
 from .specification import Finding, check_capture
 from .traces import first_difference
 
@@ -34,12 +34,10 @@ class Examined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     facts: tuple[CaptureFacts, ...] = ()
 
 
-def examine(first: Capture, second: Capture, spec: CaseSpec, patterns: tuple[str, ...]) -> Examined:
-    """Examine both captures of a case. `patterns` are of forbidden kernels and libraries."""
+def examine(first: Capture, second: Capture, spec: CaseSpec) -> Examined:
+    """Examine both captures of a case."""
     try:
         finding, suspicion = _findings(first, second, spec)
-        if finding is None and patterns and (library := _forbidden(first, second, patterns)):
-            finding = Finding("violation", library)
         facts = (facts_of(first), facts_of(second))
     except CaptureError as error:
         return Examined(_shown(Finding("failed", f"the capture cannot be used: {error}")))
@@ -59,10 +57,6 @@ def examined_of(document: str) -> Examined:
         if examined.finding is None
         else msgspec.structs.replace(examined, finding=_shown(examined.finding))
     )
-
-
-def _forbidden(first: Capture, second: Capture, patterns: tuple[str, ...]) -> str:
-    return forbidden((*kernels_of(first), *kernels_of(second)), patterns)
 
 
 def _shown(finding: Finding) -> Finding:

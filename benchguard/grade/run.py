@@ -94,7 +94,6 @@ class GradeRun:
                 warm_up=options.warm_up,
                 inline=inline,
                 examiner=EXAMINER,
-                forbidden=options.forbid_library,
             )
 
     def submission(self, opening: Opening) -> Submission:

@@ -95,9 +95,7 @@ class Reading(msgspec.Struct, frozen=True, tag_field="task", tag="read"):
     deadline: float
     """Of the monotonic clock."""
     examiner: str = ""
-    """MODULE:FUNCTION, called with both captures of a case, its CaseSpec and `forbidden`. Empty: only pack."""
-    forbidden: tuple[str, ...] = ()
-    """Patterns of kernels and libraries that the problem forbids."""
+    """MODULE:FUNCTION, called with both captures of a case and its CaseSpec. Empty: only pack."""
 
     @property
     def readable(self) -> tuple[str, ...]:

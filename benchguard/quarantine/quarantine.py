@@ -59,13 +59,12 @@ def quarantine(
     arch: str = "",
     processes: int = 4096,
     examiner: str = "",
-    forbidden: Sequence[str] = (),
 ) -> Quarantined:
     """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
     `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
-    phase and the case. With `inline` nothing is recorded, and the caller opens its results. `examiner` and `forbidden`
-    are those of contract.Reading: what is to be found out about the captures, in a sandbox. Raises what `find_cases`
+    phase and the case. With `inline` nothing is recorded, and the caller opens its results. `examiner` is
+    that of contract.Reading. Raises what `find_cases`
     raises, and BenchguardError or UsageError for failures that the submission did not cause; the result describes
     what the submission did.
     """
@@ -94,7 +93,7 @@ def quarantine(
             inline_order=inline.order if inline is not None else None,
         )
         run = _Run(order, sender, submission, interposer, folder, where, stack)
-        return run.run(timeout, require_full, progress, examiner, tuple(forbidden))
+        return run.run(timeout, require_full, progress, examiner)
 
 
 class _Run:
@@ -118,7 +117,6 @@ class _Run:
         require_full: bool,
         progress: Progress | None,
         examiner: str,
-        forbidden: tuple[str, ...],
     ) -> Quarantined:
         began = time.monotonic()
         deadline = began + timeout
@@ -167,7 +165,6 @@ class _Run:
                 confine=self._confine_reader(),
                 deadline=deadline,
                 examiner=examiner,
-                forbidden=forbidden,
             )
             packed = read_all(captures_folder, self._folder, order, sandbox)
         return Quarantined(

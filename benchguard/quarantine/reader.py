@@ -49,7 +49,7 @@ def read(order: Reading, target: Path) -> Iterator[ReadCase]:
             if path is None:
                 raise CaptureError(f"region {case}/{number} was not recorded")
         with Capture.open(str(pair[0]), LIMITS) as one, Capture.open(str(pair[1]), LIMITS) as two:
-            found = _examiner(order.examiner)(one, two, spec, order.forbidden) if order.examiner else None
+            found = _examiner(order.examiner)(one, two, spec) if order.examiner else None
         yield ReadCase(msgspec.json.encode(found).decode())
 
 
