@@ -188,7 +188,7 @@ class _Reader:
 
     def _refused(self, groups: Mapping[str, str]) -> dict[str, str]:
         """Reason by documentation name."""
-        listed = self._listed()
+        patterns = self._listed()
         refused: dict[str, str] = {}
         for reason, names in self._file.refused.items():
             if not reason.isascii() or not reason.isprintable() or '"' in reason or "\\" in reason:
@@ -196,7 +196,7 @@ class _Reader:
                     f"refused: {reason!r} must be plain text: it becomes a string of a C program"
                 )
             for name in names:
-                if name not in listed:
+                if name not in patterns:
                     raise self._error(
                         f"refused: {name} is in no group; correct the name, or add it to [groups]"
                     )
@@ -231,17 +231,17 @@ class _Reader:
 
     def present(self, where: str, names: Names, known: Iterable[str]) -> list[str]:
         """The names that this header has. One it lacks must say since when there is such a function."""
-        found = []
+        present_names = []
         for entry in names:
             name, since = (entry, 0) if isinstance(entry, str) else (entry.name, entry.since)
             if name in known:
-                found.append(name)
+                present_names.append(name)
             elif self._api.version >= since and self._is_strict:
                 raise self._error(
                     f"{where}: the header ({self._api.vendor.title} {self._api.version}) has no {name}; "
                     "correct the name, or say since which version there is one"
                 )
-        return found
+        return present_names
 
     def _role(self, function: Function, parameter: Parameter) -> str:
         override = self._file.parameters.get(f"{function.base}.{parameter.name}")
@@ -283,10 +283,10 @@ class _Reader:
 
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless the header is too old for the function."""
-        listed = self._listed()
+        function_names = self._listed()
         for where in self._file.parameters:
             base, _, parameter = where.partition(".")
-            if base not in listed:
+            if base not in function_names:
                 raise self._error(f"{where}: {base} is in no group; correct the name, or add it to [groups]")
             forms = [function for function in self._api.functions if function.base == base]
             names = {p.name for function in forms for p in function.parameters} | {

@@ -44,15 +44,15 @@ def _rows(
         if pair.to not in cuda_interceptions or not cuda_interceptions[pair.to].hooks:
             raise _error(f"hooks: {name}: {pair.to} has no hook")
         yield name, pair
-    seen: dict[str, str] = {}
+    origins: dict[str, str] = {}
     for cuda_name, pair in pairs.driver.items():
         hooks = cuda_interceptions[cuda_name].hooks if cuda_name in cuda_interceptions else ()
         own = pair.to in pairs.hooks or (pair.to in interceptions and interceptions[pair.to].hooks)
         if not pair.is_plain or not hooks or own:
             continue
-        if pair.to in seen:
-            raise _error(f"driver: {pair.to} is {seen[pair.to]} and {cuda_name}; give it a row in [hooks]")
-        seen[pair.to] = cuda_name
+        if pair.to in origins:
+            raise _error(f"driver: {pair.to} is {origins[pair.to]} and {cuda_name}; give it a row in [hooks]")
+        origins[pair.to] = cuda_name
         yield pair.to, Pair(cuda_name)
 
 

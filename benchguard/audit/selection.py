@@ -71,8 +71,8 @@ Selection: TypeAlias = ByProgram | ByLaunches | ByKernel | ByWindow
 
 def parse_selection(launches: str | None, kernel: str | None, window: int | None) -> Selection:
     """From the options of `record`. Raises UsageError."""
-    given = [option for option in (launches, kernel, window) if option is not None]
-    if len(given) > 1:
+    options = [option for option in (launches, kernel, window) if option is not None]
+    if len(options) > 1:
         raise UsageError("--launches, --kernel and --window each choose the region; give only one")
     if launches is not None:
         numbers = re.fullmatch(r"(\d{1,18}):(\d{1,18})", launches, re.ASCII)

@@ -359,7 +359,7 @@ def _ended(
         calls_lost=counters.calls_lost,
         outlived=outlived,
         log_error=log.error,
-        images_error=interpreter.kept.error,
+        images_error=interpreter.images.error,
         unobserved=tuple(f"{pid} {command}" for pid, command in watch.found.items()),
     )
 

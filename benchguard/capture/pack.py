@@ -62,9 +62,9 @@ def pack(
         opened = RawCapture(descriptor, deadline)
         gathered = gather(opened)
         summary: dict[str, Any] = {}
-        with CaptureWriter(target, lambda written: summary.update(_summary(written, raw_capture))) as writer:
+        with CaptureWriter(target, lambda path: summary.update(_summary(path, raw_capture))) as writer:
             ElementPacker(gathered, writer, calls).pack()
-            kept, changed = _pack_memory(gathered, writer)
+            memory_bytes, changed_bytes = _pack_memory(gathered, writer)
             _finish(gathered, writer)
     except MalformedError as error:
         raise _failed(raw_capture, str(error)) from None
@@ -77,8 +77,8 @@ def pack(
     return PackSummary(
         path=target,
         raw_bytes=opened.bytes,
-        memory_bytes=kept,
-        changed_bytes=changed,
+        memory_bytes=memory_bytes,
+        changed_bytes=changed_bytes,
         unknown=opened.unknown,
         seconds=time.monotonic() - began,
         **summary,
@@ -87,15 +87,15 @@ def pack(
 
 def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:
     before = _snapshot(gathered, Kind.BEFORE)
-    kept = pack_before(writer, before)
+    memory_bytes = pack_before(writer, before)
     if _end(gathered).status:
-        return kept, 0  # memory after a fault is undefined
+        return memory_bytes, 0  # memory after a fault is undefined
     living = [
         (values["address"] // PAGE * PAGE, -(-(values["address"] + values["bytes"]) // PAGE) * PAGE)
         for values in map(gathered.values, gathered.elements[Kind.ALLOCATION])
         if values["flags"] & AllocationFlag.AFTER
     ]
-    return kept, pack_after(writer, before, _snapshot(gathered, Kind.AFTER), Joined(living))
+    return memory_bytes, pack_after(writer, before, _snapshot(gathered, Kind.AFTER), Joined(living))
 
 
 def _snapshot(gathered: Gathered, kind: Kind) -> Snapshot:
@@ -132,10 +132,10 @@ def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
     writer.add(end)
 
 
-def _summary(written: Path, raw_capture: Path) -> dict[str, Any]:
+def _summary(path: Path, raw_capture: Path) -> dict[str, Any]:
     """Check the finished file, and describe it."""
     try:
-        with Capture.open(written) as capture:
+        with Capture.open(path) as capture:
             return {
                 "name": capture.name,
                 "operations": len(capture.operations),

@@ -107,16 +107,16 @@ _KERNEL_COLUMNS = (
     Column("block"),
     Column("registers", right=True),
     Column("image"),
-    Column("loaded by"),
+    Column("source"),
 )
 
 
 def _kernel_rows(result: GradeResult) -> list[list[str]]:
-    rows, shown = [], result.kernels[:KERNELS_MAX]
-    names = readable_names(use.name for use in shown)
-    for use in shown:
+    rows, kernels = [], result.kernels[:KERNELS_MAX]
+    names = readable_names(use.name for use in kernels)
+    for use in kernels:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
-        origin = use.origin.rpartition("/")[2]
+        source = (use.source or use.origin).rpartition("/")[2]
         rows.append(
             [
                 names[use.name],
@@ -124,7 +124,7 @@ def _kernel_rows(result: GradeResult) -> list[list[str]]:
                 *shape,
                 str(use.registers),
                 use.image_sha256[:12],
-                origin,
+                source,
             ]
         )
     more = len(result.kernels) - KERNELS_MAX

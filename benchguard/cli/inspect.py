@@ -69,10 +69,10 @@ def inspect(
         with closing(Demangler()) as demangler:
             view = overview(capture, demangler.demangle)
         if as_json:
-            shown = msgspec.to_builtins(view)
+            document = msgspec.to_builtins(view)
             if operations:
-                shown["operation_list"] = [_operation(each) for each in capture.operations]
-            print_document(json_document(shown))
+                document["operation_list"] = [_operation(each) for each in capture.operations]
+            print_document(json_document(document))
         else:
             render(view, sys.stdout, memory, capture.operations if operations else None)
     if blobs is not None:

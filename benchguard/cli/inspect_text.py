@@ -35,10 +35,10 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
 
     def show(title: str, columns: Sequence[Column], rows: list[list[str]], most: int = ROWS_MAX) -> None:
         if rows:
-            shown = rows[:most]
+            cells = rows[:most]
             if len(rows) > most:
-                shown.append([f"... {len(rows) - most} more", *[""] * (len(columns) - 1)])
-            console.print(table(title, columns, shown, console.width, output.isatty()))
+                cells.append([f"... {len(rows) - most} more", *[""] * (len(columns) - 1)])
+            console.print(table(title, columns, cells, console.width, output.isatty()))
 
     print_lines(console, _head(view))
     show("kernels", _KERNELS, list(_kernels(view)))

@@ -41,8 +41,8 @@ def options_of(kind: type[Any], flags: Mapping[str, str | Flag]) -> Callable[[Co
 
     def decorate(command: Command) -> Command:
         for name, flag in reversed(list(flags.items())):
-            shown = Flag(flag) if isinstance(flag, str) else flag
-            option = _option(name, types[name], fields[name].default, shown)
+            item = Flag(flag) if isinstance(flag, str) else flag
+            option = _option(name, types[name], fields[name].default, item)
             command = option(command)
         return command
 
@@ -129,10 +129,10 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
-        found = self._FORM.fullmatch(value.strip())
-        if found is None:
+        match = self._FORM.fullmatch(value.strip())
+        if match is None:
             self.fail(f"{value!r} is not a size; give bytes, or a number with K, M, G or T", param, ctx)
-        return int(found[1]) * self._SCALES[found[2].upper()]
+        return int(match[1]) * self._SCALES[match[2].upper()]
 
 
 def complete_driver(words: Sequence[str]) -> Callable[..., list[CompletionItem]]:
@@ -185,13 +185,13 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print only erro
 
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
     """A dictionary from repeated NAME=VALUE words. Raises UsageError."""
-    found = {}
+    items = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals):
             raise UsageError(f"{option} {word!r} is not NAME=VALUE")
-        found[name] = value
-    return found
+        items[name] = value
+    return items
 
 
 def write_text(path: Path, text: str) -> None:

@@ -17,10 +17,11 @@ from ..quarantine.contract import Quarantined
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
 from .device_launch import graph_launcher
-from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
+from .evidence import KernelEvidence, kernels_of, uploaded_bytes
 from .judged_replay import Report, SecretInputs, judged_replay
 from .options import GradeOptions
 from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of
+from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding, check_capture
@@ -54,19 +55,20 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
     pair = work.found.captures[work.secret.case]
-    chosen = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
+    choice = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
     try:
         with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
             finding, suspicion = _findings(first, second, work.spec)
-            capture = first if chosen == pair[0] else second
+            capture = first if choice == pair[0] else second
             kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
-    if finding is None and (library := forbidden(kernels, options.forbid_library)):
-        finding = Finding("violation", library)
+    kernels = attributed(kernels, options.forbid_library, options.allow_images)
+    if finding is None and (refusal := refusal_of(kernels, options.forbid_library, options.allow_images)):
+        finding = Finding("violation", refusal)
     if finding is not None:
         return _refused(work, finding, began, kernels)
-    result, checked = judged_replay(chosen, work.secret, judge, options, work.seconds, report)
+    result, checked = judged_replay(choice, work.secret, judge, options, work.seconds, report)
     recorded = Recorded(kernels, uploaded, name, suspicion)
     return _judged(work, result, checked, recorded, options.require_evidence == "full", began)
 

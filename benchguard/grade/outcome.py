@@ -53,14 +53,14 @@ class Findings:
     carried: str
 
 
-def outcome_of(found: Findings, require_evidence: bool = False) -> Outcome:
+def outcome_of(findings: Findings, require_evidence: bool = False) -> Outcome:
     """The verdict. With `require_evidence` a check that could not tell prevents a pass."""
-    return next(_outcomes(found, require_evidence), Outcome("pass", ""))
+    return next(_outcomes(findings, require_evidence), Outcome("pass", ""))
 
 
-def _outcomes(found: Findings, require_evidence: bool) -> Iterator[Outcome]:
+def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
     """Reasons against a pass, the most important first: wrong outputs before doubtful times."""
-    replay, checked = found.replay, found.checked
+    replay, checked = findings.replay, findings.checked
     if replay.verdict not in ("pass", "unconverged"):
         yield Outcome(replay.verdict, replay.reason)
         return
@@ -76,7 +76,7 @@ def _outcomes(found: Findings, require_evidence: bool) -> Iterator[Outcome]:
         )
     if mismatch := _count_mismatch(replay.table, checked):
         yield Outcome("error", mismatch)
-    evidence = evidence_of(found)
+    evidence = evidence_of(findings)
     for each in evidence:
         if each.state == "failed":
             yield Outcome("violation", each.text)
@@ -117,9 +117,9 @@ def _evidence(check: str, unknown: str, reason: Callable[[], str]) -> Evidence:
 def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
     """A reason if the judge did not check every timed sample against its own input set; else empty."""
     timed = Counter(row.input_set for row in table)
-    seen = dict(checked.counts)
+    counts = dict(checked.counts)
     if checked.samples == len(table) and all(
-        seen.get(number, 0) == n for number, n in timed.items() if number is not None
+        counts.get(number, 0) == n for number, n in timed.items() if number is not None
     ):
         return ""
     return (

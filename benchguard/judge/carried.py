@@ -128,21 +128,21 @@ def _ranks(values: Floats) -> Floats:
 def _by_chance(ranks: Floats, once: Mask) -> float:
     """The share of random draws, of equally many places, whose sum of ranks is at least as large."""
     observed = ranks[once].sum()
-    places = _drawn(len(ranks), int(once.sum()))
+    places = _draw_permutations(len(ranks), int(once.sum()))
     reached = int((ranks[places].sum(axis=1) >= observed - 1e-9).sum())
     return (1 + reached) / (1 + PERMUTATIONS)
 
 
-def _drawn(among: int, count: int) -> NDArray[np.int64]:
+def _draw_permutations(among: int, count: int) -> NDArray[np.int64]:
     """PERMUTATIONS draws of `count` different places (Floyd's algorithm; Bentley, CACM 30(9), 1987).
 
     The seed is fixed, so that equal times give equal results.
     """
     random = np.random.default_rng(0x6E6575)
-    drawn = np.full((PERMUTATIONS, count), -1, np.int64)
+    permutations = np.full((PERMUTATIONS, count), -1, np.int64)
     for place in range(count):
         last = among - count + place
         wish = random.integers(0, last + 1, PERMUTATIONS)
-        taken = (drawn[:, :place] == wish[:, None]).any(axis=1)
-        drawn[:, place] = np.where(taken, last, wish)
-    return drawn
+        duplicates = (permutations[:, :place] == wish[:, None]).any(axis=1)
+        permutations[:, place] = np.where(duplicates, last, wish)
+    return permutations

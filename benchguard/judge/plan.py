@@ -29,7 +29,7 @@ class Sizes:
     """Bytes of one set: of inputs, of expected outputs as the judge keeps them, of outputs in a slot."""
 
     inputs: int
-    kept: int
+    expected: int
     outputs: int
 
 
@@ -40,8 +40,8 @@ def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: 
     """
     most = max(sets_max, REPEATED_MIN)
     slots = max(SLOTS_MIN, min(SLOTS_MAX, pool_bytes // 2 // max(1, sizes.outputs)))
-    in_pool = min(pool_bytes // max(1, sizes.inputs), pool_bytes // max(1, sizes.kept))
-    in_memory = (available - SLOTS_MIN * sizes.outputs) // max(1, sizes.inputs + sizes.kept)
+    in_pool = min(pool_bytes // max(1, sizes.inputs), pool_bytes // max(1, sizes.expected))
+    in_memory = (available - SLOTS_MIN * sizes.outputs) // max(1, sizes.inputs + sizes.expected)
     wished = min(most, REPEATED_WISHED) + min(one_use, ONE_USE_WISHED)
     total = min(most + one_use, max(in_pool, min(wished, in_memory), REPEATED_MIN))
     repeated = min(most, REPEATED_WISHED if total >= wished else REPEATED_MIN)
@@ -57,18 +57,18 @@ def spread(names: Sequence[str], counts: Sequence[int], chance: random.Random) -
     others = list(names[1:])
     chance.shuffle(others)
     turn = itertools.cycle(others)
-    found = []
+    distributions = []
     for count in counts:
         rest = [next(turn) for _ in range(count // 2)] if others else []
-        drawn = [names[0]] * (count - len(rest)) + rest
-        chance.shuffle(drawn)
-        found += drawn
-    return found
+        choices = [names[0]] * (count - len(rest)) + rest
+        chance.shuffle(choices)
+        distributions += choices
+    return distributions
 
 
 def check_room(sizes: Sizes, available: int) -> None:
     """Raises FaultError if even the fewest sets do not fit."""
-    need = REPEATED_MIN * (sizes.inputs + sizes.kept) + SLOTS_MIN * sizes.outputs
+    need = REPEATED_MIN * (sizes.inputs + sizes.expected) + SLOTS_MIN * sizes.outputs
     if need > available:
         raise FaultError(
             f"{REPEATED_MIN} sets of inputs and outputs need {need / 2**30:.1f} GiB, {available / 2**30:.1f} GiB are "
@@ -78,14 +78,14 @@ def check_room(sizes: Sizes, available: int) -> None:
 
 def available_bytes() -> int:
     """Available memory of the machine, or of this process's cgroup if that is less."""
-    found = [1 << 62]
+    limits = [1 << 62]
     for line in _text("/proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
-            found.append(int(line.split()[1]) << 10)
+            limits.append(int(line.split()[1]) << 10)
     limit, used = (_text(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
     if limit.isdigit() and used.isdigit():
-        found.append(max(0, int(limit) - int(used)))
-    return min(found)
+        limits.append(max(0, int(limit) - int(used)))
+    return min(limits)
 
 
 def _text(path: str) -> str:

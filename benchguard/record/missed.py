@@ -61,14 +61,14 @@ def why_unended(log: Path, selection: Selection) -> str:
 
 
 def _launches_missed(counts: _Counts, selection: ByLaunches, within: str) -> str:
-    asked = f"--launches {selection.first}:{selection.end} asks for more"
-    return f"only {counts.launches} launches were made{within}, {asked}"
+    request = f"--launches {selection.first}:{selection.end} asks for more"
+    return f"only {counts.launches} launches were made{within}, {request}"
 
 
 def _kernel_missed(counts: _Counts, selection: ByKernel, within: str) -> str:
     if counts.matches:
-        asked = f"--kernel {selection.pattern}:{selection.nth} asks for more"
-        return f"kernels of that name were launched {counts.matches} times{within}, {asked}"
+        request = f"--kernel {selection.pattern}:{selection.nth} asks for more"
+        return f"kernels of that name were launched {counts.matches} times{within}, {request}"
     if not counts.names:
         return "no kernel was launched, other than from graphs"
     common = ", ".join(name or "(unknown)" for name, _ in counts.names.most_common(_NAMES_SHOWN))

@@ -113,14 +113,14 @@ def _discover(spec: str, environment: Mapping[str, str], vendors: Sequence[Vendo
     if spec == HIP.sim_spec:
         return _sim(HIP, "asked for")
     if spec == HIP.api:
-        found = _find(environment, HIP)
-        if found is None:
+        driver = _find(environment, HIP)
+        if driver is None:
             raise ShimError(
                 f"no HIP driver found: no {' or '.join(HIP.sonames)} on the loader's path or in /opt/rocm/lib; "
                 "install ROCm's hip-runtime-amd (Debian: libamdhip64-5), pass its path, or pass hip-sim for the CPU "
                 "driver"
             )
-        return found
+        return driver
     return read_driver(Path(spec), "named")
 
 
@@ -128,12 +128,12 @@ def _choose(environment: Mapping[str, str], vendors: Sequence[Vendor], needs_shi
     """The first driver that programs can run on, else the CPU driver. A replay on a given vendor needs no shim."""
     reason = "no GPU driver found"
     for vendor in vendors:
-        found = _find(environment, vendor)
-        obstacle = None if found is None else find_obstacle(found, environment, needs_shim)
-        if found is not None and obstacle is None:
-            return found
-        if found is not None:
-            reason = f"{found.path} is not used: {obstacle}"
+        driver = _find(environment, vendor)
+        obstacle = None if driver is None else find_obstacle(driver, environment, needs_shim)
+        if driver is not None and obstacle is None:
+            return driver
+        if driver is not None:
+            reason = f"{driver.path} is not used: {obstacle}"
     return _sim(vendors[0], reason)
 
 

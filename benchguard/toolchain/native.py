@@ -168,12 +168,12 @@ class _Build:
     headers: Headers
     folder: Path
     """The products of a part lie in a folder here that has the part's name."""
-    kept: Path
-    """Objects and generated sources."""
+    objects: Path
+    """The folder of objects and generated sources."""
     sanitize: str | None
 
     def generated(self, name: str) -> Path:
-        return self.kept / "generated" / name
+        return self.objects / "generated" / name
 
     def libraries(self, name: str) -> tuple[Library, ...]:
         return PARTS[name].libraries(self.headers, self.generated(name))
@@ -186,12 +186,12 @@ def build_native(
     names: Sequence[str] = tuple(PARTS),
     folder: Path = NATIVE,
     sanitize: str | None = None,
-    kept: Path | None = None,
+    objects: Path | None = None,
     compile_commands: Path | None = None,
 ) -> dict[str, bool]:
     """Build the named parts into `folder`/<name>/; for each, whether it had to be compiled.
 
-    Objects and generated sources stay in `kept`, and the next build uses them again; without `kept` they are removed.
+    Objects and generated sources stay in `objects`, and the next build uses them again; without it they are removed.
     The commands of every unit are written to `compile_commands`. A part whose vendor's headers are missing is left
     out, with a line on stderr. Raises ShimError if the compiler or another header is missing, or a source does not
     compile.
@@ -201,7 +201,9 @@ def build_native(
     if unknown:
         raise ShimError(f"no part {unknown[0]}; the parts are {', '.join([*PARTS, *GROUPS])}")
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(kept) if kept else tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as work:
+    with (
+        _locked(objects) if objects else tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as work
+    ):
         try:
             build = _Build(find_compiler(), newest_headers(), folder, Path(work).resolve(), sanitize)
             built = _build_parts(build, [name for name in names if _is_possible(name)])
@@ -240,7 +242,7 @@ def _more_headers(part: _Part) -> list[str]:
 
 def _build_parts(build: _Build, names: Sequence[str]) -> dict[str, bool]:
     """Sources of the next part are generated while those of the last one compile."""
-    objects = Objects(build.kept, build.compiler.version)
+    objects = Objects(build.objects, build.compiler.version)
     started: dict[str, list[tuple[Library, list[Future[Path]]]]] = {}
     stamps = {name: _stamp(build, name) for name in names}
     with compiler_pool() as pool:
@@ -310,7 +312,7 @@ def _write_compile_commands(build: _Build, output: Path) -> None:
         for unit in build.units(name, library)
     }
     entries = [
-        {"directory": str(build.kept), "file": str(file), "arguments": [*unit.command[:-1], str(file)]}
+        {"directory": str(build.objects), "file": str(file), "arguments": [*unit.command[:-1], str(file)]}
         for file, unit in sorted(units.items())
     ]
     output.write_text(json.dumps(entries, indent=1) + "\n")

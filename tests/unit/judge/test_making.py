@@ -21,7 +21,7 @@ from benchguard.judge import workers
 from benchguard.judge.inputs import BYTES_FEW, Seen
 from benchguard.judge.making import Failed, Here, Made, Maker, Order, Source
 from benchguard.judge.reference import SpillError
-from benchguard.judge.troubles import FaultError, told
+from benchguard.judge.troubles import FaultError, error_text
 from benchguard.judge.workers import Workers, can_fork
 from benchguard.problem.spec import layout_of
 from benchguard.problem.threads import _blas, threads
@@ -191,9 +191,9 @@ def test_making_stops_at_first_failure(kind: str, error: BaseException, kept: ty
             last = results[-1]
             assert isinstance(last, Failed)
             assert isinstance(last.error, kept if kind == "workers" else type(error))
-            assert told(last.error).startswith(told(error).split(" at ")[0].split(";")[0])
+            assert error_text(last.error).startswith(error_text(error).split(" at ")[0].split(";")[0])
             if not isinstance(error, BenchguardError):
-                assert __file__ in told(last.error)
+                assert __file__ in error_text(last.error)
         assert len(making.results(["normal"] * 5)) == 5  # and none is lost
 
 

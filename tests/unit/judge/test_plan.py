@@ -45,8 +45,8 @@ def test_plan_stays_within_bounds(
     repeated = found.sets - found.one_use
     assert 2 <= repeated <= max(2, sets_max) and 0 <= found.one_use <= one_use
     assert 2 <= found.slots <= SLOTS_MAX
-    in_pool = found.sets * max(sizes.inputs, sizes.kept) <= pool_bytes
-    in_memory = found.sets * (sizes.inputs + sizes.kept) + 2 * sizes.outputs <= available
+    in_pool = found.sets * max(sizes.inputs, sizes.expected) <= pool_bytes
+    in_memory = found.sets * (sizes.inputs + sizes.expected) + 2 * sizes.outputs <= available
     assert found.sets == 2 or in_pool or (found.sets <= 12 and in_memory)
     assert found.slots == 2 or found.slots * sizes.outputs <= pool_bytes
 
