@@ -224,7 +224,7 @@ def _shifted(random: np.random.Generator, values: Numbers, shape: Shape) -> Numb
 
 
 def _high(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
-    part = _drawn(random, values) * HIGH
+    part = _draw(random, values) * HIGH
     return np.asarray((1 - part) * shape.high + part * shape.low)
 
 
