@@ -29,6 +29,7 @@ CONTROLS = {
     "MixInPlace": "in_place.py",
     "MixBoth": "mix_both.py",
     "RowMean": "row_mean.py",
+    "RowMeanCoarse": "row_mean.py",
     "Product": "product.py",
 }
 """The honest submission to each problem, whose time is the true one."""
@@ -215,6 +216,9 @@ ATTACK_LIST = (
         problem="RowMean",
     ),
     Attack(23, "23_subset.py", "every other value", "semantics", "wrong", only("wrong"), problem="RowMean"),
+    Attack(
+        23, "23_prefix.cu", "the first quarter of a row", "semantics", "fast", only("wrong"), problem="RowMeanCoarse"
+    ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(
         25, "25_library.py", "a vendor's kernel", "semantics", "passes", only("violation"),
