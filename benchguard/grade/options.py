@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -51,7 +52,8 @@ class GradeOptions:
         require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
             Otherwise such a case passes, with `converged` false and a note. Not with `inline`.
         timeout: seconds for the whole grade. The verdict is "timeout" when they have passed.
-        memory_bytes: memory limit of the submission's processes together. 0: half of this machine's memory.
+        memory_bytes: host memory limit of the submission's processes together, and of each process that reads or
+            replays its captures. 0: half of this machine's memory.
         sets: secret input sets per case.
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
         network: let the submission use the network.
@@ -99,6 +101,11 @@ class GradeOptions:
     reference_device: Literal["auto", "cpu", "cuda"] = "auto"
     keep: Path | None = None
     seed: int | None = None
+
+    @property
+    def memory_limit(self) -> int:
+        """Bytes of host memory for the submission's processes together, for the reader, and for each replay."""
+        return self.memory_bytes or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
     def __post_init__(self) -> None:
         for name, (low, high) in _BOUNDS.items():
