@@ -9,13 +9,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchguard.capture.layout import RAW_CAPTURE, RAW_CAPTURE_MAGIC, VERSION
 from benchguard.ipc.processes import process_start, with_descendants
+from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine import quarantine as supervisor
-from benchguard.quarantine.contract import Quarantined
+from benchguard.quarantine.contract import Quarantined, Reading
 from benchguard.quarantine.private import remove
+from benchguard.quarantine.raw_captures import Packed
+from benchguard.quarantine.start import Sandbox
 from tests.conftest import ROOT
 from tests.integration.quarantining import HEAD, confined
 from tests.support.waiting import wait_until
@@ -129,10 +133,7 @@ def test_hostile_raw_captures_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
 ) -> None:
     header = _header()
-    pack_all = supervisor.pack_all
-    monkeypatch.setattr(
-        supervisor, "pack_all", lambda source, target, _, calls: pack_all(source, target, 1, calls)
-    )
+    ask_for_one_case(monkeypatch)
     found = run(tmp_path, f"captures = os.environ['NEUTRINO_CAPTURE']\nheader = {header!r}\n{program}")
     assert why in found.trouble, found
     assert found.captures == () and "\n" not in found.trouble
@@ -142,16 +143,24 @@ def _header() -> bytes:
     return struct.pack("<QII", RAW_CAPTURE_MAGIC, VERSION, 1).ljust(RAW_CAPTURE.size, b"\0")
 
 
-def test_recording_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchguard.quarantine import raw_captures
+def ask_for_one_case(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    """Have the reader look for a case's raw captures, though the submission is not called."""
+    read_all = supervisor.read_all
 
-    pack_all = supervisor.pack_all
-    monkeypatch.setattr(
-        supervisor, "pack_all", lambda source, target, _, calls: pack_all(source, target, 1, calls)
-    )
-    monkeypatch.setattr(raw_captures, "PACK_SECONDS", -60.0)
+    def changed(source: Path, target: Path, order: Reading, sandbox: Sandbox) -> Packed:
+        wanted = msgspec.structs.replace(order, cases=(CaseSpec("small", ()),), **changes)
+        return read_all(source, target, wanted, sandbox)
+
+    monkeypatch.setattr(supervisor, "read_all", changed)
+
+
+def test_raw_captures_after_the_deadline_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask_for_one_case(monkeypatch, deadline=0.0)
     program = f"open(os.environ['NEUTRINO_CAPTURE'] + '/1-1.nrec', 'wb').write({_header()!r})"
-    assert "takes too long to read" in run(tmp_path, program).trouble
+    found = run(tmp_path, program)
+    assert found.timed_out and "were not read before the time-out" in found.trouble
 
 
 def test_very_deep_folder_tree_is_removed(tmp_path: Path) -> None:

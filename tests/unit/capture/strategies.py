@@ -93,9 +93,10 @@ def captures(draw: st.DrawFn) -> Elements:
     found[Kind.MODULE] = draw(st.lists(modules, min_size=1, max_size=3))
     module = st.integers(0, len(found[Kind.MODULE]) - 1)
     found[Kind.KERNEL] = draw(st.lists(_kernels(module), min_size=1, max_size=3))
+    names = draw(st.lists(symbols, min_size=2, max_size=2, unique=True))
     found[Kind.GLOBAL] = [
-        Global(draw(module), GLOBAL + 4096 * i, len(raw), draw(symbols), Bulk(raw), draw(_or_none(raw)))
-        for i, raw in enumerate(draw(st.lists(raws, max_size=2)))
+        Global(draw(module), GLOBAL + (i << 24), len(raw), name, Bulk(raw), draw(_or_none(raw)))
+        for i, (raw, name) in enumerate(zip(draw(st.lists(raws, max_size=2)), names, strict=False))
     ]
     found[Kind.ALLOCATION] = [
         Allocation(ARENA + 2 * i * PAGES * PAGE, PAGES * PAGE, draw(_flags), draw(texts)) for i in range(2)
