@@ -13,7 +13,7 @@ from ..capture import Capture, CaptureError
 from ..judge.ceilings import rates_of
 from ..judge.contract import AskChecked, Checked, Secrets
 from ..judge.process import JudgeProcess
-from ..problem.spec import CaseSpec
+from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
 from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
@@ -29,6 +29,7 @@ from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding, check_capture
 from .timing import first_use_of, reported
+from .tolerance import tolerance_notes, used_tolerances
 from .traces import first_difference
 
 REPLAY_SECONDS_MIN = 1.0
@@ -46,6 +47,7 @@ class CaseWork:
     spec: CaseSpec
     found: Quarantined
     secrets: Secrets
+    tolerances: dict[str, Tolerance]
     ends: tuple[int, int, int, int]
     seconds: float
 
@@ -175,7 +177,13 @@ def _judged(
         max_abs_error=checked.max_absolute_error if looked_at else None,
         max_rel_error=checked.max_relative_error if looked_at else None,
         inputs=Inputs(known.sets, known.one_use, dict(Counter(known.distributions))),
-        checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
+        checks=Checks(
+            checked.samples,
+            checked.wrong,
+            checked.nondeterministic,
+            checked.precision,
+            {} if checked.own_verdict else used_tolerances(work.tolerances, checked.factors),
+        ),
         times=Times(
             recorded=_recorded_us(work),
             one_use=first_use.one_use_us if first_use else None,
@@ -188,7 +196,7 @@ def _judged(
         kernels=recorded.kernels,
         uploaded_bytes=recorded.uploaded_bytes,
         capture=recorded.name,
-        notes=tuple(_notes(result, recorded, rows)),
+        notes=(*_notes(result, recorded, rows), *tolerance_notes(checked.factors)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )

@@ -98,7 +98,8 @@ class ReplayedRun(GradeRun):
         for index, spec in enumerate(opened.cases):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
-            work = CaseWork(index, spec, found, *prepared[index], self.left())
+            known, ends = prepared[index]
+            work = CaseWork(index, spec, found, known, opened.tolerances[index], ends, self.left())
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
             for part, took in cases[-1].seconds.items():

@@ -14,7 +14,7 @@ from ..ipc.shared_memory import FIXED, READ_ONLY, Bytes, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.spec import layout_of
 from ..problem.suite import TestCase
-from .arrays import as_numbers, elements_of, memory_of
+from .arrays import as_numbers, elements_of
 from .contract import Ask, Checked, Expected, Mismatch, Secrets
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
@@ -23,6 +23,7 @@ from .plan import Sizes, available_bytes, check_room, plan, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
 from .samples import Copy, Samples
+from .slack import baseline_of, widened
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
@@ -51,6 +52,8 @@ class _Made:
     distributions: tuple[str, ...]
     pool: SharedMemory
     expected: list[dict[str, Array]]
+    factors: list[dict[str, float]]
+    """For each set, by buffer: how much wider its tolerances are (slack.py)."""
     memory: Bytes
     """A view of the pool."""
 
@@ -104,7 +107,7 @@ class CaseJudge:
             self._spec,
             self._checked,
             slots,
-            self._case.tolerances,
+            [widened(self._case.tolerances, each) for each in made.factors],
             made.expected,
             made.distributions,
             self._own if self._case.own_verdict else None,
@@ -132,7 +135,7 @@ class CaseJudge:
                 elements[...] = as_output(buffer, values[buffer.name]).reshape(buffer.shape)
             write_set(shared, self._checked, number, memory)
         shared.seal(READ_ONLY)
-        return Expected(self._checked), [shared.descriptor]
+        return Expected(self._checked, self._factors()), [shared.descriptor]
 
     def checked(self) -> Checked:
         """Stop, return the results, and free all memory."""
@@ -187,14 +190,14 @@ class CaseJudge:
                 for number, name in enumerate(distributions)
             ]
             made = source.all_settled(orders, iter(self._tools.maker.make(orders, pool)))
-            expected = [each.answers for each in made]
+            expected, factors = [each.answers for each in made], [each.factors for each in made]
             if not self._case.own_verdict:
                 check_answers(self._spec, expected)
             pool.seal(READ_ONLY)
         except BaseException:
             pool.close()
             raise
-        return _Made(chosen, distributions, pool, expected, pool.view())
+        return _Made(chosen, distributions, pool, expected, factors, pool.view())
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
         """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
@@ -238,7 +241,18 @@ class CaseJudge:
             nondeterministic=sum(state.differs for state in samples.sets),
             precision="" if wrong else self._precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
+            factors=self._factors(),
+            own_verdict=self._case.own_verdict,
         )
+
+    def _factors(self) -> dict[str, float]:
+        """The largest factor of each buffer's tolerance over all sets."""
+        assert self._made is not None
+        found: dict[str, float] = {}
+        for factors in self._made.factors:
+            for name, factor in factors.items():
+                found[name] = max(found.get(name, 1.0), factor)
+        return found
 
     def _precision(self, samples: Samples) -> str:
         """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
@@ -251,7 +265,8 @@ class CaseJudge:
         ]
         if not chosen:
             return ""
-        baseline = self._baseline(chosen[0])
+        with self._tools.problem:
+            baseline = baseline_of(self._case, self._arrays_of(chosen[0]))
         for buffer in self._spec.checked:
             if not is_float(buffer.dtype):
                 continue
@@ -267,15 +282,3 @@ class CaseJudge:
             if text:
                 return text
         return ""
-
-    def _baseline(self, of_set: int) -> dict[str, Array]:
-        """Outputs of an honest baseline for a set, if the suite has one; flat, as stored."""
-        baseline = getattr(self._case, "baseline", None)
-        if not callable(baseline):
-            return {}
-        with self._tools.problem:
-            given = baseline(self._arrays_of(of_set))
-        buffers = [each for each in self._spec.checked if each.name in given]
-        return {
-            each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1) for each in buffers
-        }

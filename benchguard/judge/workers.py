@@ -58,6 +58,7 @@ class _Done(msgspec.Struct, frozen=True, tag=True):
     digests: dict[str, bytes]
     dtypes: dict[str, str]
     """Dtypes of the answers, by buffer."""
+    factors: dict[str, float]
 
 
 class _Fault(msgspec.Struct, frozen=True, tag=True):
@@ -130,7 +131,7 @@ class Workers:
         for each, reply in zip(asked, replies, strict=False):
             if isinstance(reply, _Fault):
                 return [*found, Failed(reply.error())]
-            found.append(Made(reply.digests, self._answers(each, reply.dtypes, memory)))
+            found.append(Made(reply.digests, self._answers(each, reply.dtypes, memory), reply.factors))
         return found
 
     def close(self) -> None:
@@ -230,11 +231,11 @@ def _made(
 ) -> _Done | _Fault:
     inputs, outputs = SharedMemory.adopt(pool), SharedMemory.adopt(answers)
     try:
-        digests, expected = inputs_of(case, asked.order, inputs)
+        digests, expected, factors = inputs_of(case, asked.order, inputs)
         found = kept(case, asked.order, expected)
         for name, array in found.items():
             outputs.write(array, asked.answers + places[name][0])
-        return _Done(dict(digests), {name: array.dtype.str for name, array in found.items()})
+        return _Done(dict(digests), {name: array.dtype.str for name, array in found.items()}, factors)
     except SpillError:
         return _Fault("", spill=True)
     except (Exception, SystemExit) as error:

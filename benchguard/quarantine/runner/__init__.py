@@ -53,7 +53,7 @@ def _run(order: Order, reporter: Reporter) -> None:
     inputs = Inputs(given.inputs)
     for number, case in enumerate(given.cases):
         reporter.begin("warm-up", number)
-        memory = CaseMemory(driver, case, inputs, given.layouts[number], given.offsets[number])
+        memory = CaseMemory(driver, case, inputs, given.layouts[number], given.offsets[number], given.tensors)
         memory.prepare(0)  # a module copies its constants when it is bound
         call = entry.bind(case, memory, given.init)
         rounds = Rounds(driver, number, case, memory, call)
