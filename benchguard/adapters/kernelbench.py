@@ -53,18 +53,18 @@ NAMES_SHOWN = 4
 
 
 def load(spec: str, options: Mapping[str, str]) -> Suite:
-    chosen = known(options, OPTIONS, "kernelbench")
-    precision = PRECISIONS[one_of(chosen, "precision", tuple(PRECISIONS))]
-    weights = one_of(chosen, "weights", ("seed", "given"))
-    names = tuple(each.strip() for each in chosen["distributions"].split(","))
+    settings = known(options, OPTIONS, "kernelbench")
+    precision = PRECISIONS[one_of(settings, "precision", tuple(PRECISIONS))]
+    weights = one_of(settings, "weights", ("seed", "given"))
+    names = tuple(each.strip() for each in settings["distributions"].split(","))
     if len(set(names)) < len(names) or not set(names) <= set(variants.NAMES):
         raise UsageError(
-            f"distributions cannot be {chosen['distributions']!r}; give some of {', '.join(variants.NAMES)}"
+            f"distributions cannot be {settings['distributions']!r}; give some of {', '.join(variants.NAMES)}"
         )
     path = Path(spec)
     if not path.is_file():
         raise UsageError(f"no such problem: {spec}; give the path of KernelBench's Python file")
-    problem = opened(path.resolve(), device_for(chosen["device"]), precision)
+    problem = opened(path.resolve(), device_for(settings["device"]), precision)
     case = KernelBenchCase(problem, weights == "given", names)
     convention = "module_keywords" if case.keywords else "module"
     return Suite(
@@ -118,14 +118,14 @@ class KernelBenchCase:
                 f"{self.where}: get_inputs gives {', '.join(described([*self._values.values()]))} once and "
                 f"{', '.join(described([*values.values()]))} then; shapes, dtypes and numbers may not be random"
             )
-        found = {}
+        arrays = {}
         for argument, value in zip(self.spec.arguments, values.values(), strict=False):
             if isinstance(argument, Buffer):
-                found[argument.name] = value
+                arrays[argument.name] = value
                 if distribution != variants.OWN:
                     numbers = to_numpy(value)
-                    found[argument.name] = variants.transformed(numbers, distribution, seed, argument.name)
-        return found | self._state
+                    arrays[argument.name] = variants.transformed(numbers, distribution, seed, argument.name)
+        return arrays | self._state
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         if self._is_wide:

@@ -14,7 +14,7 @@ from ..problem.arrays import is_torch
 from ..problem.errors import ProblemError, blaming
 from ..problem.seeding import seeded
 from .host import running_on, torch_module
-from .modules import TaskModules, siblings
+from .modules import TaskModules
 from .trace import Trace, traced, without_data
 
 SEED = 42
@@ -103,7 +103,7 @@ class KernelBenchProblem:
 def opened(path: Path, device: str, precision: str) -> KernelBenchProblem:
     """Import the file and build its Model, as KernelBench does. Raises ProblemError."""
     import_module("torch._subclasses.fake_tensor")  # it inspects what running_on replaces
-    modules = TaskModules(siblings(path))
+    modules = TaskModules.of(path)
     module = modules.load(path.stem)
     for name in ("Model", "get_inputs", "get_init_inputs"):
         if not callable(getattr(module, name, None)):

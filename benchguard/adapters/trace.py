@@ -60,7 +60,7 @@ def _watch(owned: Mapping[int, str]) -> Any:
     base = import_module("torch.utils._python_dispatch").TorchDispatchMode
     leaves = import_module("torch.utils._pytree").tree_leaves
 
-    class Watch(base):  # type: ignore[misc]
+    class Watch(base):  # type: ignore[misc, valid-type]
         def __init__(self) -> None:
             super().__init__()
             self.random: list[str] = []

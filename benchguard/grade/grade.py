@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..judge.contract import Secrets
 from ..problem.spec import CaseSpec
 from ..quarantine.submission import submission_of
 from .case import CaseWork, grade_case
 from .inline import InlineRun
+from .judged_replay import SecretInputs
 from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
@@ -88,32 +88,31 @@ class ReplayedRun(GradeRun):
     def run(self) -> GradeResult:
         judge, opening = self.start()
         submission = self.submission(opening)
-        found = self.quarantine(submission, opening)
+        quarantined = self.quarantine(submission, opening)
         opened, ahead = opening.opened, opening.ahead
-        finding = finding_of(found)
+        finding = finding_of(quarantined)
         if finding is not None:
-            return self.result(opened, submission, found, (), finding)
+            return self.result(opened, submission, quarantined, (), finding)
         prepared = [self._secrets(opening, index) for index in range(ahead)]
         cases: list[TimedCase] = []
         for index, spec in enumerate(opened.cases):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
-            known, ends = prepared[index]
-            work = CaseWork(index, spec, found, known, opened.tolerances[index], ends, self.left())
+            work = CaseWork(spec, quarantined, prepared[index], opened.tolerances[index], self.left())
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
             for part, took in cases[-1].seconds.items():
                 self.seconds[part] = self.seconds.get(part, 0.0) + took
             if cases[-1].case.verdict != "pass":
                 break
-        return self.result(opened, submission, found, cases, None)
+        return self.result(opened, submission, quarantined, cases, None)
 
-    def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, tuple[int, int, int, int]]:
+    def _secrets(self, opening: Opening, index: int) -> SecretInputs:
         """Wait for secret inputs and references. No replay is timed while the judge makes them."""
         with self.timed("references"):
             self.report("computing references", opening.name_of(index))
             secrets, (pool, outputs, announce, release) = opening.secrets(index)
-        return secrets, (pool, outputs, announce, release)
+        return SecretInputs(index, secrets, (pool, outputs, announce, release))
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

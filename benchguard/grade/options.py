@@ -23,8 +23,8 @@ _BOUNDS = {
     "device": (0, 2**31 - 1),
     "timeout": (1, 1e6),
     "memory_bytes": (0, 2**63 - 1),
-    "sets": (2, 1024),
-    "one_use": (0, 256),
+    "sets": (4, 1024),
+    "one_use": (8, 256),
 }
 
 
@@ -56,6 +56,7 @@ class GradeOptions:
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
         network: let the submission use the network.
         require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
+        require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell. Not with `inline`.
         forbid_library: shell patterns. A timed kernel whose name or library matches is a violation.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
             trustworthy: do not rank them with replayed times.
@@ -87,6 +88,7 @@ class GradeOptions:
     one_use: int = 12
     network: bool = False
     require_sandbox: Literal["full"] | None = None
+    require_evidence: Literal["full"] | None = None
     forbid_library: tuple[str, ...] = ()
     inline: bool = False
     reference_device: Literal["auto", "cpu", "cuda"] = "auto"
@@ -101,6 +103,10 @@ class GradeOptions:
         rule_of(self.until, self.samples)
         if self.inline and self.flush_cache:
             raise UsageError("--flush-cache has no effect with --inline; leave it out")
+        if self.inline and self.require_evidence:
+            raise UsageError(
+                "--require-evidence has no effect with --inline, whose times are not checked so; leave it out"
+            )
         if self.inline and self.require_converged:
             raise UsageError(
                 "--require-converged has no effect with --inline, which takes a fixed number of samples; leave it out"

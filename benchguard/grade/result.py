@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from .. import exit_status
+from ..ipc.json_text import json_document
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device, Overhead
 from ..replay.result import Settings, TimeBlock
@@ -16,7 +17,9 @@ from .evidence import KernelEvidence
 Schema = Literal["neutrino-bench/result/1"]
 SCHEMA: Schema = "neutrino-bench/result/1"
 
-Verdict = Literal["pass", "wrong", "violation", "unreplayable", "unconverged", "timeout", "failed", "error"]
+Verdict = Literal[
+    "pass", "wrong", "violation", "unreplayable", "unconverged", "unproven", "timeout", "failed", "error"
+]
 Trust = Literal["replayed", "inline"]
 
 STATUS: dict[Verdict, int] = {
@@ -25,6 +28,7 @@ STATUS: dict[Verdict, int] = {
     "violation": exit_status.VIOLATION,
     "unreplayable": exit_status.UNREPLAYABLE,
     "unconverged": exit_status.UNCONVERGED,
+    "unproven": exit_status.UNPROVEN,
     "timeout": exit_status.TIMEOUT,
     "failed": exit_status.FAILED,
     "error": exit_status.INTERNAL,
@@ -63,6 +67,17 @@ class UsedTolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rtol: float
     factor: float
     source: Literal["problem", "reference"]
+
+
+State = Literal["held", "failed", "could not tell"]
+
+
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One check of a case. `text` says why it failed or could not tell; it is empty for a check that held."""
+
+    check: str
+    state: State
+    text: str = ""
 
 
 class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -105,6 +120,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_rel_error: float | None = None
     inputs: Inputs | None = None
     checks: Checks | None = None
+    evidence: tuple[Evidence, ...] = ()
+    """The checks of the time. Without those that the problem gives no numbers for."""
     times: Times | None = None
     overhead: Overhead | None = None
     clocks: Clocks | None = None
@@ -176,7 +193,7 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return STATUS[self.verdict]
 
     def to_json(self, indent: int = 1) -> str:
-        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+        return json_document(self, indent)
 
 
 def read_result(path: str | Path) -> GradeResult:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from .. import exit_status
+from ..ipc.json_text import json_document
 from .caches import icache_text
 from .clocks import Clocks
 from .protocol import Device, Overhead, Prepared, SlotTimes
@@ -136,7 +137,7 @@ class ReplayResult:
 
     def to_json(self, indent: int = 1) -> str:
         """The document, without the outputs' bytes."""
-        return msgspec.json.format(msgspec.json.encode(document(self)), indent=indent).decode()
+        return json_document(document(self), indent)
 
 
 class TimeBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
