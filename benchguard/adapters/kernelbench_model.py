@@ -51,7 +51,7 @@ class KernelBenchProblem:
 
     @cached_property
     def sample(self) -> Any:
-        """What get_inputs returns, without the tensors' data where torch can leave it out."""
+        """The result of get_inputs, without the tensors' data where torch can leave it out."""
         try:
             with seeded(None), without_data():
                 return self.call("get_inputs", self.get_inputs)

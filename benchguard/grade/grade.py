@@ -18,6 +18,7 @@ from .judged_replay import SecretInputs
 from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
+from .provenance import prepare
 from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
@@ -59,6 +60,12 @@ def grade(
     """
     options = replace(options, **changes)
     check_inputs(options, problem, submission)
+    if (
+        options.forbid_library or options.allow_images
+    ):  # before the time-out begins: a first index takes a while
+        if progress is not None:
+            progress(GradeProgress("indexing the code of installed libraries"))
+        prepare(options.forbid_library, options.allow_images)
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
         return kind(str(problem), Path(submission), options, progress, stack).run()
