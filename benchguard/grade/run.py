@@ -90,7 +90,7 @@ class GradeRun:
                 network=options.network,
                 require_full=options.require_sandbox is not None,
                 progress=lambda phase, case: self.report(phase, opening.name_of(case)),
-                hidden=(_folder_of(self.problem),),
+                hidden=(_folder_of(self.problem), tempfile.gettempdir()),
                 warm_up=options.warm_up,
                 inline=inline,
                 examiner=EXAMINER,
