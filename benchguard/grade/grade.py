@@ -9,9 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ..errors import UsageError
 from ..judge.contract import Secrets
+from ..problem.returned import ReturnedError, replayed_case
 from ..problem.spec import CaseSpec
+from ..quarantine.contract import Quarantined
 from ..quarantine.submission import submission_of
 from .case import CaseWork, grade_case
 from .inline import InlineRun
@@ -21,6 +25,7 @@ from .progress import GradeProgress, Report
 from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
+from .specification import Finding
 
 
 def grade(
@@ -98,7 +103,11 @@ class ReplayedRun(GradeRun):
         for index, spec in enumerate(opened.cases):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
-            work = CaseWork(index, spec, found, *prepared[index], self.left())
+            try:
+                work = self._work(opening, found, index, *prepared[index])
+            except ReturnedError as error:
+                finding = Finding("failed", f"case {spec.name}: {error}")
+                return self.result(opened, submission, found, cases, finding)
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
             for part, took in cases[-1].seconds.items():
@@ -107,12 +116,27 @@ class ReplayedRun(GradeRun):
                 break
         return self.result(opened, submission, found, cases, None)
 
-    def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, tuple[int, int, int, int]]:
+    def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:
         """Wait for secret inputs and references. No replay is timed while the judge makes them."""
         with self.timed("references"):
             self.report("computing references", opening.name_of(index))
-            secrets, (pool, outputs, announce, release) = opening.secrets(index)
-        return secrets, (pool, outputs, announce, release)
+            return opening.secrets(index)
+
+    def _work(
+        self, opening: Opening, found: Quarantined, index: int, known: Secrets, ends: list[int]
+    ) -> CaseWork:
+        """The inputs of a case. Raises ReturnedError for results that cannot be checked."""
+        spec = opening.opened.cases[index]
+        if spec.returns is not None:
+            if index not in found.returned:
+                raise ReturnedError("the submission's process ended before it said what its call returned")
+            returned = found.returned[index]
+            spec = replayed_case(spec, returned)
+            slots, more = opening.slots(index, returned)
+            known = msgspec.structs.replace(known, outputs=slots.outputs, slots=slots.slots)
+            ends = [*ends, *more]
+        pool, outputs, announce, release = ends
+        return CaseWork(index, spec, found, known, (pool, outputs, announce, release), self.left())
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

@@ -150,6 +150,8 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: dict[str, float]
     wall_s: float
     version: str
+    score_s: float | None = None
+    """The score in seconds by the rule of the suite's leaderboard, for a pass in a suite that has one."""
 
     @property
     def status(self) -> int:

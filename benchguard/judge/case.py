@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
+import msgspec
 import numpy as np
 
 from ..errors import UsageError
 from ..ipc.shared_memory import FIXED, READ_ONLY, Bytes, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
-from ..problem.spec import layout_of
-from ..problem.suite import TestCase
+from ..problem.returned import ReturnedError, replayed_case
+from ..problem.spec import Layout, Returned, layout_of
+from ..problem.suite import ReturningCase, TestCase
 from .arrays import as_numbers, elements_of, memory_of
-from .contract import Ask, Checked, Expected, Mismatch, Secrets
+from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
 from .making import Maker, Order, Source
-from .plan import Sizes, available_bytes, check_room, plan, spread
+from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
-from .samples import Copy, Samples
+from .samples import Copy, Place, Samples, places_of
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
@@ -69,6 +73,7 @@ class CaseJudge:
         self.read = layout_of(case.spec.read)
         self._checked = layout_of(case.spec.checked)
         self._made: _Made | None = None
+        self._returned: Returned | None = None
         self._samples: Samples | None = None
         self._slots: SlotReader | None = None
 
@@ -95,14 +100,45 @@ class CaseJudge:
         if self._samples is not None or self._made is not None:
             raise UsageError("the secret inputs of this case were requested twice")
         self._made = made = self._make()
-        outputs = SharedMemory("neutrino-outputs", made.plan.slots * self._checked.stride)
+        ends: list[int] = []
+        if self._spec.returns is None:
+            ends = self._open_slots(made.plan, self._checked, places_of(self._spec, self._checked))
+        answer = Secrets(
+            self.read, self._checked, made.plan.sets, made.plan.one_use, made.plan.slots, made.distributions
+        )
+        return answer, [os.dup(made.pool.descriptor), *ends]
+
+    def slots(self, returned: Returned) -> tuple[Slots, list[int]]:
+        """Start to read output slots for results in the memory that the submission chose."""
+        if self._made is None or self._samples is not None or self._spec.returns is None:
+            raise UsageError("output slots of this case were requested out of turn")
+        try:
+            replayed = replayed_case(self._spec, returned)
+        except ReturnedError as error:
+            raise FaultError(str(error)) from error
+        self._returned = returned
+        layout = layout_of(replayed.checked)
+        places = [
+            Place(
+                msgspec.structs.replace(form.view, name=buffer.name),
+                layout.places[form.buffer][0] + form.offset if form.buffer in layout.places else 0,
+                buffer.dtype,
+            )
+            for form, buffer in zip(returned.results, self._spec.checked, strict=True)
+        ]
+        slots = slot_count(layout.stride, self._pool_bytes)
+        ends = self._open_slots(replace(self._made.plan, slots=slots), layout, places)
+        return Slots(layout, slots), ends
+
+    def _open_slots(self, chosen: SlotPlan, layout: Layout, places: Sequence[Place]) -> list[int]:
+        assert self._made is not None
+        made, stride = self._made, layout.stride
+        outputs = SharedMemory("neutrino-outputs", chosen.slots * stride)
         outputs.seal(FIXED)
-        stride = self._checked.stride
         memory = outputs.view()
         slots = [memory[at : at + stride] for at in range(0, outputs.size, stride)]
         self._samples = Samples(
-            self._spec,
-            self._checked,
+            places,
             slots,
             self._case.tolerances,
             made.expected,
@@ -113,11 +149,8 @@ class CaseJudge:
         )
         announced, announce = os.pipe()
         released, release = os.pipe()
-        self._slots = SlotReader(made.plan, stride, announced, release, self._samples, self._tools.workers)
-        answer = Secrets(
-            self.read, self._checked, made.plan.sets, made.plan.one_use, made.plan.slots, made.distributions
-        )
-        return answer, [os.dup(made.pool.descriptor), outputs.descriptor, announce, released]
+        self._slots = SlotReader(chosen, stride, announced, release, self._samples, self._tools.workers)
+        return [outputs.descriptor, announce, released]
 
     def expected(self) -> tuple[Expected, list[int]]:
         """The expected outputs of each secret set, in the outputs' dtypes and layout."""
@@ -198,15 +231,21 @@ class CaseJudge:
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
         """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
-        assert self._made is not None
+        assert self._made is not None and self._samples is not None
         inputs = self._arrays_of(of_set)
-        expected, actual = {}, {}
+        actual = {
+            each.buffer.name: as_numbers(each.buffer, copy[each.buffer.name]) for each in self._samples.places
+        }
+        if self._returned is not None:
+            with self._tools.problem:
+                case = cast(ReturningCase, self._case)
+                return case.verify_returned(inputs, self._returned.tree, actual)
+        expected = {}
         for buffer in self._spec.checked:
             values = self._made.expected[of_set][buffer.name]
             expected[buffer.name] = values.reshape(buffer.shape)
             if not is_float(buffer.dtype):
                 expected[buffer.name] = as_numbers(buffer, values)
-            actual[buffer.name] = as_numbers(buffer, copy[buffer.name])
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)
 
@@ -252,8 +291,9 @@ class CaseJudge:
         if not chosen:
             return ""
         baseline = self._baseline(chosen[0])
-        for buffer in self._spec.checked:
-            if not is_float(buffer.dtype):
+        for place in samples.places:
+            buffer = place.buffer
+            if not is_float(buffer.dtype) or not place.is_comparable:
                 continue
             tolerance = self._case.tolerances[buffer.name]
             pairs = [

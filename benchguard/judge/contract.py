@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from ..problem.spec import CaseSpec, Layout, Tolerance
+from ..problem.spec import CaseSpec, Layout, Returned, Tolerance
 
 
 class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
@@ -40,10 +40,21 @@ class AskSecrets(msgspec.Struct, frozen=True, tag_field="ask", tag="secrets"):
     """Make a case's secret input sets and references.
 
     Answered with the input pool's memfd, the output slots' memfd, and the replay's ends of the announcing and the
-    releasing pipe.
+    releasing pipe. A case with `returns` has no slots before AskSlots: only the input pool's memfd is given.
     """
 
     case: int
+
+
+class AskSlots(msgspec.Struct, frozen=True, tag_field="ask", tag="slots"):
+    """Make output slots for results in the memory that a submission's call returned (problem/returned.py).
+
+    For a case with `returns` only, and instead of the slots of AskSecrets. Answered with Slots, and with the memfd and
+    the two pipe ends.
+    """
+
+    case: int
+    returned: Returned
 
 
 class AskExpected(msgspec.Struct, frozen=True, tag_field="ask", tag="expected"):
@@ -58,7 +69,7 @@ class AskChecked(msgspec.Struct, frozen=True, tag_field="ask", tag="checked"):
     case: int
 
 
-Question: TypeAlias = Ask | AskThrowaway | AskSecrets | AskExpected | AskChecked
+Question: TypeAlias = Ask | AskThrowaway | AskSecrets | AskSlots | AskExpected | AskChecked
 
 
 class Opened(msgspec.Struct, frozen=True, tag_field="answer", tag="opened"):
@@ -70,6 +81,11 @@ class Opened(msgspec.Struct, frozen=True, tag_field="answer", tag="opened"):
     """For each case, by buffer."""
     init: tuple[Any, ...] = ()
     """Arguments of a module's constructor."""
+
+    files: dict[str, str] = {}
+    """Paths of files, by name, that are placed beside the submission."""
+
+    ranking: str = ""
 
 
 class Throwaway(msgspec.Struct, frozen=True, tag_field="answer", tag="throwaway"):
@@ -89,6 +105,11 @@ class Secrets(msgspec.Struct, frozen=True, tag_field="answer", tag="secrets"):
     one_use: int
     slots: int
     distributions: tuple[str, ...]
+
+
+class Slots(msgspec.Struct, frozen=True, tag_field="answer", tag="slots"):
+    outputs: Layout
+    slots: int
 
 
 class Expected(msgspec.Struct, frozen=True, tag_field="answer", tag="expected"):
@@ -132,7 +153,7 @@ class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):
     usage: bool = False
 
 
-Answer: TypeAlias = Opened | Throwaway | Secrets | Expected | Checked | Trouble
+Answer: TypeAlias = Opened | Throwaway | Secrets | Slots | Expected | Checked | Trouble
 
 encode = msgspec.json.Encoder().encode
 decode_question = msgspec.json.Decoder(Question).decode

@@ -36,8 +36,12 @@ def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int) -> SlotPlan
     room = min(pool_bytes // max(1, sizes.inputs), pool_bytes // max(1, sizes.kept))
     total = min(max(sets_max, REPEATED_MIN) + one_use, max(room, REPEATED_MIN))
     once = min(one_use, total - REPEATED_MIN, max(ONE_USE_WISHED, total // 2))
-    slots = max(SLOTS_MIN, min(SLOTS_MAX, pool_bytes // 2 // max(1, sizes.outputs)))
+    slots = slot_count(sizes.outputs, pool_bytes)
     return SlotPlan(min(total, max(sets_max, REPEATED_MIN) + once), once, slots)
+
+
+def slot_count(slot_bytes: int, pool_bytes: int) -> int:
+    return max(SLOTS_MIN, min(SLOTS_MAX, pool_bytes // 2 // max(1, slot_bytes)))
 
 
 def spread(names: Sequence[str], counts: Sequence[int], chance: random.Random) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal
@@ -72,6 +72,7 @@ def quarantine(
     require_full: bool = False,
     progress: Progress | None = None,
     hidden: Sequence[str] = (),
+    files: Mapping[str, Path] = {},
     warm_up: int = 2,
     inline: Inline | None = None,
     arch: str = "",
@@ -80,13 +81,13 @@ def quarantine(
     """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
     `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
-    phase and the case. With `inline` nothing is recorded, and the caller opens its results. Raises what `find_cases`
-    raises, and BenchguardError or UsageError for failures that the submission did not cause; the result describes
-    what the submission did.
+    phase and the case. The submission may import or read `files` of the problem, by name. With `inline` nothing is
+    recorded, and the caller opens its results. Raises what `find_cases` raises, and BenchguardError or UsageError for
+    failures that the submission did not cause; the result describes what the submission did.
     """
     user = identity.free_user()
     with ExitStack() as stack:
-        where = stack.enter_context(private(submission, folder, user is not None))
+        where = stack.enter_context(private(submission, folder, user is not None, files))
         interposer = readable_interposer(interposer, where) if user is not None else interposer
         sender = stack.enter_context(CaseSender(find_cases))
         order = Order(
@@ -105,6 +106,7 @@ def quarantine(
                 network=network,
             ),
             warm_up=warm_up,
+            beside=str(where.beside),
             arch=arch,
             inline_order=inline.order if inline is not None else None,
         )
@@ -180,6 +182,7 @@ class _Run:
             audit=_audit(log, run),
             output=printable(attendant.text, "\n\t"),
             trouble=trouble,
+            returned=events.returned,
             is_ours=bool(trouble) and not is_confined(run, events),
         )
 
@@ -193,7 +196,7 @@ class _Run:
 def _readable(where: Private, interposer: Interposer) -> tuple[str, ...]:
     libraries = (interposer.shim, interposer.preload, interposer.driver)
     folders = dict.fromkeys(str(path.resolve().parent) for path in libraries)
-    return (str(where.submission), *folders)
+    return (str(where.submission), str(where.beside), *folders)
 
 
 @contextmanager

@@ -135,6 +135,15 @@ def torch_in_use() -> Any | None:
     return torch if torch is not None and torch.cuda.is_available() else None
 
 
+def torch_with_gpu() -> Any | None:
+    """The torch module, imported if need be, if torch finds a GPU: for suites whose harness gives torch's tensors."""
+    try:
+        torch = import_module("torch")
+    except ImportError:
+        return None
+    return torch if torch.cuda.is_available() else None
+
+
 def tensor_of(torch: Any, array: DeviceArray, buffer: Buffer) -> Any:
     """A tensor over the same memory."""
     dtype = getattr(torch, _NAMES.get(buffer.dtype, buffer.dtype))
