@@ -28,9 +28,9 @@ def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}
     """
     if adapter not in NAMES:
         raise UsageError(f"unknown adapter {adapter!r}; give {', '.join(NAMES)}")
-    chosen = adapter_of(spec) if adapter == "auto" else adapter
-    if chosen == "problem":
+    name = adapter_of(spec) if adapter == "auto" else adapter
+    if name == "problem":
         return problems.load(spec, "problem", options)
-    module = import_module(f".{chosen}", __name__)  # imported here, because adapters import YAML or torch
+    module = import_module(f".{name}", __name__)  # imported here, because adapters import YAML or torch
     suite: Suite = module.load(spec, options)
     return suite

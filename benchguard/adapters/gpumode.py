@@ -159,6 +159,6 @@ def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any]
 
 
 def _task_of(file: TaskFile, device: str) -> Task:
-    modules = TaskModules(file.modules)
+    modules = TaskModules.listed(file.modules)
     path = file.files[REFERENCE]
     return Task(path, modules, device, OneFunction(modules.load("reference"), path))

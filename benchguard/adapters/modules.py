@@ -7,39 +7,51 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 from ..problem.errors import blaming
+from ..problem.sources import INSTALLED, Source, Sources, sources_of
+from ..problem.withheld import is_withheld
 
 SUBMISSION = "submission"
-"""Modules that a judge never imports."""
-
-_NOT_A_TASKS = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "triton", "benchguard"}
+"""A name that a judge never imports."""
 
 
 class TaskModules:
-    """`files` by module name. `aliases` map missing modules to replacements."""
+    """`aliases` map missing modules to replacements."""
 
-    def __init__(self, files: Mapping[str, Path], aliases: Mapping[str, ModuleType] = {}) -> None:
-        self.files = {name: path for name, path in files.items() if name not in _NOT_A_TASKS}
+    def __init__(self, sources: Sources, aliases: Mapping[str, ModuleType] = {}) -> None:
+        self._sources = sources
         self._loaded: dict[str, ModuleType] = dict(aliases)
+
+    @classmethod
+    def listed(cls, files: Mapping[str, Path]) -> TaskModules:
+        """The files that a task lists, by module name."""
+        modules = {
+            name: path for name, path in files.items() if name not in INSTALLED and not is_withheld(path)
+        }
+        copied = {name: Source.read(path) for name, path in modules.items()}
+        return cls(Sources(copied, {SUBMISSION, *files} - modules.keys() - INSTALLED))
+
+    @classmethod
+    def of(cls, file: Path, aliases: Mapping[str, ModuleType] = {}) -> TaskModules:
+        """A file and the modules beside it that it imports."""
+        beside = sources_of(file)
+        copied = {**beside.modules, file.stem: Source.read(file)}
+        return cls(Sources(copied, {SUBMISSION, *beside.refused} - copied.keys()), aliases)
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        names = {*self.files, *self._loaded, SUBMISSION}
+        names = {*self._sources.modules, *self._loaded, SUBMISSION}
         hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
         sys.modules.update(self._loaded)
-        finder = _Finder(self.files)
-        sys.meta_path.insert(0, finder)
         try:
-            yield
+            with self._sources.importable():
+                yield
         finally:
-            sys.meta_path.remove(finder)
             for name in names:
                 module = sys.modules.pop(name, None)
                 if module is not None:
@@ -48,26 +60,5 @@ class TaskModules:
 
     def load(self, name: str) -> ModuleType:
         """Import a module. Exceptions of the import become ProblemError."""
-        with self.active(), blaming(self.files[name], "importing it"):
+        with self.active(), blaming(self._sources.modules[name].path, "importing it"):
             return importlib.import_module(name)
-
-
-class _Finder:
-    def __init__(self, files: Mapping[str, Path]) -> None:
-        self._files = files
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        del path, target
-        if name == SUBMISSION:
-            raise ImportError(
-                "a judge does not import submissions; remove this import from the task's own code"
-            )
-        return spec_from_file_location(name, self._files[name]) if name in self._files else None
-
-
-def siblings(file: Path) -> dict[str, Path]:
-    """The Python files in a file's folder, by module name."""
-    found = {each.stem: each for each in sorted(file.parent.glob("*.py")) if each.stem.isidentifier()}
-    return {**found, file.stem: file}

@@ -64,7 +64,8 @@ class LaunchFlag(enum.IntFlag):
 
 
 # struct nb_session
-SESSION = Struct("<QIIQQQ16s8x")  # magic, version, ring_count, ring_bytes, image_offset, image_bytes, nonce
+# magic, version, ring_count, ring_bytes, image_offset, image_bytes, nonce, wait_ns
+SESSION = Struct("<QIIQQQ16sQ")
 SESSION_COUNTERS_AT = 64
 SESSION_COUNTERS = Struct("<QQQQ")  # image_next, images_dropped, rings_exhausted, calls_lost
 

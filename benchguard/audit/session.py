@@ -38,8 +38,13 @@ class Session:
     """A mapped, sealed, sparse memfd: pages are allocated when they are first written."""
 
     def __init__(
-        self, ring_count: int = RING_COUNT, ring_bytes: int = RING_BYTES, image_bytes: int | None = None
+        self,
+        ring_count: int = RING_COUNT,
+        ring_bytes: int = RING_BYTES,
+        image_bytes: int | None = None,
+        wait_seconds: float = 0.0,
     ) -> None:
+        """`wait_seconds`: longest wait of a writer for room in a full ring. 0: the shim's default, 2 s."""
         self.ring_count = ring_count
         self.ring_bytes = ring_bytes
         self.image_bytes = default_image_store() if image_bytes is None else image_bytes
@@ -66,6 +71,7 @@ class Session:
             self.image_offset,
             self.image_bytes,
             self.nonce,
+            int(wait_seconds * 1e9),
         )
         self.memory[: len(header)] = header
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from ..ipc.json_text import json_document
 from .calls import EXPORT_TABLES
 from .log import FIRST, checked_lines
 
@@ -77,7 +76,7 @@ class Summary:
     schema: str = field(default=SCHEMA)
 
     def to_json(self) -> str:
-        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
+        return json_document(self)
 
 
 @dataclass

@@ -19,6 +19,7 @@ import msgspec
 
 from .. import exit_status
 from ..errors import BenchguardError
+from ..ipc.json_text import json_line
 from ..ipc.processes import adopt_orphans, kill_all, living_descendants
 from ..shim.interposer import Interposer
 from ..shim.surface import Api
@@ -45,7 +46,7 @@ FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, sign
 
 @dataclass(frozen=True)
 class Recorded:
-    """Which region of the command is recorded, and the folder for its recordings: absolute, and there."""
+    """Which region of the command is recorded, and the folder for its raw captures: absolute, and there."""
 
     folder: Path
     selection: Selection
@@ -296,7 +297,7 @@ def supervise(
 
 
 def _session_line(command: Sequence[str], interposer: Interposer, version: str, started_ns: int) -> bytes:
-    return msgspec.json.encode(
+    return json_line(
         entries.SessionEntry(
             format=FORMAT,
             version=version,
@@ -358,14 +359,14 @@ def _ended(
         calls_lost=counters.calls_lost,
         outlived=outlived,
         log_error=log.error,
-        images_error=interpreter.kept.error,
+        images_error=interpreter.images.error,
         unobserved=tuple(f"{pid} {command}" for pid, command in watch.found.items()),
     )
 
 
 def _end_line(run: Run, time_ns: int) -> bytes:
     totals = run.totals
-    return msgspec.json.encode(
+    return json_line(
         entries.EndEntry(
             time_ns=time_ns,
             status=run.status,

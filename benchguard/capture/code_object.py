@@ -1,4 +1,4 @@
-"""AMD's code objects: their target, kernels and variables (LLVM, "User Guide for AMDGPU Backend"). Hostile."""
+"""AMD's code objects: their target, kernels and globals (LLVM, "User Guide for AMDGPU Backend"). Hostile."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class CodeObject:
 
     target: str
     kernels: tuple[CodeKernel, ...] = ()
-    variables: tuple[str, ...] = ()
+    globals: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -113,7 +113,7 @@ def _read(code: bytes, target: str) -> CodeObject:
             raise CodeError("it is not a code object for an AMD GPU")
         metadata = _metadata(elf, code)
         kernels = tuple(map(_view, metadata.kernels))
-        return CodeObject(target or metadata.target, kernels, tuple(_variables(elf, code)))
+        return CodeObject(target or metadata.target, kernels, tuple(_globals(elf, code)))
     except CodeError:
         raise
     except Exception as error:  # pyelftools raises whatever its parser trips over on a damaged file
@@ -165,7 +165,7 @@ def _decoded(text: memoryview) -> _Metadata:
         raise CodeError(f"its metadata cannot be read: {error}") from error
 
 
-def _variables(elf: ELFFile, code: bytes) -> Iterator[str]:
+def _globals(elf: ELFFile, code: bytes) -> Iterator[str]:
     """Names of the dynamic objects, which are what the runtime finds; a kernel's descriptor is one, too."""
     sections = _sections(elf)
     table = next((each for each in sections if each["sh_type"] == "SHT_DYNSYM"), None)

@@ -327,7 +327,7 @@ RELOCATION = Layout(
     (
         u32("operation"),
         u32("offset"),
-        u32("global", called="variable"),
+        u32("global", called="global_index"),
         reserved("reserved"),
         u64("delta"),
     ),

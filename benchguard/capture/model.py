@@ -273,7 +273,7 @@ class Edge:
 class Relocation:
     operation: int
     offset: int
-    variable: int
+    global_index: int
     delta: int
 
 

@@ -63,7 +63,7 @@ class ModuleView:
 
 
 @dataclass(frozen=True)
-class VariableView:
+class GlobalView:
     module: int
     name: str
     address: int
@@ -134,7 +134,7 @@ class Overview:
     kernels: list[KernelView]
     images: list[ImageView]
     modules: list[ModuleView]
-    variables: list[VariableView]
+    globals: list[GlobalView]
     allocations: list[AllocationView]
     streams: list[StreamView]
     graphs: list[GraphView]
@@ -162,8 +162,8 @@ def overview(capture: Capture, demangle: Callable[[str], str | None]) -> Overvie
             ModuleView(capture.images[each.image].sha256, each.kind.name.lower(), each.options)
             for each in capture.modules
         ],
-        variables=[
-            VariableView(each.module, each.name, each.address, each.bytes, each.after.bytes > 0)
+        globals=[
+            GlobalView(each.module, each.name, each.address, each.bytes, each.after.bytes > 0)
             for each in capture.globals
         ],
         allocations=allocations,
@@ -282,7 +282,7 @@ class _RunBytes:
 
 
 def _allocations(capture: Capture) -> Iterator[AllocationView]:
-    kept, changed = _RunBytes(capture.before), _RunBytes(capture.after)
+    stored, changed = _RunBytes(capture.before), _RunBytes(capture.after)
     for each in capture.allocations:
         extent = each.address, each.address + each.bytes
         yield AllocationView(
@@ -291,6 +291,6 @@ def _allocations(capture: Capture) -> Iterator[AllocationView]:
             call=each.call,
             before=bool(each.flags & AllocationFlag.BEFORE),
             after=bool(each.flags & AllocationFlag.AFTER),
-            kept_bytes=kept.within(*extent),
+            kept_bytes=stored.within(*extent),
             changed_bytes=changed.within(*extent),
         )

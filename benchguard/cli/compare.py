@@ -11,6 +11,7 @@ import click
 from .. import exit_status
 from ..grade.options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
 from .options import Flag, cuda_driver_option, is_stdout, json_option, options_of, quiet_option, write_json
+from .output import notify
 
 if TYPE_CHECKING:
     from ..grade.compare import CompareResult
@@ -81,8 +82,8 @@ def compare(
         render(result, sys.stderr if is_stdout(json_path) else sys.stdout)
     write_json(json_path, result.to_json())
     if result.call is None:
-        click.echo(f"neutrino-bench: {result.reason}", err=True)
-        return result.b.status
+        notify(result.reason)
+        return result.status
     return _status(fail_on, result)
 
 

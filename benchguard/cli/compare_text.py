@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from rich.text import Text
-
 from ..grade.compare import CompareResult
-from ..ipc.text import printable
 from .replay_text import us
-from .table import Column, console_for, table
+from .table import Column, console_for, print_lines, table
 
 _COLUMNS = (
     Column("case", rest=True),
@@ -27,7 +24,7 @@ def render(result: CompareResult, output: TextIO) -> None:
     console, terminal = console_for(output), output.isatty()
     rows = [
         [
-            printable(case.name),
+            case.name,
             case.call,
             f"{case.ratio:.4f}",
             f"{case.ratio95[0]:.4f} to {case.ratio95[1]:.4f}",
@@ -38,6 +35,6 @@ def render(result: CompareResult, output: TextIO) -> None:
         for case in result.cases
     ]
     if rows:
-        title = f"{printable(result.a.submission.path)} (A) and {printable(result.b.submission.path)} (B)"
+        title = f"{result.a.submission.path} (A) and {result.b.submission.path} (B)"
         console.print(table(title, _COLUMNS, rows, console.width, terminal))
-        console.print(Text(f"B is {result.call}; compared in {result.wall_s:.1f} s"), soft_wrap=True)
+        print_lines(console, [f"B is {result.call}; compared in {result.wall_s:.1f} s"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from .output import print_document
+
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -19,5 +21,5 @@ def completion(ctx: click.Context, shell: str) -> int:
     """
     maker = get_completion_class(shell)
     assert maker is not None, "click has all choices"
-    click.echo(maker(ctx.find_root().command, {}, "neutrino-bench", "_NEUTRINO_BENCH_COMPLETE").source())
+    print_document(maker(ctx.find_root().command, {}, "neutrino-bench", "_NEUTRINO_BENCH_COMPLETE").source())
     return 0

@@ -19,10 +19,12 @@ from .options import (
     quiet_option,
     write_json,
 )
+from .output import notify
 
 
 @click.command(
     epilog="\b\nExit status: 0 pass; 1 wrong; 2 usage; 3 violation; 4 cannot be replayed; 5 did not converge;\n"
+    "8 unproven; "
     "65 the submission failed to import, compile or run; 70 internal error; 124 timeout."
 )
 @click.argument("problem", metavar="PROBLEM")
@@ -42,7 +44,8 @@ from .options import (
         "cold": "How to make the data caches cold before each sample (see `neutrino-bench replay --help`).",
         "flush_cache": "Empty the instruction caches before each sample.",
         "samples": Flag("Take exactly N samples per case, even if the median has not converged.", "N"),
-        "until": Flag("Stop rule (see `neutrino-bench replay --help`).  [default: ci=0.0025]", "ci=W|cv=W"),
+        "until": Flag("Stop rule (see `neutrino-bench replay --help`).  [default: ci=0.005]", "ci=W|cv=W"),
+        "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "sets": Flag("Secret input sets per case.", "K"),
         "one_use": Flag("Further input sets that serve one sample each, to detect cached results.", "N"),
         "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
@@ -54,6 +57,7 @@ from .options import (
         ),
         "network": "Let the submission use the network.",
         "require_sandbox": "Refuse to run the submission in a partial sandbox.",
+        "require_evidence": "Exit with 8 if a check of the time could not tell.",
         "forbid_library": Flag(
             "Reject a submission that runs a kernel of this name, or from this library (libcublas*); may be repeated.",
             "PATTERN",
@@ -92,7 +96,7 @@ def grade(
         render(result, sys.stderr if is_stdout(json_path) else sys.stdout)
     write_json(json_path, result.to_json())
     if result.verdict != "pass":
-        click.echo(f"neutrino-bench: {result.verdict}: {result.reason}", err=True)
+        notify(f"{result.verdict}: {result.reason}")
     if popcorn:
         from ..compat.popcorn import write_popcorn
 

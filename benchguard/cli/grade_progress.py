@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ..grade.progress import GradeProgress
 from ..ipc.text import printable
+from .output import notify_on
 
 
 @contextmanager
@@ -20,18 +21,16 @@ def progress_on(output: TextIO, quiet: bool) -> Iterator[Callable[[GradeProgress
         yield None
     elif output.isatty():
         with Console(file=output).status("opening the problem") as status:
-            yield lambda progress: status.update(Text(text_of(progress)))
+            yield lambda progress: status.update(Text(printable(text_of(progress))))
     else:
         yield _Lines(output)
 
 
 def text_of(progress: GradeProgress) -> str:
-    where = f"{printable(progress.case)}: " if progress.case else ""
+    where = f"{progress.case}: " if progress.case else ""
     if progress.median_us is None:
-        return f"{where}{printable(progress.phase)}"
-    return (
-        f"{where}{printable(progress.phase)}: {progress.samples} samples, median {progress.median_us:.3f} us"
-    )
+        return f"{where}{progress.phase}"
+    return f"{where}{progress.phase}: {progress.samples} samples, median {progress.median_us:.3f} us"
 
 
 class _Lines:
@@ -44,4 +43,4 @@ class _Lines:
     def __call__(self, progress: GradeProgress) -> None:
         if (progress.case, progress.phase) != self._last:
             self._last = progress.case, progress.phase
-            print(f"neutrino-bench: {text_of(progress)}", file=self._output, flush=True)
+            notify_on(self._output, text_of(progress))

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from rich.text import Text
-
 from ..audit.demangle import readable_names
 from ..grade.result import GradedCase, GradeResult
-from ..ipc.text import printable
 from .replay_text import clock_text, us
-from .table import Column, console_for, table
+from .table import Column, console_for, print_lines, table
 
 KERNELS_MAX = 12
 OUTPUT_LINES = 12
@@ -21,20 +18,19 @@ def render(result: GradeResult, output: TextIO) -> None:
     """Print the tables and the closing lines."""
     console, terminal = console_for(output), output.isatty()
     if result.cases:
-        title = f"{printable(result.problem)}: {printable(result.submission.path)}"
+        title = f"{result.problem}: {result.submission.path}"
         rows = [_case_row(case) for case in result.cases]
         console.print(table(title, _CASE_COLUMNS, rows, console.width, terminal))
     if result.kernels:
         console.print(table("kernels", _KERNEL_COLUMNS, _kernel_rows(result), console.width, terminal))
-    for line in closing_lines(result):
-        console.print(Text(printable(line)), soft_wrap=True)
+    print_lines(console, closing_lines(result))
 
 
 def closing_lines(result: GradeResult) -> Iterator[str]:
     """The lines below the tables."""
     if result.verdict != "pass" and result.output:
         yield "output of the submission (end):"
-        yield from (f"  {line}" for line in result.output.splitlines()[-OUTPUT_LINES:])
+        yield from (f"  {line.expandtabs(4)}" for line in result.output.splitlines()[-OUTPUT_LINES:])
     if result.device is not None:
         device = result.device
         yield (
@@ -48,6 +44,7 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
                 f"{case.name}: {case.checks.samples} outputs checked in full, {case.checks.wrong} wrong; "
                 f"{case.inputs.sets} secret input sets ({kinds}), {case.inputs.one_use} of them for one sample each"
             )
+    yield from _unknown_lines(result)
     if result.sandbox.full or not result.sandbox.features:  # otherwise a note names the missing protections
         yield f"sandbox: {'full' if result.sandbox.full else 'not started'}"
     if result.audit is not None:
@@ -56,6 +53,17 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
     yield from (f"note: {note}" for note in result.notes)
     parts = ", ".join(f"{name} {took:.2f}" for name, took in result.seconds.items())
     yield f"{result.verdict} in {result.wall_s:.2f} s ({parts}); trust {result.trust}"
+
+
+def _unknown_lines(result: GradeResult) -> Iterator[str]:
+    """The checks that could not tell, by reason."""
+    for case in result.cases:
+        checks: dict[str, list[str]] = {}
+        for each in case.evidence:
+            if each.state == "could not tell":
+                checks.setdefault(each.text, []).append(each.check)
+        for reason, names in checks.items():
+            yield f"{case.name}: could not check {', '.join(names)}: {reason}"
 
 
 _CASE_COLUMNS = (
@@ -76,7 +84,7 @@ def _case_row(case: GradedCase) -> list[str]:
     interval = f"{us(time.ci95[0])} to {us(time.ci95[1])}" if time is not None and time.ci95 else ""
     shares = [share for share in (case.share_of_compute, case.share_of_memory) if share is not None]
     return [
-        printable(case.name),
+        case.name,
         case.verdict,
         us(time.median) if time is not None else "",
         interval,
@@ -104,19 +112,19 @@ _KERNEL_COLUMNS = (
 
 
 def _kernel_rows(result: GradeResult) -> list[list[str]]:
-    rows, shown = [], result.kernels[:KERNELS_MAX]
-    names = readable_names(use.name for use in shown)
-    for use in shown:
+    rows, kernels = [], result.kernels[:KERNELS_MAX]
+    names = readable_names(use.name for use in kernels)
+    for use in kernels:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
         origin = use.origin.rpartition("/")[2]
         rows.append(
             [
-                printable(names[use.name]),
+                names[use.name],
                 str(use.launches),
                 *shape,
                 str(use.registers),
                 use.image_sha256[:12],
-                printable(origin),
+                origin,
             ]
         )
     more = len(result.kernels) - KERNELS_MAX

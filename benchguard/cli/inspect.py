@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +11,9 @@ import click
 import msgspec
 
 from ..errors import BenchguardError
+from ..ipc.json_text import json_document
+from .options import OutputFolder
+from .output import print_document, say
 
 if TYPE_CHECKING:
     from ..capture import Capture
@@ -41,7 +43,7 @@ _SUFFIXES = {
 @click.option(
     "--images",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputFolder(),
     metavar="FOLDER",
     help="Write every code image to this folder, named by its SHA-256.",
 )
@@ -67,15 +69,14 @@ def inspect(
         with closing(Demangler()) as demangler:
             view = overview(capture, demangler.demangle)
         if as_json:
-            shown = msgspec.to_builtins(view)
+            document = msgspec.to_builtins(view)
             if operations:
-                shown["operation_list"] = [_operation(each) for each in capture.operations]
-            # json escapes everything but ASCII, and msgspec does not: the text may go to a terminal.
-            click.echo(json.dumps(shown, indent=1))
+                document["operation_list"] = [_operation(each) for each in capture.operations]
+            print_document(json_document(document))
         else:
             render(view, sys.stdout, memory, capture.operations if operations else None)
     if blobs is not None:
-        click.echo(f"{path}: {blobs} blobs match their SHA-256", err=as_json)
+        say(f"{path}: {blobs} blobs match their SHA-256", err=as_json)
     return 0
 
 

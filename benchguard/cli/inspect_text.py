@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TextIO
 
-from rich.text import Text
-
+from ..audit.kernel_name import display_name
 from ..capture.layout import NOTHING, OperationFlag, Vendor
 from ..capture.model import (
     Device,
@@ -23,8 +22,7 @@ from ..capture.model import (
     Operation,
 )
 from ..capture.overview import Overview
-from ..ipc.text import printable
-from .table import Column, console_for, table
+from .table import Column, console_for, print_lines, table
 
 ROWS_MAX = 20
 TARGETS_MAX = 4
@@ -37,30 +35,26 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
 
     def show(title: str, columns: Sequence[Column], rows: list[list[str]], most: int = ROWS_MAX) -> None:
         if rows:
-            shown = [[printable(cell) for cell in row] for row in rows[:most]]
+            cells = rows[:most]
             if len(rows) > most:
-                shown.append([f"... {len(rows) - most} more", *[""] * (len(columns) - 1)])
-            console.print(table(title, columns, shown, console.width, output.isatty()))
+                cells.append([f"... {len(rows) - most} more", *[""] * (len(columns) - 1)])
+            console.print(table(title, columns, cells, console.width, output.isatty()))
 
-    def say(lines: Iterable[str]) -> None:
-        for line in lines:
-            console.print(Text(printable(line)), soft_wrap=True)
-
-    say(_head(view))
+    print_lines(console, _head(view))
     show("kernels", _KERNELS, list(_kernels(view)))
     columns = _IMAGES if not any(each.code for each in view.images) else (*_IMAGES, _TARGETS)
     show("images", columns, [row[: len(columns)] for row in _images(view)])
     show("streams", _STREAMS, list(_streams(view)))
     show("graphs", _GRAPHS, [list(map(str, (g.graph, g.nodes, g.edges, g.launches))) for g in view.graphs])
     show("named memory", _RANGES, list(_ranges(view)))
-    every = len(view.allocations) + len(view.variables)
+    every = len(view.allocations) + len(view.globals)
     show("allocations", _ALLOCATIONS, list(_allocations(view)), every if memory else ROWS_MAX)
-    show("variables", _VARIABLES, list(_variables(view)), every if memory else ROWS_MAX)
+    show("globals", _GLOBALS, list(_globals(view)), every if memory else ROWS_MAX)
     if operations is not None:
-        names = [each.demangled or each.name for each in view.kernels]
+        names = [display_name(each.demangled or each.name) for each in view.kernels]
         rows = [_operation(index, each, names) for index, each in enumerate(operations)]
         show("operations", _OPERATIONS, rows, len(rows))
-    say(_foot(view))
+    print_lines(console, _foot(view))
 
 
 def size_text(size: int) -> str:
@@ -127,7 +121,7 @@ def _kernels(view: Overview) -> Iterator[list[str]]:
     for each in view.kernels:
         more = f" +{each.shapes - 1}" if each.shapes > 1 else ""
         yield [
-            each.demangled or each.name,
+            display_name(each.demangled or each.name),
             str(each.launches),
             str(each.graph_launches),
             "x".join(map(str, each.grid)) + more,
@@ -218,8 +212,8 @@ def _allocations(view: Overview) -> Iterator[list[str]]:
         yield [hex(each.address), *sizes, size_text(each.changed_bytes), each.call]
 
 
-_VARIABLES = (
-    Column("variable", rest=True),
+_GLOBALS = (
+    Column("global", rest=True),
     Column("address"),
     Column("size", right=True),
     Column("changed"),
@@ -227,8 +221,8 @@ _VARIABLES = (
 )
 
 
-def _variables(view: Overview) -> Iterator[list[str]]:
-    for each in view.variables:
+def _globals(view: Overview) -> Iterator[list[str]]:
+    for each in view.globals:
         changed = "yes" if each.changed else "no"
         yield [each.name, hex(each.address), size_text(each.bytes), changed, str(each.module)]
 

@@ -11,6 +11,7 @@ import click
 
 from .. import __version__, exit_status
 from ..errors import BenchguardError
+from .output import notify
 from .streams import ClosedPipeError, closed_pipes_renamed, exit_unwritable, exit_with, replace_closed_output
 from .termination import raise_on_termination, status_of
 
@@ -120,5 +121,5 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _fail(message: str, status: int) -> NoReturn:
     with contextlib.suppress(OSError):
-        click.echo(f"neutrino-bench: error: {message}", err=True)
+        notify(f"error: {message}")
     exit_with(status)

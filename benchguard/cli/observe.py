@@ -13,6 +13,7 @@ import click
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
 from .options import OutputPath, driver_option, is_stdout, quiet_option, timeout_option
+from .output import notify, print_document
 
 if TYPE_CHECKING:
     from ..audit.log import LogWriter
@@ -93,7 +94,7 @@ def observe(
         keep_images=keep_images,
     )
     if run.timed_out:
-        click.echo(f"neutrino-bench: the command was killed after {timeout:g} s; raise --timeout", err=True)
+        notify(f"the command was killed after {timeout:g} s; raise --timeout")
     _report(run, log, quiet, summary_path)
     if run.log_error is not None:
         raise BenchguardError(run.log_error)
@@ -118,7 +119,7 @@ def _report(run: Run, log: LogWriter, quiet: bool, summary_path: Path | None) ->
     if summary_path is not None:
         text = summary.to_json()
         if is_stdout(summary_path):
-            click.echo(text)
+            print_document(text)
         else:
             try:
                 summary_path.write_text(text + "\n")

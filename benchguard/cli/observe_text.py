@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from typing import TextIO
 
-from rich.text import Text
-
+from ..audit.kernel_name import display_name
 from ..audit.summary import Summary
-from ..ipc.text import printable
-from .table import Column, console_for, table
+from .table import Column, console_for, print_lines, table
 
 ROWS_MAX = 20
 
@@ -22,8 +20,7 @@ def render(summary: Summary, log: Path, output: TextIO) -> None:
         console.print(table("kernels", _KERNEL_COLUMNS, _kernel_rows(summary), console.width, terminal))
     if summary.images:
         console.print(table("images", _IMAGE_COLUMNS, _image_rows(summary), console.width, terminal))
-    for line in closing_lines(summary, log):
-        console.print(Text(line), soft_wrap=True)
+    print_lines(console, closing_lines(summary, log))
 
 
 def closing_lines(summary: Summary, log: Path) -> list[str]:
@@ -39,15 +36,15 @@ def closing_lines(summary: Summary, log: Path) -> list[str]:
         lines.append(f"launches that the driver refused: {summary.failed_launches}")
     if summary.captured_launches:
         lines.append(f"launches recorded into graphs by stream capture: {summary.captured_launches}")
-    unmapped = f"unmapped entry points: {printable(', '.join(summary.unmapped)) or 'none'}"
+    unmapped = f"unmapped entry points: {', '.join(summary.unmapped) or 'none'}"
     tables = f"; export tables asked for: {summary.export_tables}" if summary.api == "cuda" else ""
     lines.append(unmapped + tables)
     if summary.in_flight:
         lines.append(f"inside the driver when its process ended: {', '.join(summary.in_flight)}")
     if summary.unobserved:
-        commands = "; ".join(map(printable, summary.unobserved))
+        commands = "; ".join(summary.unobserved)
         lines.append(f"child processes not observed, started without LD_PRELOAD or NEUTRINO_*: {commands}")
-    lines += [f"note: {printable(note)}" for note in summary.notes]
+    lines += [f"note: {note}" for note in summary.notes]
     lost = f"records dropped: {summary.dropped}; images not kept: {summary.images_dropped}"
     lines.append(lost if summary.complete else f"{lost}; INCOMPLETE: this run can be looked at, not judged")
     lines.append(f"audit log {log}: {summary.lines} lines, head {summary.head}")
@@ -71,7 +68,7 @@ def _kernel_rows(summary: Summary) -> list[list[str]]:
     for row in summary.kernels[:ROWS_MAX]:
         more = f" +{row.shapes - 1}" if row.shapes > 1 else ""
         rows.append([
-            printable(row.name),
+            display_name(row.name),
             str(row.launches),
             str(row.graph_launches),
             f"{row.total / total:.0%}",
@@ -102,7 +99,7 @@ def _image_rows(summary: Summary) -> list[list[str]]:
     for row in summary.images[:ROWS_MAX]:
         origin = PurePath(row.origin).name + (f" ({row.note})" if row.note else "")
         sizes = [str(row.bytes), str(row.loads), str(row.launches)]
-        rows.append([_short(row.sha256), row.format.replace("_", " "), *sizes, printable(origin)])
+        rows.append([_short(row.sha256), row.format.replace("_", " "), *sizes, origin])
     if len(summary.images) > ROWS_MAX:
         rows.append([f"... {len(summary.images) - ROWS_MAX} more", "", "", "", "", ""])
     return rows

@@ -9,11 +9,11 @@ import click
 
 from ..record.options import RecordOptions
 from .options import Flag, OutputPath, driver_option, options_of, quiet_option, timeout_option
+from .output import notify
 
 if TYPE_CHECKING:
     from ..capture import PackSummary
 
-MARK = "neutrino-bench: "
 _REFUSALS_SHOWN = 5
 
 
@@ -68,10 +68,10 @@ def record(command: tuple[str, ...], output: Path, quiet: bool, **values: Any) -
         output,
         options,
         on_capture=lambda summary: None if quiet else _report(summary),
-        on_kept=lambda folder: click.echo(f"{MARK}raw captures are in {folder}", err=True),
+        on_kept=lambda folder: notify(f"raw captures are in {folder}"),
     )
     if result.timed_out:
-        click.echo(f"{MARK}{timeout_text(options.timeout)}", err=True)
+        notify(timeout_text(options.timeout))
     return result.status
 
 
@@ -82,13 +82,13 @@ def _report(summary: PackSummary) -> None:
         kernels = len(capture.kernels)
     counts = f"{_count(summary.operations, 'operation')}, {_count(kernels, 'kernel')}"
     sizes = f"{_size(summary.memory_bytes)} of memory, {_size(summary.file_bytes)} file"
-    click.echo(f"{MARK}{summary.path}: {counts}, {sizes}, packed in {summary.seconds:.1f} s", err=True)
+    notify(f"{summary.path}: {counts}, {sizes}, packed in {summary.seconds:.1f} s")
     for refusal in summary.refusals[:_REFUSALS_SHOWN]:
         reason = f"{refusal.call}: {refusal.reason}" if refusal.call else refusal.reason
-        click.echo(f"{MARK}cannot be replayed: {reason}", err=True)
+        notify(f"cannot be replayed: {reason}")
     more = len(summary.refusals) - _REFUSALS_SHOWN
     if more > 0:
-        click.echo(f"{MARK}cannot be replayed: {more} more reasons", err=True)
+        notify(f"cannot be replayed: {more} more reasons")
 
 
 def _count(number: int, noun: str) -> str:

@@ -24,6 +24,7 @@ from .options import (
     unwritable,
     write_json,
 )
+from .output import notify
 
 if TYPE_CHECKING:
     from ..replay.buffers import Source
@@ -54,9 +55,10 @@ if TYPE_CHECKING:
         "samples": Flag("Take exactly N samples, even if the median has not converged.", "N"),
         "until": Flag(
             "Stop rule: half the 95 % interval of the median is at most W of the median (ci), or the coefficient of "
-            "variation is at most W (cv).  [default: ci=0.0025]",
+            "variation is at most W (cv). Sampling ends after 3200 samples or 30 s in any case.  [default: ci=0.005]",
             "ci=W|cv=W",
         ),
+        "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
     },
 )
@@ -129,23 +131,23 @@ def replay(
         if name in result.outputs:
             _write(file, cast(bytes, result.outputs[name]))
     if result.verdict != "pass":
-        click.echo(f"neutrino-bench: {result.verdict}: {result.reason}", err=True)
+        notify(f"{result.verdict}: {result.reason}")
     return result.status
 
 
 def _inputs(words: tuple[str, ...]) -> dict[str | int, Source]:
-    found: defaultdict[str | int, list[bytes]] = defaultdict(list)
+    contents: defaultdict[str | int, list[bytes]] = defaultdict(list)
     for word in words:
         name, file = _pair("--input", word)
         try:
-            found[_key("--input", name)].append(Path(file).read_bytes())
+            contents[_key("--input", name)].append(Path(file).read_bytes())
         except OSError as error:
             raise UsageError(f"cannot read the input {file}: {error.strerror}; check the path") from error
-    return {key: sets[0] if len(sets) == 1 else sets for key, sets in found.items()}
+    return {key: sets[0] if len(sets) == 1 else sets for key, sets in contents.items()}
 
 
 def _outputs(words: tuple[str, ...]) -> dict[str | tuple[int, int], Path]:
-    found: dict[str | tuple[int, int], Path] = {}
+    paths: dict[str | tuple[int, int], Path] = {}
     for word in words:
         name, file = _pair("--output", word)
         if reason := unwritable(Path(file)):
@@ -153,10 +155,10 @@ def _outputs(words: tuple[str, ...]) -> dict[str | tuple[int, int], Path]:
         place, _, size = name.partition(":")
         key = _key("--output", place)
         if isinstance(key, str):
-            found[name] = Path(file)
+            paths[name] = Path(file)
         else:
-            found[key, _number("--output", size)] = Path(file)
-    return found
+            paths[key, _number("--output", size)] = Path(file)
+    return paths
 
 
 def _pair(option: str, word: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..replay.collect import Progress
+from .output import notify_on
 
 _PHASES = {
     "prepare": "rebuilding the captured state",
@@ -48,4 +49,4 @@ class _Lines:
     def __call__(self, progress: Progress) -> None:
         if progress.phase != self._phase:
             self._phase = progress.phase
-            print(f"neutrino-bench: {text_of(progress)}", file=self._output, flush=True)
+            notify_on(self._output, text_of(progress))

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from rich.text import Text
-
 from ..audit.demangle import readable_names
-from ..ipc.text import printable
 from ..replay.caches import data_text
 from ..replay.clocks import Clocks, Spread
 from ..replay.result import ReplayResult
-from .table import Column, console_for, table
+from .table import Column, console_for, print_lines, table
 
 ROWS_MAX = 20
 
@@ -21,7 +18,7 @@ def render(result: ReplayResult, output: TextIO) -> None:
     """Print the tables and the closing lines."""
     console, terminal = console_for(output), output.isatty()
     if result.time_us is not None:
-        title = f"time of region {printable(result.region) or '?'}, us"
+        title = f"time of region {result.region or '?'}, us"
         console.print(table(title, _TIME_COLUMNS, [_time_row(result)], console.width, terminal))
     if result.kernels:
         console.print(table("kernels", _KERNEL_COLUMNS, _kernel_rows(result), console.width, terminal))
@@ -29,8 +26,7 @@ def render(result: ReplayResult, output: TextIO) -> None:
         title = "memory that differs from the capture"
         rows = _difference_rows(result)
         console.print(table(title, _DIFFERENCE_COLUMNS, rows, console.width, terminal))
-    for line in closing_lines(result):
-        console.print(Text(printable(line)), soft_wrap=True)
+    print_lines(console, closing_lines(result))
 
 
 def closing_lines(result: ReplayResult) -> Iterator[str]:
@@ -131,12 +127,12 @@ _KERNEL_COLUMNS = (
 
 
 def _kernel_rows(result: ReplayResult) -> list[list[str]]:
-    rows, shown = [], result.kernels[:ROWS_MAX]
-    names = readable_names(use.name for use in shown)
-    for use in shown:
+    rows, kernels = [], result.kernels[:ROWS_MAX]
+    names = readable_names(use.name for use in kernels)
+    for use in kernels:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
         sizes = [str(use.registers), str(use.shared_bytes)]
-        rows.append([printable(names[use.name]), str(use.launches), *shape, *sizes, use.image_sha256[:12]])
+        rows.append([names[use.name], str(use.launches), *shape, *sizes, use.image_sha256[:12]])
     more = len(result.kernels) - ROWS_MAX
     if more > 0:
         rows.append([f"... {more} more kernels", "", "", "", "", "", ""])
@@ -160,8 +156,8 @@ def _difference_rows(result: ReplayResult) -> list[list[str]]:
     for each in result.differences[:ROWS_MAX]:
         sizes = [str(each.bytes), str(each.differing), f"{each.first_offset:#x}"]
         same = "no" if each.again else "yes"
-        found = [each.expected[:16], each.actual[:16]]
-        rows.append([printable(each.memory), f"{each.address:#x}", *sizes, *found, same])
+        cells = [each.expected[:16], each.actual[:16]]
+        rows.append([each.memory, f"{each.address:#x}", *sizes, *cells, same])
     more = result.difference_count - len(rows)
     if more > 0:
         rows.append([f"... {more} more", "", "", "", "", "", "", ""])

@@ -11,6 +11,7 @@ from ..errors import BenchguardError, UsageError
 from ..problem.starter import Language
 from ..problem.starter import starter as starter_of
 from .options import OutputPath
+from .output import print_document
 
 
 @click.command()
@@ -43,7 +44,7 @@ def starter(problem: str, lang: str, output: Path | None, dtype: str) -> int:
 
     text = starter_of(signature_of(*opened(problem), dtype), cast(Language, lang))
     if output is None:
-        click.echo(text, nl=False)
+        print_document(text)
         return 0
     try:
         with output.open("x") as file:

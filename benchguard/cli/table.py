@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO
 
@@ -10,6 +10,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from ..ipc.text import printable
 
 REST_WIDTH_MIN = 16
 
@@ -26,6 +28,12 @@ def console_for(output: TextIO) -> Console:
     return _UncroppedConsole(file=output, soft_wrap=False, highlight=False)
 
 
+def print_lines(console: Console, lines: Iterable[str]) -> None:
+    """Print each text as one escaped line, which the terminal wraps."""
+    for line in lines:
+        console.print(Text(printable(line)), soft_wrap=True)
+
+
 @dataclass(frozen=True)
 class Column:
     """On a terminal, the `rest` column takes the width that the others leave, and its cells wrap."""
@@ -36,7 +44,8 @@ class Column:
 
 
 def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: int, terminal: bool) -> Table:
-    """Lay out a table, as wide as its cells; on a terminal of `width` columns the `rest` column wraps."""
+    """Lay out a table, as wide as its escaped cells; on a terminal of `width` columns the `rest` column wraps."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [
         max(map(len, [column.heading, *cells]))
         for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
@@ -47,8 +56,8 @@ def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: i
             max(widest - max(excess, 0), min(widest, REST_WIDTH_MIN)) if column.rest else widest
             for column, widest in zip(columns, widths, strict=True)
         ]
-    drawn = Table(
-        title=title,
+    grid = Table(
+        title=Text(printable(title)),
         title_justify="left",
         title_style="bold" if terminal else "",
         header_style="",
@@ -59,7 +68,7 @@ def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: i
     )
     for column, widest in zip(columns, widths, strict=True):
         justify: Literal["left", "right"] = "right" if column.right else "left"
-        drawn.add_column(column.heading, justify=justify, overflow="fold", width=widest)
+        grid.add_column(column.heading, justify=justify, overflow="fold", width=widest)
     for row in rows:
-        drawn.add_row(*map(Text, row))
-    return drawn
+        grid.add_row(*map(Text, row))
+    return grid

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .output import say
+
 
 @click.command("verify-log")
 @click.argument("path", metavar="LOG", type=click.Path(path_type=Path))
@@ -23,5 +25,5 @@ def verify_log(path: Path, head: str | None) -> int:
         raise audit_log.LogError(
             f"{path}: the head is {verified.head}, not {head}; the log was rewritten, or the head is of another log"
         )
-    click.echo(f"{path}: {verified.lines} lines, chain valid, head {verified.head}")
+    say(f"{path}: {verified.lines} lines, chain valid, head {verified.head}")
     return 0

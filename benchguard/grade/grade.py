@@ -9,16 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from ..errors import UsageError
 from ..judge.contract import Secrets
+from ..judge.process import JudgeProcess
 from ..problem.returned import ReturnedError, replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..quarantine.submission import submission_of
 from .case import CaseWork, grade_case
 from .inline import InlineRun
+from .judged_replay import with_slots
 from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
@@ -93,28 +93,28 @@ class ReplayedRun(GradeRun):
     def run(self) -> GradeResult:
         judge, opening = self.start()
         submission = self.submission(opening)
-        found = self.quarantine(submission, opening)
+        quarantined = self.quarantine(submission, opening)
         opened, ahead = opening.opened, opening.ahead
-        finding = finding_of(found)
+        finding = finding_of(quarantined)
         if finding is not None:
-            return self.result(opened, submission, found, (), finding)
+            return self.result(opened, submission, quarantined, (), finding)
         prepared = [self._secrets(opening, index) for index in range(ahead)]
         cases: list[TimedCase] = []
         for index, spec in enumerate(opened.cases):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
             try:
-                work = self._work(opening, found, index, *prepared[index])
+                work = self._work(opening, judge, quarantined, index, prepared[index])
             except ReturnedError as error:
                 finding = Finding("failed", f"case {spec.name}: {error}")
-                return self.result(opened, submission, found, cases, finding)
+                return self.result(opened, submission, quarantined, cases, finding)
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
             for part, took in cases[-1].seconds.items():
                 self.seconds[part] = self.seconds.get(part, 0.0) + took
             if cases[-1].case.verdict != "pass":
                 break
-        return self.result(opened, submission, found, cases, None)
+        return self.result(opened, submission, quarantined, cases, None)
 
     def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:
         """Wait for secret inputs and references. No replay is timed while the judge makes them."""
@@ -123,20 +123,22 @@ class ReplayedRun(GradeRun):
             return opening.secrets(index)
 
     def _work(
-        self, opening: Opening, found: Quarantined, index: int, known: Secrets, ends: list[int]
+        self,
+        opening: Opening,
+        judge: JudgeProcess,
+        found: Quarantined,
+        index: int,
+        secrets: tuple[Secrets, list[int]],
     ) -> CaseWork:
-        """The inputs of a case. Raises ReturnedError for results that cannot be checked."""
-        spec = opening.opened.cases[index]
+        """The inputs of a case's grade. Raises ReturnedError for results that cannot be checked."""
+        spec, returned = opening.opened.cases[index], found.returned.get(index)
         if spec.returns is not None:
-            if index not in found.returned:
+            if returned is None:
                 raise ReturnedError("the submission's process ended before it said what its call returned")
-            returned = found.returned[index]
             spec = replayed_case(spec, returned)
-            slots, more = opening.slots(index, returned)
-            known = msgspec.structs.replace(known, outputs=slots.outputs, slots=slots.slots)
-            ends = [*ends, *more]
-        pool, outputs, announce, release = ends
-        return CaseWork(index, spec, found, known, (pool, outputs, announce, release), self.left())
+        secret = with_slots(judge, index, *secrets, returned if spec.returns is not None else None)
+        self.own(secret.ends[len(secrets[1]) :])
+        return CaseWork(spec, found, secret, self.left())
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

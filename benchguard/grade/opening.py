@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..judge.contract import AskSecrets, AskSlots, Opened, Secrets, Slots, Throwaway
+from ..judge.contract import AskSecrets, Opened, Secrets, Throwaway
 from ..judge.process import JudgeProcess
-from ..problem.spec import CaseSpec, Returned
+from ..problem.spec import CaseSpec
 from ..quarantine.contract import Cases
 from .options import GradeOptions
 
@@ -56,12 +56,6 @@ class Opening:
             self._judge.ask(AskSecrets(index))
         secrets, ends = self._judge.answer(Secrets)
         return secrets, self._own(ends)
-
-    def slots(self, index: int, returned: Returned) -> tuple[Slots, list[int]]:
-        """Output slots for the results that the submission returned. Call it before the replay of the case."""
-        self._judge.ask(AskSlots(index, returned))
-        slots, ends = self._judge.answer(Slots)
-        return slots, self._own(ends)
 
     def name_of(self, case: int) -> str:
         return self._opened.cases[case].name if self._opened and 0 <= case < len(self._opened.cases) else ""

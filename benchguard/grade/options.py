@@ -23,8 +23,8 @@ _BOUNDS = {
     "device": (0, 2**31 - 1),
     "timeout": (1, 1e6),
     "memory_bytes": (0, 2**63 - 1),
-    "sets": (2, 1024),
-    "one_use": (0, 256),
+    "sets": (4, 1024),
+    "one_use": (8, 256),
 }
 
 
@@ -47,13 +47,16 @@ class GradeOptions:
         cold: how data caches are made cold before each sample (see ReplayOptions).
         flush_cache: empty the instruction caches before each sample (see ReplayOptions). Not with `inline`.
         samples: number of timed samples per case. None: sample until the rule `until` is met.
-        until: stop rule, as in ReplayOptions. None: "ci=0.0025".
+        until: stop rule, as in ReplayOptions. None: "ci=0.005".
+        require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
+            Otherwise such a case passes, with `converged` false and a note. Not with `inline`.
         timeout: seconds for the whole grade. The verdict is "timeout" when they have passed.
         memory_bytes: memory limit of the submission's processes together. 0: half of this machine's memory.
         sets: secret input sets per case.
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
         network: let the submission use the network.
         require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
+        require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell. Not with `inline`.
         forbid_library: shell patterns. A timed kernel whose name or library matches is a violation.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
             trustworthy: do not rank them with replayed times.
@@ -78,12 +81,14 @@ class GradeOptions:
     flush_cache: bool = False
     samples: int | None = None
     until: str | None = None
+    require_converged: bool = False
     timeout: float = TIMEOUT_SECONDS
     memory_bytes: int = 0
     sets: int = 8
     one_use: int = 12
     network: bool = False
     require_sandbox: Literal["full"] | None = None
+    require_evidence: Literal["full"] | None = None
     forbid_library: tuple[str, ...] = ()
     inline: bool = False
     reference_device: Literal["auto", "cpu", "cuda"] = "auto"
@@ -98,3 +103,11 @@ class GradeOptions:
         rule_of(self.until, self.samples)
         if self.inline and self.flush_cache:
             raise UsageError("--flush-cache has no effect with --inline; leave it out")
+        if self.inline and self.require_evidence:
+            raise UsageError(
+                "--require-evidence has no effect with --inline, whose times are not checked so; leave it out"
+            )
+        if self.inline and self.require_converged:
+            raise UsageError(
+                "--require-converged has no effect with --inline, which takes a fixed number of samples; leave it out"
+            )

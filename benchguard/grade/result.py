@@ -8,6 +8,8 @@ from typing import Literal
 import msgspec
 
 from .. import exit_status
+from ..ipc.json_text import json_document
+from ..problem.spec import Returned
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device, Overhead
 from ..replay.result import Settings, TimeBlock
@@ -16,7 +18,9 @@ from .evidence import KernelEvidence
 Schema = Literal["neutrino-bench/result/1"]
 SCHEMA: Schema = "neutrino-bench/result/1"
 
-Verdict = Literal["pass", "wrong", "violation", "unreplayable", "unconverged", "timeout", "failed", "error"]
+Verdict = Literal[
+    "pass", "wrong", "violation", "unreplayable", "unconverged", "unproven", "timeout", "failed", "error"
+]
 Trust = Literal["replayed", "inline"]
 
 STATUS: dict[Verdict, int] = {
@@ -25,6 +29,7 @@ STATUS: dict[Verdict, int] = {
     "violation": exit_status.VIOLATION,
     "unreplayable": exit_status.UNREPLAYABLE,
     "unconverged": exit_status.UNCONVERGED,
+    "unproven": exit_status.UNPROVEN,
     "timeout": exit_status.TIMEOUT,
     "failed": exit_status.FAILED,
     "error": exit_status.INTERNAL,
@@ -48,6 +53,17 @@ class Checks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nondeterministic: int
     precision: str
     """The precision that the errors suggest, if it is lower than the problem requires; else empty."""
+
+
+State = Literal["held", "failed", "could not tell"]
+
+
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One check of a case. `text` says why it failed or could not tell; it is empty for a check that held."""
+
+    check: str
+    state: State
+    text: str = ""
 
 
 class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,6 +96,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: Verdict
     reason: str
     time_us: TimeBlock | None = None
+    converged: bool | None = None
+    """Whether the stop rule was met, so that the interval is as narrow as was asked."""
     gflops: float | None = None
     gbytes_per_s: float | None = None
     share_of_compute: float | None = None
@@ -88,11 +106,15 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_rel_error: float | None = None
     inputs: Inputs | None = None
     checks: Checks | None = None
+    evidence: tuple[Evidence, ...] = ()
+    """The checks of the time. Without those that the problem gives no numbers for."""
     times: Times | None = None
     overhead: Overhead | None = None
     clocks: Clocks | None = None
     kernels: tuple[KernelEvidence, ...] = ()
     uploaded_bytes: int = 0
+    returned: Returned | None = None
+    """What the calls returned, in a suite whose submissions choose the memory and form of their results."""
     capture: str = ""
     """SHA-256 of the capture that was replayed."""
     notes: tuple[str, ...] = ()
@@ -135,6 +157,8 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust: Trust
     problem: str
     submission: Source
+    converged: bool | None
+    """Whether the times of all cases converged. None: no case was timed by a stop rule."""
     cases: tuple[GradedCase, ...]
     kernels: tuple[KernelEvidence, ...]
     """The kernels of all cases, without repeats."""
@@ -159,7 +183,7 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return STATUS[self.verdict]
 
     def to_json(self, indent: int = 1) -> str:
-        return msgspec.json.format(msgspec.json.encode(self), indent=indent).decode()
+        return json_document(self, indent)
 
 
 def read_result(path: str | Path) -> GradeResult:

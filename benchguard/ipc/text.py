@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import traceback
 from collections.abc import Callable
@@ -9,14 +10,34 @@ from collections.abc import Callable
 LINE_MAX = 600
 LAST_LINE_MAX = 300
 
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+"""Characters without width that str.isprintable accepts: Default_Ignorable_Code_Point of Unicode's
+DerivedCoreProperties.txt, without the format characters, which str.isprintable rejects."""
+
+
+def is_visible(text: str) -> bool:
+    """Whether every character is drawn as itself: no control, format, surrogate or zero-width character."""
+    return text.isprintable() and not _INVISIBLE.search(text)
+
 
 def printable(text: str, keep: str = "") -> str:
-    """Escape every control, format and surrogate character except those in `keep`.
+    """Escape every character that is not drawn as itself, except those in `keep`.
 
-    The text may come from a submission: it must not move the terminal's cursor or hide other text, and it must be
-    encodable as UTF-8.
+    The text may come from a submission: it must not move the terminal's cursor, reorder or hide other text, and it
+    must be encodable as UTF-8.
     """
-    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
+    if is_visible(text):
+        return text
+    return "".join(
+        each if is_visible(each) or each in keep else each.encode("unicode_escape").decode() for each in text
+    )
+
+
+def joined(text: str) -> str:
+    """All lines as one escaped line."""
+    return printable(" ".join(text.splitlines()))
 
 
 def one_line(text: str, limit: int = LINE_MAX) -> str:

@@ -128,7 +128,7 @@ class Samples:
 
     def _judge(self, number: int, of_set: int, copy: Copy) -> Mismatch | None:
         """Compare by the tolerances. If the problem has its own verdict, only measure the errors."""
-        found = None
+        mismatch = None
         for place in self.places:
             buffer = place.buffer
             if not place.is_comparable:
@@ -144,9 +144,9 @@ class Samples:
             with self._lock:
                 self.max_absolute = max(self.max_absolute, comparison.max_absolute)
                 self.max_relative = max(self.max_relative, comparison.max_relative)
-            if comparison.wrong and found is None and self._own is None:
+            if comparison.wrong and mismatch is None and self._own is None:
                 text = mismatch_text(buffer, comparison)
-                found = Mismatch(
+                mismatch = Mismatch(
                     number,
                     of_set,
                     self._distributions[of_set],
@@ -155,7 +155,7 @@ class Samples:
                     comparison.elements,
                     text,
                 )
-        return found
+        return mismatch
 
     def _copy(self, slot: int) -> Copy:
         return {name: view.copy(order="C").reshape(-1) for name, view in self._slots[slot]}

@@ -11,6 +11,7 @@ from ..ipc.shared_memory import READ_ONLY, SharedMemory
 from ..problem.spec import Buffer, CaseSpec, Layout, overlaps_itself
 from ..problem.suite import Suite, TestCase
 from ..problem.threads import threads
+from ..problem.withheld import withhold
 from .case import CaseJudge, Tools
 from .compare import check_tolerance
 from .contract import (
@@ -71,6 +72,8 @@ class Session:
         if self._suite is not None:
             raise UsageError("a problem is open; this process judges one")
         wish = {} if ask.device == "auto" else {"device": ask.device}
+        if ask.submissions:
+            withhold(ask.submissions, ask.problem)
         suite = self._load(ask.problem, ask.adapter, {**ask.adapter_options, **wish})
         cases = _chosen(suite, ask.cases)
         for case in cases:
@@ -101,10 +104,10 @@ class Session:
         try:
             sets = [case.throwaway(shared, start) for case, start in zip(self._cases, offsets, strict=False)]
             assert self._maker is not None
-            made = iter(self._maker.make([order for _, orders in sets for order in orders], shared))
+            results = iter(self._maker.make([order for _, orders in sets for order in orders], shared))
             for name, case, (source, orders) in zip(self._names, self._cases, sets, strict=True):
                 try:
-                    source.all_settled(orders, made)
+                    source.all_settled(orders, results)
                 except (Exception, SystemExit) as error:
                     shared.close()
                     return trouble_of(error, f"case {name}: its throw-away inputs"), []

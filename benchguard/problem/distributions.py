@@ -69,12 +69,12 @@ def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Number
     words = (name, distribution)
     flat = own.reshape(-1)
     if dtype_of(own) in FLOATS:
-        made = _floats(flat, rule, seed, words)
+        numbers = _floats(flat, rule, seed, words)
     elif dtype_of(own) == "bool":
-        made = np.less(generator(seed, *words).random(flat.shape), flat.mean())  # as often true as it is
+        numbers = np.less(generator(seed, *words).random(flat.shape), flat.mean())  # as often true as it is
     else:
-        made = _whole(flat, rule, seed, words)
-    return made.reshape(own.shape)
+        numbers = _whole(flat, rule, seed, words)
+    return numbers.reshape(own.shape)
 
 
 def fresh(template: Numbers, seed: int, name: str) -> Numbers:
@@ -96,15 +96,15 @@ def is_ascending(flat: Numbers) -> bool:
 
 def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
     low, high = float(flat.min()), float(flat.max())
-    made: Numbers
+    numbers: Numbers
     if np.isfinite(low) and np.isfinite(high):
-        made = _by_chunks(flat, rule, low, high, seed, words)
-        return np.sort(made) if is_ascending(flat) else made
+        numbers = _by_chunks(flat, rule, low, high, seed, words)
+        return np.sort(numbers) if is_ascending(flat) else numbers
     finite = np.isfinite(flat)
-    made = flat.copy()
+    numbers = flat.copy()
     if finite.any():
-        made[finite] = _floats(flat[finite], rule, seed, words)
-    return made
+        numbers[finite] = _floats(flat[finite], rule, seed, words)
+    return numbers
 
 
 def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
@@ -131,7 +131,7 @@ def _by_chunks(
     levels = generator(seed, *words, "levels").choice(sample, LEVELS)
     with np.errstate(over="ignore"):  # of float64s near their end
         shape = Shape(low, high, float(sample.mean()), float(sample.std()), levels.astype(number))
-    made = np.empty_like(flat)
+    numbers = np.empty_like(flat)
 
     def make(start: int) -> None:
         values = flat[start : start + CHUNK].astype(number)
@@ -139,7 +139,7 @@ def _by_chunks(
         if dtype not in FLOATS:
             np.rint(values, out=values)
         # Rounding cannot leave the range, because both of its ends are values of the dtype.
-        made[start : start + CHUNK] = values.astype(NUMPY_DTYPES[dtype])
+        numbers[start : start + CHUNK] = values.astype(NUMPY_DTYPES[dtype])
 
     starts = range(0, flat.size, CHUNK)
     count = min(threads(), len(starts))
@@ -149,24 +149,24 @@ def _by_chunks(
     else:
         for start in starts:
             make(start)
-    return made
+    return numbers
 
 
-def _drawn(random: np.random.Generator, like: Numbers) -> Numbers:
+def _draw(random: np.random.Generator, like: Numbers) -> Numbers:
     """Uniform values between 0 and 1."""
     return random.random(like.shape, like.dtype)
 
 
 def _uniform(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
-    part = _drawn(random, values)
+    part = _draw(random, values)
     return np.asarray(part * shape.high + (1 - part) * shape.low)  # high - low may overflow
 
 
 def _normal(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
-    made = random.standard_normal(values.shape, values.dtype)
-    made *= shape.spread
-    made += shape.mean
-    return made
+    numbers = random.standard_normal(values.shape, values.dtype)
+    numbers *= shape.spread
+    numbers += shape.mean
+    return numbers
 
 
 def _scaled(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
@@ -178,7 +178,7 @@ def _scaled(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbe
 
 
 def _sparse(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
-    values[_drawn(random, values) >= SPARSE] = shape.zero
+    values[_draw(random, values) >= SPARSE] = shape.zero
     return values
 
 

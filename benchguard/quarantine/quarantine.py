@@ -14,6 +14,7 @@ import msgspec
 
 from ..audit.log import LogWriter
 from ..audit.selection import ByProgram
+from ..audit.session import Session
 from ..audit.supervise import ChildOptions, Recorded, Run, supervise
 from ..errors import BenchguardError
 from ..inline.supervise import Inline
@@ -145,6 +146,7 @@ class _Run:
             self._interposer,
             log,
             version=__version__,
+            session=Session(wait_seconds=timeout),
             recorded=None if inline is not None else Recorded(captures_folder, ByProgram()),
             options=ChildOptions(
                 environment=environment.quarantine_environment(

@@ -12,7 +12,7 @@ from ..errors import UsageError
 from .statistics import median_interval, quantile, variation
 
 DOUBLINGS = (100, 200, 400, 800, 1600, 3200)
-"""The interval is looked at there and nowhere else: who looks after every sample stops at a lucky one."""
+"""The interval is looked at there, and when the time is over: looking after every sample would stop at a lucky one."""
 
 VARIATION_MIN = 5
 """As Tensara's rule has it."""
@@ -23,9 +23,9 @@ TAGGED_MAX = 0.01
 
 
 class Interval(msgspec.Struct, frozen=True, tag="interval"):
-    """The 95 % interval of the median is within so much of it, at two successive doublings."""
+    """Half the 95 % interval of the median is at most this share of the median, or one event tick if that is wider."""
 
-    half_width: float = 0.0025
+    half_width: float = 0.005
 
 
 class Variation(msgspec.Struct, frozen=True, tag="variation"):
@@ -71,7 +71,7 @@ def rule_of(until: str | None, samples: int | None) -> Rule:
         bound = 0.0
     if kind not in {"cv", "ci"} or not 1e-6 <= bound <= 1:
         raise UsageError(
-            f"{until!r} is not a stop rule; give cv=0.01 or ci=0.0025, with a bound from 1e-6 to 1"
+            f"{until!r} is not a stop rule; give cv=0.01 or ci=0.005, with a bound from 1e-6 to 1"
         )
     return Variation(bound) if kind == "cv" else Interval(bound)
 
@@ -115,21 +115,19 @@ def decide(rule: Rule, times: Sequence[float], tick: float = 0.0, tagged: int = 
 def _decide_interval(
     rule: Interval, times: Sequence[float], tick: float, tagged: int, last: bool
 ) -> Decision:
-    reached, wanted, floored = _width(rule, times, tick)
-    before, before_wanted, _ = _width(rule, times[: len(times) // 2], tick)
-    twice = len(times) >= DOUBLINGS[1] and before is not None and before <= before_wanted
-    narrow = twice and reached is not None and reached <= wanted
+    reached, target, floored = _width(rule, times, tick)
+    narrow = reached is not None and reached <= target
     unsteady = tagged > TAGGED_MAX * len(times)
     notes = []
     if floored:
         notes.append(
-            f"the event tick of {tick:.3g} us is {wanted:.2%} of the median: the interval is held to no less "
+            f"the event tick of {tick:.3g} us is {target:.2%} of the median: the interval is held to no less "
             "than a tick, and medians stick to ticks: look at the trimmed mean"
         )
     if unsteady:
         notes.append(f"{tagged} of {len(times)} samples ran at another clock than the rest")
     enough = last or (narrow and not unsteady)
-    return Decision(enough, narrow, reached, wanted, "; ".join(notes))
+    return Decision(enough, narrow, reached, target, "; ".join(notes))
 
 
 def _width(rule: Interval, times: Sequence[float], tick: float) -> tuple[float | None, float, bool]:
@@ -142,8 +140,8 @@ def _width(rule: Interval, times: Sequence[float], tick: float) -> tuple[float |
     if middle <= 0:
         return (0.0 if interval[1] == interval[0] else None), rule.half_width, False
     floored = tick > rule.half_width * middle
-    wanted = tick / middle if floored else rule.half_width
-    return (interval[1] - interval[0]) / 2 / middle, wanted, floored
+    target = tick / middle if floored else rule.half_width
+    return (interval[1] - interval[0]) / 2 / middle, target, floored
 
 
 def shortfall(rule: Rule, decision: Decision, n: int, seconds: float | None) -> str:
@@ -156,8 +154,6 @@ def shortfall(rule: Rule, decision: Decision, n: int, seconds: float | None) -> 
     sign = "" if isinstance(rule, Variation) else "±"
     if decision.reached is None:
         return f"too few samples for the {what} {ended}; raise the time-out"
-    if decision.wanted is not None and decision.reached <= decision.wanted:
-        return f"the {what} is {sign}{decision.reached:.2%} {ended}, but was not twice in a row"
     return (
         f"the {what} is {sign}{decision.reached:.2%} {ended}, wanted {sign}{decision.wanted:.2%}; "
         "quiet the machine, or give --until a wider bound"

@@ -32,7 +32,10 @@ class ReplayOptions:
         verify: before timing, replay twice and compare memory with the recorded outcome, byte for byte.
         samples: number of timed samples. None: sample until the rule `until` is met.
         until: stop rule: "ci=W" (half the 95 % confidence interval of the median is at most W times the median) or
-            "cv=W" (the coefficient of variation is at most W). None: "ci=0.0025".
+            "cv=W" (the coefficient of variation is at most W). None: "ci=0.005". An interval of one event tick is
+            always narrow enough.
+        require_converged: the verdict is "unconverged" if the rule is not met after 3200 samples or 30 s, or if fewer
+            than `samples` were taken. Otherwise it is "pass", with `converged` false and a note.
         timeout: seconds for the whole replay. The verdict is "timeout" when they have passed.
         seed: seed of the order in which input sets are drawn. None: random.
         keep_outputs: which outputs the result holds: those of the "last" sample, one per input set ("sets"), or "none".
@@ -51,6 +54,7 @@ class ReplayOptions:
     verify: bool = False
     samples: int | None = None
     until: str | None = None
+    require_converged: bool = False
     timeout: float = TIMEOUT_SECONDS
     seed: int | None = None
     keep_outputs: Keep = "last"

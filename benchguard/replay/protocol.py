@@ -21,7 +21,7 @@ DIFFERENCES_MAX = 64
 REFUSALS_MAX = 16
 NOTES_MAX = 8
 NO_SET = 0xFFFFFFFF
-"""As input_set: the recorded inputs. As a difference's variable: it is an allocation."""
+"""As input_set: the recorded inputs. As a difference's global_index: the memory is an allocation."""
 
 Word: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
 Long: TypeAlias = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
@@ -202,7 +202,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """Memory that differs from the recorded one; `variable` is the index of a module's variable, or NO_SET.
+    """Memory that differs from the recorded one; `global_index` is the index of a global, or NO_SET.
 
     `again`: two replays differ from each other here, too. `expected` and `actual` are in hexadecimal.
     """
@@ -211,7 +211,7 @@ class Difference(msgspec.Struct, frozen=True):
     bytes: Long
     differing: Long
     first_offset: Long
-    variable: Word
+    global_index: Word
     again: bool
     expected: Annotated[str, Meta(max_length=32)]
     actual: Annotated[str, Meta(max_length=32)]

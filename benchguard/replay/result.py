@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from .. import exit_status
+from ..ipc.json_text import json_document
 from .caches import icache_text
 from .clocks import Clocks
 from .protocol import Device, Overhead, Prepared, SlotTimes
@@ -53,7 +54,7 @@ class SampleRow:
 
 @dataclass(frozen=True)
 class Different:
-    """Memory that differs after a replay from the captured memory. `memory` is its call, or its variable.
+    """Memory that differs after a replay from the captured memory. `memory` is its call, or its global.
 
     `again`: two replays differ from each other here, so the region itself does not do the same twice.
     """
@@ -101,6 +102,8 @@ class ReplayResult:
     kernels: tuple[KernelUse, ...]
     wall_s: float
     time_us: Summary | None = None
+    converged: bool | None = None
+    """Whether the stop rule was met."""
     half_width: float | None = None
     half_width_wanted: float | None = None
     table: tuple[SampleRow, ...] = ()
@@ -134,7 +137,7 @@ class ReplayResult:
 
     def to_json(self, indent: int = 1) -> str:
         """The document, without the outputs' bytes."""
-        return msgspec.json.format(msgspec.json.encode(document(self)), indent=indent).decode()
+        return json_document(document(self), indent)
 
 
 class TimeBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -177,6 +180,7 @@ class Verification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Convergence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Relative to the median for an interval; the coefficient of variation for cv."""
 
+    converged: bool | None
     reached: float | None
     wanted: float | None
     warm_up_samples: int
@@ -238,7 +242,9 @@ def document(result: ReplayResult) -> Document:
         capture=CaptureName(result.capture, result.region, result.path),
         settings=result.settings,
         icache=result.icache,
-        convergence=Convergence(result.half_width, result.half_width_wanted, result.warm_up_samples),
+        convergence=Convergence(
+            result.converged, result.half_width, result.half_width_wanted, result.warm_up_samples
+        ),
         overhead=result.overhead,
         prepared=result.prepared,
         verification=verification,

@@ -41,7 +41,7 @@ class Launched:
 
 @dataclass(frozen=True)
 class Extent:
-    """Memory that was given at one time: by which call, or which variable of a module it is."""
+    """Memory that was given at one time: by which call, or which global of a module it is."""
 
     address: int
     bytes: int
@@ -60,7 +60,7 @@ class Subject:
     region: str
     ranges: tuple[Range, ...]
     allocations: tuple[Extent, ...]
-    variables: tuple[Extent, ...]
+    globals: tuple[Extent, ...]
     kernels: tuple[KernelUse, ...]
     api: Api = "cuda"
     """Vendor of the driver that replays it."""
@@ -69,7 +69,7 @@ class Subject:
         """The extent of a named range, or of `size` bytes at an address. Raises UsageError."""
         if isinstance(key, str):
             return self._range(key)
-        for extent in (*self.allocations, *self.variables):
+        for extent in (*self.allocations, *self.globals):
             if extent.holds(key, size):
                 return Extent(key, size, extent.label)
         raise UsageError(
@@ -78,22 +78,22 @@ class Subject:
         )
 
     def _range(self, name: str) -> Extent:
-        found = [each for each in self.ranges if each.name == name]
-        if len(found) == 1:
-            return Extent(found[0].address, found[0].bytes, name)
-        if found:
+        matches = [each for each in self.ranges if each.name == name]
+        if len(matches) == 1:
+            return Extent(matches[0].address, matches[0].bytes, name)
+        if matches:
             raise UsageError(
-                f"the capture has {len(found)} ranges of the name {name!r}; give an address instead"
+                f"the capture has {len(matches)} ranges of the name {name!r}; give an address instead"
             )
         names = ", ".join(sorted({each.name for each in self.ranges})) or "none"
         raise UsageError(f"the capture has no range {name!r}; it has {names}")
 
-    def label(self, address: int, variable: int | None) -> str:
+    def label(self, address: int, global_index: int | None) -> str:
         """Label for memory by its address, or for a global by its index."""
-        if variable is not None:
-            return self.variables[variable].label if variable < len(self.variables) else "a variable"
-        found = [extent.label for extent in self.allocations if extent.holds(address, 1)]
-        return found[-1] if found else "memory"
+        if global_index is not None:
+            return self.globals[global_index].label if global_index < len(self.globals) else "a global"
+        labels = [extent.label for extent in self.allocations if extent.holds(address, 1)]
+        return labels[-1] if labels else "memory"
 
     def outputs(self) -> tuple[str, ...]:
         """The ranges that the program called outputs and that a name tells apart."""
@@ -115,7 +115,7 @@ def subject_of(capture: Capture) -> Subject:
         region=capture.meta.get("region", ""),
         ranges=tuple(capture.ranges),
         allocations=tuple(Extent(a.address, a.bytes, a.call) for a in capture.allocations),
-        variables=tuple(Extent(g.address, g.bytes, f"variable {g.name}") for g in capture.globals),
+        globals=tuple(Extent(g.address, g.bytes, f"global {g.name}") for g in capture.globals),
         kernels=tuple(_kernels(capture)),
         api="hip" if capture.device.vendor is Vendor.HIP else "cuda",
     )

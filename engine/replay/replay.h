@@ -112,11 +112,11 @@ struct nb_replay_sample {
 
 /* Memory whose content after a replay differs from the recorded one. */
 struct nb_replay_difference {
-    uint64_t address; /* of the allocation or variable */
+    uint64_t address; /* of the allocation or global */
     uint64_t bytes;
     uint64_t differing;    /* differing bytes */
     uint64_t first_offset; /* offset of the first differing byte */
-    uint32_t global;       /* index of a variable; 0xffffffff for an allocation */
+    uint32_t global;       /* index of a global; 0xffffffff for an allocation */
     uint32_t again;        /* 1: two replays also differ from each other here */
     uint8_t expected[16];  /* from first_offset on */
     uint8_t actual[16];

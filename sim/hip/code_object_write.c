@@ -66,12 +66,12 @@ static void add_code(struct object *object, const struct ptx_module *module)
         byte_buffer_add(&object->parts[CODE], &end, sizeof end);
         byte_buffer_add(&object->parts[DESCRIPTORS], NULL, DESCRIPTOR_BYTES);
     }
-    for (size_t i = 0; i < ptx_module_variable_count(module); i++) {
-        const struct ptx_variable *const variable = ptx_module_variable(module, i);
+    for (size_t i = 0; i < ptx_module_global_count(module); i++) {
+        const struct ptx_variable *const global = ptx_module_global(module, i);
         byte_buffer_align(&object->parts[DATA], 16);
-        symbol(object, ptx_variable_name(variable), "", STT_OBJECT, DATA, object->parts[DATA].size,
-               ptx_variable_bytes(variable));
-        byte_buffer_add(&object->parts[DATA], NULL, ptx_variable_bytes(variable));
+        symbol(object, ptx_variable_name(global), "", STT_OBJECT, DATA, object->parts[DATA].size,
+               ptx_variable_bytes(global));
+        byte_buffer_add(&object->parts[DATA], NULL, ptx_variable_bytes(global));
     }
 }
 

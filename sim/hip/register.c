@@ -39,7 +39,7 @@ void __hipRegisterVar(void **modules, void *var, char *hostVar, char *deviceVar,
 {
     (void)hostVar, (void)ext, (void)size, (void)constant, (void)global;
     if (modules != NULL)
-        runtime_symbol_add(binary_of(modules), RUNTIME_VARIABLE, var, deviceVar);
+        runtime_symbol_add(binary_of(modules), RUNTIME_GLOBAL, var, deviceVar);
 }
 
 /* The program may read its pointer before any call, so the memory is allocated here. */

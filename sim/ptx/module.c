@@ -210,7 +210,7 @@ static bool is_addressable(const struct ptx_variable *variable)
     return variable->space == SPACE_GLOBAL || variable->space == SPACE_CONST;
 }
 
-size_t ptx_module_variable_count(const struct ptx_module *module)
+size_t ptx_module_global_count(const struct ptx_module *module)
 {
     size_t count = 0;
     for (size_t i = 0; i < module->variable_count; i++)
@@ -218,7 +218,7 @@ size_t ptx_module_variable_count(const struct ptx_module *module)
     return count;
 }
 
-const struct ptx_variable *ptx_module_variable(const struct ptx_module *module, size_t index)
+const struct ptx_variable *ptx_module_global(const struct ptx_module *module, size_t index)
 {
     for (size_t i = 0; i < module->variable_count; i++)
         if (is_addressable(module->variables[i]) && index-- == 0)
@@ -226,7 +226,7 @@ const struct ptx_variable *ptx_module_variable(const struct ptx_module *module, 
     return NULL;
 }
 
-const struct ptx_variable *ptx_module_find_variable(const struct ptx_module *module, const char *name)
+const struct ptx_variable *ptx_module_find_global(const struct ptx_module *module, const char *name)
 {
     for (size_t i = 0; i < module->variable_count; i++)
         if (is_addressable(module->variables[i]) && strcmp(module->variables[i]->name, name) == 0)

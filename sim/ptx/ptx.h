@@ -92,9 +92,9 @@ struct ptx_kernel_attributes {
 };
 void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_kernel_attributes *attributes);
 
-size_t ptx_module_variable_count(const struct ptx_module *module);
-const struct ptx_variable *ptx_module_variable(const struct ptx_module *module, size_t index);
-const struct ptx_variable *ptx_module_find_variable(const struct ptx_module *module, const char *name);
+size_t ptx_module_global_count(const struct ptx_module *module);
+const struct ptx_variable *ptx_module_global(const struct ptx_module *module, size_t index);
+const struct ptx_variable *ptx_module_find_global(const struct ptx_module *module, const char *name);
 const char *ptx_variable_name(const struct ptx_variable *variable);
 uint64_t ptx_variable_address(const struct ptx_variable *variable); /* 0 before ptx_module_place */
 size_t ptx_variable_bytes(const struct ptx_variable *variable);

@@ -10,7 +10,7 @@ cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
     size_t bytes;
     if (devPtr == NULL)
         return runtime_error(cudaErrorInvalidValue);
-    const cudaError_t error = runtime_variable(symbol, &at, &bytes);
+    const cudaError_t error = runtime_global(symbol, &at, &bytes);
     if (error == cudaSuccess)
         *devPtr = (void *)(uintptr_t)at;
     return error;
@@ -19,7 +19,7 @@ cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
 cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 {
     CUdeviceptr at;
-    return size == NULL ? runtime_error(cudaErrorInvalidValue) : runtime_variable(symbol, &at, size);
+    return size == NULL ? runtime_error(cudaErrorInvalidValue) : runtime_global(symbol, &at, size);
 }
 
 /* The address of the part of a global that a copy touches. */
@@ -27,7 +27,7 @@ static cudaError_t part_of(const void *symbol, size_t offset, size_t count, void
 {
     CUdeviceptr at;
     size_t bytes;
-    const cudaError_t error = runtime_variable(symbol, &at, &bytes);
+    const cudaError_t error = runtime_global(symbol, &at, &bytes);
     if (error != cudaSuccess)
         return error;
     if (offset > bytes || count > bytes - offset)

@@ -52,7 +52,7 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
 {
     (void)device, (void)external, (void)bytes, (void)constant, (void)global;
     if (handle != NULL)
-        runtime_symbol_add(binary_of(handle), RUNTIME_VARIABLE, host, name);
+        runtime_symbol_add(binary_of(handle), RUNTIME_GLOBAL, host, name);
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external,

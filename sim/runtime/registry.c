@@ -137,7 +137,7 @@ cudaError_t runtime_kernel(const void *host, CUkernel *kernel)
     return runtime_result(result);
 }
 
-static CUresult variable_of(const struct symbol *symbol, CUdeviceptr *address, size_t *bytes)
+static CUresult find_global(const struct symbol *symbol, CUdeviceptr *address, size_t *bytes)
 {
     CUresult result = load(symbol);
     if (result == CUDA_SUCCESS)
@@ -147,13 +147,13 @@ static CUresult variable_of(const struct symbol *symbol, CUdeviceptr *address, s
     return result == CUDA_ERROR_NOT_FOUND ? (CUresult)cudaErrorInvalidSymbol : result;
 }
 
-cudaError_t runtime_variable(const void *host, CUdeviceptr *address, size_t *bytes)
+cudaError_t runtime_global(const void *host, CUdeviceptr *address, size_t *bytes)
 {
     READY();
     (void)pthread_mutex_lock(&mutex);
     const struct symbol *symbol = find(host, false);
     const CUresult result =
-        symbol == NULL ? (CUresult)cudaErrorInvalidSymbol : variable_of(symbol, address, bytes);
+        symbol == NULL ? (CUresult)cudaErrorInvalidSymbol : find_global(symbol, address, bytes);
     (void)pthread_mutex_unlock(&mutex);
     return runtime_result(result);
 }
@@ -169,7 +169,7 @@ cudaError_t runtime_set_managed_pointers(struct runtime_binary *binary)
         size_t bytes;
         if (symbol->kind != RUNTIME_MANAGED)
             continue;
-        result = variable_of(symbol, &address, &bytes);
+        result = find_global(symbol, &address, &bytes);
         if (result == CUDA_SUCCESS)
             memcpy((void *)(uintptr_t)symbol->host, &address, sizeof address);
     }

@@ -9,7 +9,7 @@ struct runtime_binary;
 
 enum runtime_symbol_kind {
     RUNTIME_KERNEL,
-    RUNTIME_VARIABLE,
+    RUNTIME_GLOBAL,
     RUNTIME_MANAGED /* the host address is that of the pointer that the program reads */
 };
 
@@ -24,7 +24,7 @@ void runtime_symbol_add(struct runtime_binary *binary, enum runtime_symbol_kind 
 cudaError_t runtime_kernel(const void *host, CUkernel *kernel);
 
 /* The address of a global in the current context. cudaErrorInvalidSymbol if it is not registered. */
-cudaError_t runtime_variable(const void *host, CUdeviceptr *address, size_t *bytes);
+cudaError_t runtime_global(const void *host, CUdeviceptr *address, size_t *bytes);
 
 /* Set the program's pointers to its managed variables. */
 cudaError_t runtime_set_managed_pointers(struct runtime_binary *binary);

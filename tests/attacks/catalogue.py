@@ -18,7 +18,7 @@ Naive = Literal["fast", "wrong", "passes", "next", "none"]
 wrong: it passes with outputs outside the problem's tolerance. passes: it passes, and the problem forbids the method.
 next: the wrong control passes after it. none: the attack targets a part that a naive grader does not have."""
 
-Check = Literal["", "no processes", "no files", "warm"]
+Check = Literal["", "no processes", "no files", "warm", "host"]
 """A further check after our grade."""
 
 STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
@@ -151,7 +151,7 @@ ATTACK_LIST = (
     Attack(16, "16_cached_output.py", "first answer copied", "semantics", verdicts=only("wrong")),
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
-    Attack(17, "17_by_content_global.cu", "cache by content, module's variable", "device", **REMEMBERS),
+    Attack(17, "17_by_content_global.cu", "cache by content, module's global", "device", **REMEMBERS),
     Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
         17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",
@@ -187,7 +187,7 @@ ATTACK_LIST = (
     ),
     Attack(19, "19_host_counter.py", "honest in the first call", "semantics", verdicts=only("wrong")),
     Attack(
-        19, "19_one_region.py", "honest in one of two recordings", "semantics",
+        19, "19_one_region.py", "honest in one of two captures", "semantics",
         verdicts=only("unreplayable", "wrong"), true_time=True,
     ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
@@ -258,7 +258,7 @@ ATTACK_LIST = (
         where="sim",
     ),
     Attack(33, "33_without_preload.py", "exec without preload", "native", "none", only("failed")),
-    Attack(33, "33_forged_recordings.py", "recordings of its own", "files", "none", only("failed", "wrong")),
+    Attack(33, "33_forged_captures.py", "raw captures of its own", "files", "none", only("failed", "wrong")),
     Attack(
         33, "33_own_region.py", "region begun and ended itself", "native", "none", only("failed",
         "unreplayable", "wrong"),
@@ -289,6 +289,10 @@ ATTACK_LIST = (
         "512M"),
     ),
     Attack(34, "34_disk.py", "many files", "machine", "none", only("wrong", "failed")),
+    Attack(
+        34, "34_host_altered.py", "times and mode of a file outside", "machine", "none", true_time=True,
+        check="host",
+    ),
     Attack(34, "34_kill_parent.py", "ends its parent", "machine", "none", only("wrong", "failed")),
     Attack(34, "34_closed_descriptors.py", "closes descriptors", "machine", "none", only("wrong", "failed")),
     Attack(

@@ -70,7 +70,7 @@ def module_and_globals(ptx: bytes) -> None:
     module = check(driver.cuModuleLoadDataEx(ptx, 1, [OPTION.CU_JIT_OPTIMIZATION_LEVEL], [2]))
     kernel = check(driver.cuModuleGetFunction(module, b"weigh"))
     total, size = check(driver.cuModuleGetGlobal(module, b"total"))
-    equal(size, 4, "bytes of a variable")
+    equal(size, 4, "bytes of a global")
     weights, size = check(driver.cuModuleGetGlobal(module, b"weights"))
     equal(size, 16, "bytes of a constant array")
     replaced = np.array([1, 2, 3, 4], np.int32)
@@ -79,7 +79,7 @@ def module_and_globals(ptx: bytes) -> None:
     pointer = check(driver.cuMemAlloc(x.nbytes))
     check(driver.cuMemcpyHtoD(pointer, x.ctypes.data, x.nbytes))
     launch(kernel, 1, 4, 0, pointer, shared=16)
-    equal(from_device(total, 1, np.int32), [(x * replaced).sum()], "a variable that a kernel wrote")
+    equal(from_device(total, 1, np.int32), [(x * replaced).sum()], "a global that a kernel wrote")
     refused(driver.cuModuleGetFunction(module, b"none"), ERROR.CUDA_ERROR_NOT_FOUND)
     refused(driver.cuModuleGetGlobal(module, b"none"), ERROR.CUDA_ERROR_NOT_FOUND)
     check(driver.cuMemFree(pointer))
@@ -104,7 +104,7 @@ def library(device, ptx: bytes) -> None:
     module = check(driver.cuLibraryGetModule(loaded))
     check(driver.cuModuleGetFunction(module, b"weigh"))
     total, size = check(driver.cuLibraryGetGlobal(loaded, b"total"))
-    equal((size, int(total) != 0), (4, True), "a variable of a library")
+    equal((size, int(total) != 0), (4, True), "a global of a library")
     check(driver.cuLibraryUnload(loaded))
 
 

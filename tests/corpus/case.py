@@ -56,7 +56,7 @@ class Case:
     minimum_target: int = 75
     """The lowest target that supports the kernel."""
     cooperative: bool = False
-    variables: Mapping[str, Array] = field(default_factory=dict)
+    globals: Mapping[str, Array] = field(default_factory=dict)
     """Globals that the host writes before the launch."""
     prints: Sequence[str] = ()
     """Expected lines on standard output, sorted."""

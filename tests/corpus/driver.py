@@ -100,7 +100,7 @@ class Module:
     driver: Driver
     handle: ctypes.c_void_p
 
-    def variable(self, name: str) -> ctypes.c_uint64:
+    def global_address(self, name: str) -> ctypes.c_uint64:
         address, size = ctypes.c_uint64(), ctypes.c_size_t()
         self.driver(
             "cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size), self.handle, name.encode()

@@ -160,8 +160,8 @@ class Launch:
         case = self.case
         try:
             parameters = [self._packed(each) for each in case.arguments]
-            for name, data in case.variables.items():
-                self.driver.write(self.module.variable(name), data.tobytes())
+            for name, data in case.globals.items():
+                self.driver.write(self.module.global_address(name), data.tobytes())
             self.module.launch(case.kernel, case.grid, case.block, parameters, case.shared, case.cooperative)
             self.driver.synchronize()
             for out, address in self.outs:

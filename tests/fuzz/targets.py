@@ -102,7 +102,7 @@ TARGETS = {
     ),
     "globals": Target(
         "globals.c",
-        "the names of an image's variables",
+        "the names of an image's globals",
         _IMAGE_READERS,
         (
             "tests/sim/data/*.fatbin",

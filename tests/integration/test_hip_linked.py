@@ -33,7 +33,7 @@ on_hip = pytest.mark.parametrize("api", ["hip"], indirect=True)
 
 
 def scale_ptx() -> str:
-    """scale.h's kernel, with a variable beside it."""
+    """scale.h's kernel, with a global beside it."""
     text = (PROGRAMS / "scale.h").read_text()
     (body,) = re.findall(r"scale_ptx\[\] =\n(.*?);\n\nstruct", text, re.DOTALL)
     ptx = "".join(re.findall(r'"(.*?)"$', body, re.MULTILINE)).encode().decode("unicode_escape")
@@ -113,7 +113,7 @@ def test_region_holds_registered_kernels_and_globals(
     record: Record, linked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REGION", "1")
-    recorded = record([linked, "stub", "variable", "ext", "configured", "threads", "cooperative"])
+    recorded = record([linked, "stub", "global", "ext", "configured", "threads", "cooperative"])
     assert recorded.status == 0, recorded.stderr
     with Capture.open(recorded.folder / "x.ncap") as capture:
         kinds = [operation.kind for operation in capture.operations]

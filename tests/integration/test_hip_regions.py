@@ -66,7 +66,7 @@ def record(observe: Observe, build: Build, tmp_path: Path) -> Callable[..., Reco
     """Run a program whose one region is recorded."""
 
     def run(name: str, *more: Path) -> Recorded:
-        folder = tmp_path / "recordings"
+        folder = tmp_path / "raw_captures"
         folder.mkdir()
         environment = {"NEUTRINO_CAPTURE": str(folder), "NEUTRINO_REGION": "program"}
         observed = observe([build(name, *more)], driver="hip-sim", environment=environment)
@@ -208,8 +208,8 @@ def test_copy_to_a_linked_in_global_is_a_copy_to_its_module(
         ("upload", counter, 0, (11).to_bytes(4, "little")),
         ("graph", None, None, None),
     ]
-    (variable,) = recorded.region.variables
-    assert (variable["name"], variable["address"]) == ("counter", counter)
+    (element,) = recorded.region.globals
+    assert (element["name"], element["address"]) == ("counter", counter)
     assert recorded.region.kernels == [("store", 0)]
     assert recorded.region.refusals == []
 
@@ -231,7 +231,7 @@ def test_hip_only_operations_are_refused(record: Callable[..., Recorded]) -> Non
 
 def run(command: Sequence[str | Path]) -> str:
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=True, env=dict(os.environ)
+        command, capture_output=True, text=True, timeout=240, check=True, env=dict(os.environ)
     ).stdout
 
 

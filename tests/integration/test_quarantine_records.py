@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
+from benchguard.audit.drain import Drain
 from benchguard.capture import Capture
 from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine.contract import Cases, Quarantined
@@ -16,6 +18,7 @@ from benchguard.quarantine.submission import submission_of
 from benchguard.replay.replay import replay
 from benchguard.shim.interposer import interposer_for
 from tests.integration.quarantined import Case, saxpy, saxpy_case
+from tests.integration.quarantining import HEAD, confined
 
 NUMBA = """
 from numba import cuda
@@ -69,7 +72,7 @@ def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantin
             lambda: given,
             interposer=interposer,
             folder=folder,
-            timeout=100,
+            timeout=240,
             memory_bytes=4 << 30,
             progress=lambda phase, number: heard.append((phase, number)),
         )
@@ -113,7 +116,7 @@ def test_submissions_own_region_is_refused(tmp_path: Path, case: Case, name: byt
     ("name", "why"), [(b"0/1", "region 0/1 was recorded twice"), (b"0/0x", "an unrequested region")]
 )
 def test_replaced_region_is_refused(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
-    """It takes the first one's recording away, so that the number is right."""
+    """It takes the first one's raw capture away, so that the number is right."""
     text = (
         REGION
         + """
@@ -143,3 +146,20 @@ def test_doctor_reports_the_sandbox_features_of_a_quarantine(tmp_path: Path, cas
         return [name for name, why in by_name.items() if why == "on"]
 
     assert which(features()) == which(found.confinement)
+
+
+def test_stalled_supervisor_loses_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The supervisor stalls for longer than the 2 s that the shim waits outside a quarantine."""
+    calls = 40_000  # about 2 MiB of records for a ring of 1 MiB
+    take_all, stalls = Drain.take_all, [2.5]
+
+    def stall(self: Drain, beyond_backlog: bool = False) -> bool:
+        if self._words[self._session.ring_at(0) // 8] and stalls:  # the first ring has records
+            time.sleep(stalls.pop())
+        return take_all(self, beyond_backlog)
+
+    monkeypatch.setattr(Drain, "take_all", stall)
+    program = f"cuda = ctypes.CDLL('libcuda.so.1')\nversion = ctypes.c_int()\nfor _ in range({calls}):\n"
+    found = confined(tmp_path, HEAD + program + "    cuda.cuDriverGetVersion(ctypes.byref(version))\n")
+    assert not stalls and found.trouble == ""
+    assert found.audit.complete and found.audit.dropped == 0 and found.audit.records >= calls

@@ -1,4 +1,4 @@
-"""Graphs and variables of a region, there and back: recorded, packed, rebuilt in a clean process, the same bytes."""
+"""Graphs and globals of a region, there and back: recorded, packed, rebuilt in a clean process, the same bytes."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ CUDAS = ("region_graph_updates", "region_graph_captured")
 @pytest.mark.parametrize(
     ("api", "name"),
     [
-        *(("cuda", name) for name in (*GRAPHS, *CUDAS, "region_variables")),
-        *(("hip", name) for name in (*GRAPHS, "region_variables")),
+        *(("cuda", name) for name in (*GRAPHS, *CUDAS, "region_globals")),
+        *(("hip", name) for name in (*GRAPHS, "region_globals")),
     ],
     indirect=["api"],
 )
 def test_memory_after_a_replay_is_as_recorded(
     name: str, program: Callable[[str], Path], native: Path, tmp_path: Path, api: Api
 ) -> None:
-    """Every graph as it was at each launch; variables restored, with their addresses in parameters."""
+    """Every graph as it was at each launch; globals restored, with their addresses in parameters."""
     assert (native / "replay").is_dir()
     capture = tmp_path / "x.ncap"
     recorded = bench("record", "-o", capture, "--driver", api.driver, "--", program(name))

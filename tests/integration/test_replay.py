@@ -104,10 +104,11 @@ def test_cache_handling_is_in_the_result(saxpy: Path) -> None:
         (["--rotating-count", 3, "--cold", "flush"], 2, "cold 'flush' has no copies to rotate"),
         (["--rotating-count", 0], 2, "a rotating count of 0 cannot be"),
         (["--until", "soon"], 2, "soon"),
+        (["--driver", "/nowhere/libcuda.so.1"], 2, "No such file or directory"),
         (["--json", "/nowhere/x.json"], 2, "/nowhere is not a folder"),
         (["--output", "y=/nowhere/y"], 2, "/nowhere is not a folder"),
         (["--raw", "/"], 2, "is a directory"),
-        (["--driver", "hip-sim"], 70, "is a HIP driver, but a driver of CUDA"),
+        (["--driver", "hip-sim"], 2, "is a HIP driver, but a CUDA driver is needed"),
     ],
 )
 def test_invalid_option_message_is_one_line(
@@ -207,18 +208,23 @@ def test_time_out_gives_its_exit_status(saxpy: Path) -> None:
     assert done.returncode == 124 and "raise the time-out" in done.stderr
 
 
-def test_unconverged_replay_gives_its_exit_status(saxpy: Path) -> None:
-    done = run(saxpy, "--driver", "sim", "--until", "cv=0.000001", "--timeout", "120", "--quiet")
+def test_unconverged_replay_fails_only_if_convergence_is_required(saxpy: Path) -> None:
+    never = ["--driver", "sim", "--cold", "none", "--until", "cv=0.000001", "--timeout", "12"]
+    done = run(saxpy, *never, "--require-converged", "--quiet")
     assert done.returncode == 5 and "coefficient of variation" in done.stderr
+    done = run(saxpy, *never, "--json", "-")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["verdict"] == "pass" and result["convergence"]["converged"] is False
+    assert any("coefficient of variation" in note for note in result["notes"])
+    assert "note: the coefficient of variation" in done.stderr
 
 
 def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
-    """Whether times converge depends on the machine: tests/unit/replay/test_convergence.py has fixed times."""
     done = run(saxpy, "--driver", "sim", "--until", "cv=1", "--json", "-")
-    assert done.returncode in {0, 5}, done.stderr
+    assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert "until cv=1" in done.stderr and result["settings"]["until"] == "cv=1"
-    assert (done.returncode == 0) == (result["verdict"] == "pass")
 
 
 @pytest.mark.quick

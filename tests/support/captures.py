@@ -80,7 +80,7 @@ COUNT = (
 )
 SAXPY_LAYOUT = (Parameter(0, 4), Parameter(8, 8), Parameter(16, 8), Parameter(24, 4))
 COUNT_LAYOUT = (Parameter(0, 8), Parameter(8, 4))
-COUNTER = 0x310000001200  # where the variable was: nothing is there in a replay
+COUNTER = 0x310000001200  # where the global was: nothing is there in a replay
 BLOCK = 128
 
 
@@ -272,8 +272,8 @@ def graph_capture(path: Path, n: int = 1024) -> Path:
 
 
 def global_capture(path: Path, value: int = 5) -> Path:
-    """A kernel that adds to its module's variable and to what its first parameter leads to: first memory, then,
-    in a second launch, the variable itself, by a relocated address."""
+    """A kernel that adds to its module's global and to what its first parameter leads to: first memory, then,
+    in a second launch, the global itself, by a relocated address."""
     before, after = struct.pack("<I", 100), struct.pack("<I", 100 + value)
     with Builder(path) as builder:
         builder.device()

@@ -53,7 +53,7 @@ _PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+"
     r"(\.ptr\s+(?:\.(?:global|const|shared|local)\s+)?(?:\.align\s+\d+\s+)?)?([\w$%]+)(?:\[(\d+)\])?"
 )
-_VARIABLE = re.compile(
+_DECLARATION = re.compile(
     r"\.(global|const|shared|local)\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+([\w$%]+)(?:\[(\d*)\])?\s*[;=]"
 )
 
@@ -75,7 +75,7 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Variable:
+class Global:
     name: str
     size: int
 
@@ -91,11 +91,11 @@ def kernels_of(ptx: str) -> tuple[Kernel, ...]:
     return tuple(_kernels(_without_comments(ptx)))
 
 
-def variables_of(ptx: str) -> tuple[Variable, ...]:
-    """Global and constant variables that host code can name."""
+def globals_of(ptx: str) -> tuple[Global, ...]:
+    """Globals that host code can name."""
     text = re.sub(r"\{[^{}]*\}", "{}", _without_comments(ptx).replace("\n", " "))
-    found = (match for match in _VARIABLE.finditer(text) if match[1] in ("global", "const"))
-    return tuple(Variable(match[4], _size(match[3], match[5])) for match in found)
+    found = (match for match in _DECLARATION.finditer(text) if match[1] in ("global", "const"))
+    return tuple(Global(match[4], _size(match[3], match[5])) for match in found)
 
 
 def code_object(ptx: str, target: str = "sim") -> bytes:
@@ -104,7 +104,7 @@ def code_object(ptx: str, target: str = "sim") -> bytes:
     Parts that only a GPU reads are placeholders: a kernel's text is one `s_endpgm`; its descriptor and the
     globals are zeros.
     """
-    kernels, variables = kernels_of(ptx), variables_of(ptx)
+    kernels, globals_ = kernels_of(ptx), globals_of(ptx)
     metadata = {
         "amdhsa.kernels": [_metadata(kernel) for kernel in kernels],
         "amdhsa.target": f"amdgcn-amd-amdhsa--{target}",
@@ -122,7 +122,7 @@ def code_object(ptx: str, target: str = "sim") -> bytes:
         Section(".text", PROGBITS, _S_ENDPGM * len(kernels), ALLOCATE | EXECUTE, 256),
         Section(".ptx", PROGBITS, ptx.encode()),
         Section(
-            ".data", PROGBITS, bytes(sum(_aligned(each.size, 16) for each in variables)), ALLOCATE | WRITE, 16
+            ".data", PROGBITS, bytes(sum(_aligned(each.size, 16) for each in globals_)), ALLOCATE | WRITE, 16
         ),
     ]
     symbols = [
@@ -134,9 +134,9 @@ def code_object(ptx: str, target: str = "sim") -> bytes:
         )
     ]
     offset = 0
-    for variable in variables:
-        symbols.append(Symbol(variable.name, OBJECT, ".data", offset, variable.size))
-        offset += _aligned(variable.size, 16)
+    for each in globals_:
+        symbols.append(Symbol(each.name, OBJECT, ".data", offset, each.size))
+        offset += _aligned(each.size, 16)
     return elf64(sections, symbols, machine=_EM_AMDGPU, os_abi=_OS_ABI_HSA, abi_version=_ABI_VERSION_4)
 
 
@@ -210,7 +210,7 @@ def _kernels(text: str) -> Iterator[Kernel]:
             parameters.append(Parameter(name, offset, size, bool(pointer) or name in pointers))
             offset += size
         sizes = {"shared": 0, "local": 0, "global": 0, "const": 0}
-        for space, _, kind, _, count in _VARIABLE.findall(body):
+        for space, _, kind, _, count in _DECLARATION.findall(body):
             sizes[space] += _size(kind, count)
         yield Kernel(match[1], tuple(parameters), sizes["shared"], sizes["local"])
 

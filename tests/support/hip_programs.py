@@ -1,7 +1,7 @@
 """Code that hipcc adds to a program's host code, as C: the bundle, its wrapper, kernel handles and their registration.
 
 After clang's CodeGen/CGCUDANV.cpp (makeModuleCtorFunction, makeRegisterGlobalsFn): a constructor registers the wrapper
-in `.hipFatBinSegment`, then every kernel by the address of a handle that bears the kernel's name, then every variable.
+in `.hipFatBinSegment`, then every kernel by the address of a handle that bears the kernel's name, then every global.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ __attribute__((constructor)) static void __hip_module_ctor(void)
 """
 
 
-def linked_in(bundle: bytes, kernels: Sequence[str], variables: Mapping[str, int] | None = None) -> str:
+def linked_in(bundle: bytes, kernels: Sequence[str], globals_: Mapping[str, int] | None = None) -> str:
     """C source that makes a program one "compiled by hipcc".
 
-    The rest of the program declares a kernel as `extern const void *const NAME;`, launches `&NAME`, and has a variable
-    `variables`' size by its name.
+    The rest of the program declares a kernel as `extern const void *const NAME;` and launches `&NAME`. It has a global
+    for each item of `globals_`: its name, and its size in bytes.
     """
     definitions, registrations = list[str](), list[str]()
     for name in kernels:
@@ -57,7 +57,7 @@ def linked_in(bundle: bytes, kernels: Sequence[str], variables: Mapping[str, int
             f'    __hipRegisterFunction(__hip_gpubin_handle, &{name}, "{name}", "{name}", -1U, '
             "NULL, NULL, NULL, NULL, NULL);"
         )
-    for name, size in (variables or {}).items():
+    for name, size in (globals_ or {}).items():
         definitions.append(f"unsigned char {name}[{size}];")
         registrations.append(
             f'    __hipRegisterVar(__hip_gpubin_handle, {name}, "{name}", "{name}", 0, {size}, 0, 0);'

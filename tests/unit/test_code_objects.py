@@ -22,9 +22,9 @@ from tests.support.code_objects import (
     bundle,
     code_object,
     compressed,
+    globals_of,
     kernels_of,
     sim_bundle,
-    variables_of,
 )
 from tests.support.kernels import PTX_HEAD, SAXPY
 
@@ -79,7 +79,7 @@ def test_pointers_are_seen_where_the_compiler_does_not_mark_them() -> None:
     assert [each.pointer for each in kernels_of(SAXPY)[0].parameters] == [False, True, True, False]
 
 
-def test_symbols_are_kernels_descriptors_and_variables() -> None:
+def test_symbols_are_kernels_descriptors_and_globals() -> None:
     elf = ELFFile(io.BytesIO(code_object(VARIED)))
     for table in (".dynsym", ".symtab"):
         symbols = {each.name: each for each in elf.get_section_by_name(table).iter_symbols() if each.name}
@@ -87,7 +87,7 @@ def test_symbols_are_kernels_descriptors_and_variables() -> None:
         assert symbols["varied"]["st_info"]["type"] == "STT_FUNC"
         assert symbols["varied.kd"]["st_size"] == 64
         assert (symbols["counter"]["st_size"], symbols["table"]["st_size"]) == (4, 20)
-    assert [each.name for each in variables_of(VARIED)] == ["counter", "table"]
+    assert [each.name for each in globals_of(VARIED)] == ["counter", "table"]
 
 
 @pytest.mark.skipif(not COMGR.is_file(), reason=f"no {COMGR}: python build.py hip")

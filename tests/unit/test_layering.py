@@ -48,6 +48,7 @@ MAY_IMPORT = {
         "capture",
         "errors",
         "inline",
+        "ipc",
         "judge",
         "problem",
         "quarantine",

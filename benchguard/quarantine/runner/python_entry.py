@@ -122,9 +122,9 @@ def _no_entry(order: Order, entry: str) -> str:
     )
     if not names:
         return f"{path.name} defines no function; define `{entry}`"
-    shown = ", ".join(names[:NAMES_SHOWN])
+    listing = ", ".join(names[:NAMES_SHOWN])
     return (
-        f"{path.name} has no `{entry}`, only {shown}. "
+        f"{path.name} has no `{entry}`, only {listing}. "
         f"Rename the function to `{entry}`, or pass `--entry {names[0]}`"
     )
 

@@ -26,7 +26,9 @@ class Rounds:
     def __init__(self, driver: Driver, number: int, case: CaseSpec, memory: CaseMemory, call: Call) -> None:
         self._driver, self._number, self._case = driver, number, case
         self._memory, self._call = memory, call
-        self._given: Mapping[str, Memory] = {each.name: memory.given(each.name) for each in case.buffers}
+        self._buffers: Mapping[str, Memory] = {
+            each.name: memory.memory_of(each.name) for each in case.buffers
+        }
         self._returned: Returned | None = None
 
     def warm_up(self, calls: int) -> float:
@@ -65,8 +67,8 @@ class Rounds:
     def _outputs(self, value: object) -> Mapping[str, Memory]:
         """The ranges of the outputs. Raises SubmissionError, also if a call returns another structure than the last."""
         if self._case.returns is None:
-            return outputs_of(self._case, self._given, value)
-        results = find_results(self._case, self._given, value)
+            return outputs_of(self._case, self._buffers, value)
+        results = find_results(self._case, self._buffers, value)
         if self._returned is not None and results.returned != self._returned:
             raise SubmissionError(
                 "two calls returned results of different structures, shapes or strides, which a replay cannot repeat",
@@ -87,7 +89,7 @@ class Rounds:
     def _named(self, *roles: Role) -> dict[str, Memory]:
         """Ranges for the region. A buffer updated in place is named once, as an input (grade/specification.py)."""
         return {
-            each.name: self._given[each.name]
+            each.name: self._buffers[each.name]
             for each in self._case.buffers
             if each.role in roles and each.bytes
         }
@@ -115,17 +117,17 @@ class InlineRounds:
         Raises InlineError, SubmissionError, and the submission's exceptions.
         """
         case = self._cases[number]
-        given = {each.name: memory.given(each.name) for each in case.buffers}
-        addresses = {name: place.address for name, place in given.items()}
+        buffers = {each.name: memory.memory_of(each.name) for each in case.buffers}
+        addresses = {name: place.address for name, place in buffers.items()}
 
         def outputs(returned: object) -> dict[str, int]:
             if case.returns is not None:
-                return inline_addresses(case, given, returned)
-            return {name: place.address for name, place in outputs_of(case, given, returned).items()}
+                return inline_addresses(case, buffers, returned)
+            return {name: place.address for name, place in outputs_of(case, buffers, returned).items()}
 
         self._reporter.begin("time", number)
         memory.prepare(0)
         returns = call() is not None  # without a return value the outputs' addresses never change
         if case.returns is not None and not returns:
-            addresses.update(inline_addresses(case, given, None))
+            addresses.update(inline_addresses(case, buffers, None))
         self._session.run(number, call, addresses, outputs if returns else None)

@@ -96,18 +96,18 @@ static const char *check_kernel(struct nb_checker *checker, uint32_t index)
 
 static const char *check_global(struct nb_checker *checker, uint32_t index)
 {
-    const struct nb_capture_global *variable = &checker->reader->globals[index];
-    if (variable->module >= checker->reader->module_count)
+    const struct nb_capture_global *global = &checker->reader->globals[index];
+    if (global->module >= checker->reader->module_count)
         return "no such module";
-    if (!nb_span_is_text(checker->reader, variable->name))
+    if (!nb_span_is_text(checker->reader, global->name))
         return nb_no_text;
-    if (!is_symbol(checker->reader, variable->name))
+    if (!is_symbol(checker->reader, global->name))
         return "an empty name, or a NUL in the name";
-    if (!has_addresses(variable->address, variable->bytes))
+    if (!has_addresses(global->address, global->bytes))
         return "an invalid address or size";
-    const struct nb_content contents[] = {variable->before, variable->after};
+    const struct nb_content contents[] = {global->before, global->after};
     for (int i = 0; i < 2; i++) {
-        if (contents[i].bytes != 0 && contents[i].bytes != variable->bytes)
+        if (contents[i].bytes != 0 && contents[i].bytes != global->bytes)
             return "a content of another size";
         const char *why = nb_file_check_content(checker->file, contents[i]);
         if (why != NULL)

@@ -147,11 +147,11 @@ static int find_kernel(struct nb_replay *replay, struct nb_code_copy *copy, uint
     return nb_code_apply_settings(replay, *function, index);
 }
 
-static int find_variable(struct nb_replay *replay, struct nb_code_copy *copy, uint32_t index)
+static int find_global(struct nb_replay *replay, struct nb_code_copy *copy, uint32_t index)
 {
     const struct nb_capture_global *recorded = &replay->reader.globals[index];
     const struct nb_code_module *module = &copy->modules[recorded->module];
-    CUdeviceptr *address = &copy->variables[index].address;
+    CUdeviceptr *address = &copy->globals[index].address;
     size_t bytes = 0;
     char *name = name_of(replay, recorded->name);
     if (name == NULL)
@@ -161,11 +161,10 @@ static int find_variable(struct nb_replay *replay, struct nb_code_copy *copy, ui
                                 : replay->driver.cuModuleGetGlobal_v2(address, &bytes, module->module, name);
     free(name);
     if (result != CUDA_SUCCESS)
-        return not_found(replay, "variable", recorded->name, result);
+        return not_found(replay, "global", recorded->name, result);
     if (bytes != recorded->bytes)
-        return nb_fail(replay, NB_REPLAY_BAD_CAPTURE,
-                       "variable %u has %zu bytes here and %llu in the capture", index, bytes,
-                       (unsigned long long)recorded->bytes);
+        return nb_fail(replay, NB_REPLAY_BAD_CAPTURE, "global %u has %zu bytes here and %llu in the capture",
+                       index, bytes, (unsigned long long)recorded->bytes);
     return NB_REPLAY_OK;
 }
 
@@ -205,17 +204,17 @@ static int load_copy(struct nb_replay *replay, struct nb_code_copy *copy)
     const struct nb_reader *reader = &replay->reader;
     copy->modules = nb_new(replay, reader->module_count, sizeof *copy->modules);
     copy->kernels = nb_new(replay, reader->kernel_count, sizeof *copy->kernels);
-    copy->variables = nb_new(replay, reader->global_count, sizeof *copy->variables);
+    copy->globals = nb_new(replay, reader->global_count, sizeof *copy->globals);
     if ((copy->modules == NULL && reader->module_count != 0) ||
         (copy->kernels == NULL && reader->kernel_count != 0) ||
-        (copy->variables == NULL && reader->global_count != 0))
+        (copy->globals == NULL && reader->global_count != 0))
         return NB_REPLAY_OURS;
     for (uint32_t i = 0; i < reader->module_count; i++)
         NB_TRY(load(replay, i, &copy->modules[i]));
     for (uint32_t i = 0; i < reader->kernel_count; i++)
         NB_TRY(find_kernel(replay, copy, i));
     for (uint32_t i = 0; i < reader->global_count; i++)
-        NB_TRY(find_variable(replay, copy, i));
+        NB_TRY(find_global(replay, copy, i));
     return find_shared(replay, copy);
 }
 
@@ -246,7 +245,7 @@ void nb_code_close(struct nb_replay *replay)
         }
         free(copy->modules);
         free(copy->kernels);
-        free(copy->variables);
+        free(copy->globals);
     }
     free(code->copies);
     free(code->sorted);

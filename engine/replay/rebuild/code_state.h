@@ -27,14 +27,14 @@ struct nb_code_global {
 struct nb_code_copy {
     struct nb_code_module *modules;
     struct nb_code_kernel *kernels;
-    struct nb_code_global *variables;
+    struct nb_code_global *globals;
 };
 
 struct nb_code {
     struct nb_code_copy *copies;
     uint32_t copy_count;
     uint32_t current; /* the copy that ran last */
-    uint32_t *sorted; /* variables by their recorded address */
+    uint32_t *sorted; /* globals by their recorded address */
 };
 
 #endif

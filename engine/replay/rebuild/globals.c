@@ -7,7 +7,7 @@
 
 struct place {
     uint64_t address;
-    uint32_t variable;
+    uint32_t global;
 };
 
 static int by_address(const void *left, const void *right)
@@ -29,7 +29,7 @@ static int sort(struct nb_replay *replay)
         places[i] = (struct place){replay->reader.globals[i].address, i};
     qsort(places, count, sizeof *places, by_address);
     for (uint32_t i = 0; i < count; i++)
-        replay->code.sorted[i] = places[i].variable;
+        replay->code.sorted[i] = places[i].global;
     free(places);
     return NB_REPLAY_OK;
 }
@@ -39,7 +39,7 @@ int nb_globals_plan(struct nb_replay *replay)
     uint64_t end = (replay->memory.shadow_bytes + 255) & ~UINT64_C(255);
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
         for (uint32_t copy = 0; copy < replay->code.copy_count; copy++)
-            replay->code.copies[copy].variables[i].shadow = end;
+            replay->code.copies[copy].globals[i].shadow = end;
         end += (replay->reader.globals[i].bytes + 255) & ~UINT64_C(255);
     }
     if (replay->reader.global_count != 0)
@@ -52,13 +52,13 @@ int nb_globals_upload(struct nb_replay *replay)
 {
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
         const struct nb_capture_global *recorded = &replay->reader.globals[i];
-        const struct nb_code_global *variable = &replay->code.copies[0].variables[i];
-        const CUdeviceptr shadow = replay->memory.shadow + variable->shadow;
+        const struct nb_code_global *global = &replay->code.copies[0].globals[i];
+        const CUdeviceptr shadow = replay->memory.shadow + global->shadow;
         if (recorded->before.bytes != 0)
             NB_TRY(nb_staging_put(replay, shadow, nb_reader_content(&replay->reader, recorded->before),
                                   recorded->before.bytes));
         else
-            NB_TRY(NB_CALL(replay, cuMemcpyDtoDAsync_v2, shadow, variable->address, (size_t)recorded->bytes,
+            NB_TRY(NB_CALL(replay, cuMemcpyDtoDAsync_v2, shadow, global->address, (size_t)recorded->bytes,
                            replay->streams.timed));
     }
     return nb_staging_flush(replay);
@@ -67,10 +67,9 @@ int nb_globals_upload(struct nb_replay *replay)
 int nb_globals_restore(struct nb_replay *replay, uint32_t copy, CUstream stream)
 {
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
-        const struct nb_code_global *variable = &replay->code.copies[copy].variables[i];
-        NB_TRY(NB_CALL(replay, cuMemcpyDtoDAsync_v2, variable->address,
-                       replay->memory.shadow + variable->shadow, (size_t)replay->reader.globals[i].bytes,
-                       stream));
+        const struct nb_code_global *global = &replay->code.copies[copy].globals[i];
+        NB_TRY(NB_CALL(replay, cuMemcpyDtoDAsync_v2, global->address, replay->memory.shadow + global->shadow,
+                       (size_t)replay->reader.globals[i].bytes, stream));
     }
     return NB_REPLAY_OK;
 }
@@ -93,5 +92,5 @@ CUdeviceptr nb_globals_at(const struct nb_replay *replay, uint32_t copy, uint64_
     const uint64_t offset = address - recorded->address;
     if (offset >= recorded->bytes || bytes > recorded->bytes - offset)
         return 0;
-    return replay->code.copies[copy].variables[index].address + offset;
+    return replay->code.copies[copy].globals[index].address + offset;
 }

@@ -62,7 +62,7 @@ void nb_operations_forget(struct nb_replay *replay)
         memcpy(operations->uploads, operations->uploads_kept, (size_t)operations->upload_bytes);
 }
 
-/* The parameters of all launches, with the addresses that variables have in this copy of the code. */
+/* The parameters of all launches, with the addresses that globals have in this copy of the code. */
 static int keep_parameters(struct nb_replay *replay, uint32_t copy)
 {
     const struct nb_operations *operations = &replay->operations;
@@ -82,7 +82,7 @@ static int keep_parameters(struct nb_replay *replay, uint32_t copy)
     for (uint32_t i = 0; i < reader->relocation_count; i++) {
         const struct nb_capture_relocation *relocation = &reader->relocations[i];
         const uint64_t address =
-            replay->code.copies[copy].variables[relocation->global].address + relocation->delta;
+            replay->code.copies[copy].globals[relocation->global].address + relocation->delta;
         memcpy(program->parameters + operations->places[relocation->operation] + relocation->offset, &address,
                sizeof address);
     }

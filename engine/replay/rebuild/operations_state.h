@@ -40,7 +40,7 @@ struct nb_program {
     struct nb_step *steps;
     uint32_t step_count;
     struct nb_program_graph *graphs; /* graph n is at n - 1 */
-    uint8_t *parameters;             /* of all launches, with the addresses that variables have now */
+    uint8_t *parameters;             /* of all launches, with the addresses that globals have now */
     CUlaunchAttribute *attributes;
 };
 

@@ -114,7 +114,7 @@ static int translate(struct nb_replay *replay, uint32_t copy, uint32_t index, ui
         *here = address;
     if (*here != 0)
         return NB_REPLAY_OK;
-    return nb_fail(replay, NB_REPLAY_BAD_CAPTURE, "operation %u: 0x%llx is in no allocation and no variable",
+    return nb_fail(replay, NB_REPLAY_BAD_CAPTURE, "operation %u: 0x%llx is in no allocation and no global",
                    index, (unsigned long long)address);
 }
 

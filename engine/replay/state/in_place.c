@@ -31,8 +31,8 @@ static uint64_t compared_bytes(const struct nb_output *output)
 static int fetch(struct nb_replay *replay, const struct nb_output *output, uint8_t *into)
 {
     const uint64_t bytes = compared_bytes(output);
-    const CUdeviceptr variable = nb_globals_at(replay, replay->code.current, output->address, output->bytes);
-    return nb_staging_fetch(replay, variable != 0 ? variable : output->address, bytes, into);
+    const CUdeviceptr global = nb_globals_at(replay, replay->code.current, output->address, output->bytes);
+    return nb_staging_fetch(replay, global != 0 ? global : output->address, bytes, into);
 }
 
 /* Poison bytes of the trials. They make small floats of any width and small integers: an update does not

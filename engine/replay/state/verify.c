@@ -69,11 +69,11 @@ static int compare_memory(struct nb_replay *replay, struct subject *subject, int
 }
 
 /* A global without recorded content is only compared between the two replays. */
-static int compare_variable(struct nb_replay *replay, struct subject *subject, int run, uint8_t *actual)
+static int compare_global(struct nb_replay *replay, struct subject *subject, int run, uint8_t *actual)
 {
     const struct nb_capture_global *recorded = &replay->reader.globals[subject->global];
     const struct nb_content content = recorded->after.bytes != 0 ? recorded->after : recorded->before;
-    const CUdeviceptr here = replay->code.copies[0].variables[subject->global].address;
+    const CUdeviceptr here = replay->code.copies[0].globals[subject->global].address;
     for (uint64_t offset = 0; offset < subject->bytes; offset += NB_STAGING_BYTES) {
         const uint64_t left = subject->bytes - offset;
         const uint64_t bytes = left < NB_STAGING_BYTES ? left : NB_STAGING_BYTES;
@@ -120,7 +120,7 @@ static int run_and_compare(struct nb_replay *replay, struct subject *subjects, u
         for (uint32_t i = 0; i < count; i++)
             NB_TRY(subjects[i].global == NB_NOTHING
                        ? compare_memory(replay, &subjects[i], run, pages)
-                       : compare_variable(replay, &subjects[i], run, pages->actual));
+                       : compare_global(replay, &subjects[i], run, pages->actual));
     }
     return NB_REPLAY_OK;
 }

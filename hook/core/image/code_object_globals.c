@@ -33,7 +33,7 @@ static bool is_writable(const struct nb_elf *elf, uint16_t index)
 
 /* Does the object have a global that code may change and that the runtime cannot find by name? Without a
  * symbol table this is unknown. */
-static bool has_hidden_variable(const struct nb_elf *elf)
+static bool has_hidden_global(const struct nb_elf *elf)
 {
     Elf64_Shdr section;
     Elf64_Sym symbol;
@@ -68,5 +68,5 @@ const char *nb_code_object_globals(const struct nb_elf *elf, nb_image_global_vis
         if (length > 0 && !is_descriptor(name, length))
             visit_name(name, length, visit, context);
     }
-    return has_hidden_variable(elf) ? "it has a static variable, which HIP cannot find by name" : NULL;
+    return has_hidden_global(elf) ? "it has a static global, which HIP cannot find by name" : NULL;
 }

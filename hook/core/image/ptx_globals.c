@@ -7,7 +7,7 @@ static const char *visit_name(struct nb_view token, bool managed, nb_image_globa
 {
     char name[NB_GLOBAL_NAME_MAX];
     if (token.bytes >= sizeof name)
-        return "one of its variables has an invalid name";
+        return "one of its globals has an invalid name";
     memcpy(name, token.start, token.bytes);
     name[token.bytes] = 0;
     visit(name, managed, context);

@@ -10,9 +10,10 @@
 #include "core/ring/clock.h"
 #include "core/ring/session.h"
 
-/* Longest wait for room in a full ring before a record is dropped. A supervisor on a busy machine can be
- * without a core for tenths of a second, and a run that lost records is not graded. A supervisor that is gone
- * costs each thread one such wait. */
+/* Longest wait for room in a full ring before a record is dropped, if the session sets none. A supervisor on
+ * a busy machine can be without a core for tenths of a second. A supervisor that is gone costs each thread
+ * one such wait. A quarantine sets the time that its grade has left: a run that lost records is not graded,
+ * so dropping one saves nothing. */
 #ifndef NB_WAIT_NANOSECONDS
 #define NB_WAIT_NANOSECONDS 2000000000u
 #endif
@@ -94,6 +95,8 @@ void nb_ring_close(struct nb_thread *thread, bool still_ours)
 bool nb_ring_wait(struct nb_thread *thread, size_t size)
 {
     const int saved = errno;
+    const uint64_t wait = nb_session()->wait_ns;
+    const uint64_t longest = wait != 0 ? wait : NB_WAIT_NANOSECONDS;
     uint64_t counter, start, now = 0;
     nb_clock_pair(&counter, &start);
     bool room = false;
@@ -105,7 +108,7 @@ bool nb_ring_wait(struct nb_thread *thread, size_t size)
         if (room || thread->tail == thread->stuck_at)
             break;
         nb_clock_pair(&counter, &now);
-        if (now - start > NB_WAIT_NANOSECONDS) {
+        if (now - start > longest) {
             thread->stuck_at = thread->tail;
             break;
         }

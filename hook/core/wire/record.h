@@ -34,8 +34,8 @@ struct nb_session {
     uint64_t ring_bytes;   /* data bytes of one ring; a power of two, a multiple of NB_PAGE */
     uint64_t image_offset; /* position of the image store in the file */
     uint64_t image_bytes;
-    uint8_t nonce[16]; /* distinguishes this session's file from other memfds */
-    uint8_t reserved[64 - 56];
+    uint8_t nonce[16];                /* distinguishes this session's file from other memfds */
+    uint64_t wait_ns;                 /* longest wait for room in a full ring; 0: the shim's default */
     _Atomic uint64_t image_next;      /* bytes of the image store handed out; may exceed image_bytes */
     _Atomic uint64_t images_dropped;  /* images that did not fit */
     _Atomic uint64_t rings_exhausted; /* threads that found no free ring */

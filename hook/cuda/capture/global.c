@@ -22,7 +22,7 @@
 /* Limit for all globals together: their content stays in memory while the region is open. */
 #define GLOBALS_BYTES_MAX (UINT64_C(64) << 20)
 
-struct variable {
+struct global {
     uint32_t module;
     uint64_t address, bytes;
     const struct nb_binary *binary; /* NULL if unloaded */
@@ -38,7 +38,7 @@ struct place {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nb_ranges places = NB_RANGES_INITIALIZER(struct place);
-static struct nb_vector variables = NB_VECTOR_INITIALIZER(struct variable);
+static struct nb_vector globals = NB_VECTOR_INITIALIZER(struct global);
 static uint64_t kept_bytes;
 
 /* ---- at the first use of a module ---------------------------------------------------------------------- */
@@ -55,12 +55,12 @@ struct search {
 static void refuse(const struct nb_call *call, const char *name, const char *why)
 {
     char reason[512];
-    snprintf(reason, sizeof reason, "a module's variable %.300s %s", name, why);
+    snprintf(reason, sizeof reason, "global %.300s %s", name, why);
     nb_capture_refuse(call, reason);
 }
 
 /* The query must not invalidate another thread's stream capture (cuStreamBeginCapture, modes). */
-static CUresult read_variable(void *into, uint64_t address, uint64_t bytes)
+static CUresult read_global(void *into, uint64_t address, uint64_t bytes)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     const bool exchanged = NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
@@ -84,54 +84,54 @@ static CUresult settle(struct search *search)
 }
 
 /* Call with the lock. False if memory runs out. */
-static bool add(const struct variable *variable)
+static bool add(const struct global *global)
 {
-    const struct place place = {variable->address, variable->bytes, (uint32_t)variables.count};
-    if (!nb_vector_append(&variables, variable))
+    const struct place place = {global->address, global->bytes, (uint32_t)globals.count};
+    if (!nb_vector_append(&globals, global))
         return false;
     if (!nb_ranges_add(&places, &place)) {
-        nb_vector_remove(&variables, variables.count - 1);
+        nb_vector_remove(&globals, globals.count - 1);
         return false;
     }
-    kept_bytes += variable->bytes;
+    kept_bytes += global->bytes;
     return true;
 }
 
-static bool is_known_or_too_large(const struct search *search, const struct variable *variable)
+static bool is_known_or_too_large(const struct search *search, const struct global *global)
 {
     pthread_mutex_lock(&lock);
-    const bool known = nb_ranges_find(&places, variable->address) != NULL;
-    const bool too_large = variable->bytes > GLOBALS_BYTES_MAX - kept_bytes;
+    const bool known = nb_ranges_find(&places, global->address) != NULL;
+    const bool too_large = global->bytes > GLOBALS_BYTES_MAX - kept_bytes;
     pthread_mutex_unlock(&lock);
     if (!known && too_large)
-        refuse(search->call, variable->name, "exceeds the 64 MiB that a capture keeps of all variables");
+        refuse(search->call, global->name, "exceeds the 64 MiB that a capture keeps of all globals");
     return known || too_large;
 }
 
 static void keep(struct search *search, const char *name, uint64_t address, uint64_t bytes)
 {
-    struct variable variable = {.module = search->module,
-                                .address = address,
-                                .bytes = bytes,
-                                .binary = search->binary,
-                                .name = strdup(name)};
-    if (variable.name != NULL && is_known_or_too_large(search, &variable)) {
-        free(variable.name);
+    struct global global = {.module = search->module,
+                            .address = address,
+                            .bytes = bytes,
+                            .binary = search->binary,
+                            .name = strdup(name)};
+    if (global.name != NULL && is_known_or_too_large(search, &global)) {
+        free(global.name);
         return;
     }
-    variable.before = malloc(bytes);
+    global.before = malloc(bytes);
     bool kept = false;
-    if (variable.name != NULL && variable.before != NULL && settle(search) == CUDA_SUCCESS &&
-        read_variable(variable.before, address, bytes) == CUDA_SUCCESS) {
+    if (global.name != NULL && global.before != NULL && settle(search) == CUDA_SUCCESS &&
+        read_global(global.before, address, bytes) == CUDA_SUCCESS) {
         pthread_mutex_lock(&lock);
-        kept = add(&variable);
+        kept = add(&global);
         pthread_mutex_unlock(&lock);
     }
     if (kept)
         return;
     refuse(search->call, name, "could not be read");
-    free(variable.name);
-    free(variable.before);
+    free(global.name);
+    free(global.before);
 }
 
 static void visit(const char *name, bool managed, void *context)
@@ -165,7 +165,7 @@ void nb_capture_add_globals(const struct nb_call *call, uint32_t module, const s
     const char *problem = nb_image_globals(binary->kept, binary->bytes, query_architecture(), visit, &search);
     if (problem != NULL) {
         char reason[256];
-        snprintf(reason, sizeof reason, "a module may have variables that are not recorded: %s", problem);
+        snprintf(reason, sizeof reason, "a module may have globals that are not captured: %s", problem);
         nb_capture_refuse(call, reason);
     }
     errno = saved;
@@ -199,44 +199,44 @@ void nb_capture_unload_globals(const struct nb_call *call, const struct nb_binar
 {
     bool lost = false;
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < variables.count; i++) {
-        struct variable *variable = nb_vector_item(&variables, i);
-        if (variable->binary != binary)
+    for (size_t i = 0; i < globals.count; i++) {
+        struct global *global = nb_vector_item(&globals, i);
+        if (global->binary != binary)
             continue;
-        variable->binary = NULL;
+        global->binary = NULL;
         lost = true;
-        struct place *place = nb_ranges_find(&places, variable->address);
+        struct place *place = nb_ranges_find(&places, global->address);
         if (place != NULL)
             nb_ranges_remove(&places, place);
     }
     pthread_mutex_unlock(&lock);
     if (lost)
-        nb_capture_refuse(call, "unloads a module whose variables the region uses");
+        nb_capture_refuse(call, "unloads a module whose globals the region uses");
 }
 
 /* ---- when it ends -------------------------------------------------------------------------------------- */
 
 /* If the global cannot be read, only its content before the region is written. */
-static CUresult write_variable(const struct variable *variable)
+static CUresult write_global(const struct global *global)
 {
     CUresult result = CUDA_SUCCESS;
-    void *after = variable->binary != NULL ? malloc(variable->bytes) : NULL;
-    if (after == NULL && variable->binary != NULL)
+    void *after = global->binary != NULL ? malloc(global->bytes) : NULL;
+    if (after == NULL && global->binary != NULL)
         nb_capture_refuse_incomplete();
     if (after != NULL)
-        result = read_variable(after, variable->address, variable->bytes);
-    const size_t name_bytes = strlen(variable->name);
+        result = read_global(after, global->address, global->bytes);
+    const size_t name_bytes = strlen(global->name);
     const uint64_t first = sizeof(struct nb_capture_global),
-                   after_bytes = after != NULL && result == CUDA_SUCCESS ? variable->bytes : 0;
-    const struct nb_capture_global global = {.module = variable->module,
-                                             .address = variable->address,
-                                             .bytes = variable->bytes,
-                                             .name = {first, name_bytes},
-                                             .before = {first + name_bytes, variable->bytes},
-                                             .after = {first + name_bytes + variable->bytes, after_bytes}};
-    const struct nb_piece pieces[] = {{&global, sizeof global},
-                                      {variable->name, name_bytes},
-                                      {variable->before, variable->bytes},
+                   after_bytes = after != NULL && result == CUDA_SUCCESS ? global->bytes : 0;
+    const struct nb_capture_global element = {.module = global->module,
+                                              .address = global->address,
+                                              .bytes = global->bytes,
+                                              .name = {first, name_bytes},
+                                              .before = {first + name_bytes, global->bytes},
+                                              .after = {first + name_bytes + global->bytes, after_bytes}};
+    const struct nb_piece pieces[] = {{&element, sizeof element},
+                                      {global->name, name_bytes},
+                                      {global->before, global->bytes},
                                       {after, after_bytes}};
     nb_raw_capture_append(NB_CAPTURE_GLOBAL, pieces, 4);
     free(after);
@@ -246,12 +246,12 @@ static CUresult write_variable(const struct variable *variable)
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < variables.count; i++) {
-        struct variable *variable = nb_vector_item(&variables, i);
-        free(variable->name);
-        free(variable->before);
+    for (size_t i = 0; i < globals.count; i++) {
+        struct global *global = nb_vector_item(&globals, i);
+        free(global->name);
+        free(global->before);
     }
-    variables.count = 0;
+    globals.count = 0;
     nb_ranges_clear(&places);
     kept_bytes = 0;
     pthread_mutex_unlock(&lock);
@@ -262,8 +262,8 @@ CUresult nb_capture_write_globals(void)
     const int saved = errno;
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < variables.count; i++) {
-        const CUresult status = write_variable(nb_vector_item(&variables, i));
+    for (size_t i = 0; i < globals.count; i++) {
+        const CUresult status = write_global(nb_vector_item(&globals, i));
         result = result == CUDA_SUCCESS ? status : result;
     }
     pthread_mutex_unlock(&lock);

@@ -103,8 +103,8 @@ static CUresult write_end(void)
     if (result == CUDA_SUCCESS)
         result = nb_capture_write_memory(NB_CAPTURE_AFTER);
     nb_capture_write_allocations(); /* also after a fault: the capture then shows where memory was */
-    const CUresult variables = nb_capture_write_globals();
-    return result == CUDA_SUCCESS ? variables : result;
+    const CUresult globals = nb_capture_write_globals();
+    return result == CUDA_SUCCESS ? globals : result;
 }
 
 /* Allocating and waiting would invalidate another thread's stream capture in the global mode, but not in

@@ -98,7 +98,7 @@ static void capture_module_of(const struct symbol *symbol)
     if (binary == NULL ||
         (symbol->library != NULL && NB_REAL(cuLibraryGetModule)(&module, symbol->library) != CUDA_SUCCESS))
         return;
-    nb_capture_write_module_at(&call, binary, "a variable", module);
+    nb_capture_write_module_at(&call, binary, "a global", module);
 }
 
 bool nb_capture_find_global(uint64_t address, uint32_t *global, uint64_t *delta)

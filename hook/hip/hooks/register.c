@@ -21,7 +21,7 @@
 
 /* These stay valid after a fork: the child's first HIP call may use registered code. */
 struct nb_handle_map nb_registered_kernels = NB_HANDLE_MAP_INITIALIZER;
-static struct nb_handle_map variables = NB_HANDLE_MAP_INITIALIZER;
+static struct nb_handle_map globals = NB_HANDLE_MAP_INITIALIZER;
 static struct nb_handle_map binaries =
     NB_HANDLE_MAP_INITIALIZER; /* the registered data, by the handle that the library returned */
 
@@ -29,12 +29,12 @@ static void before_fork(void)
 {
     pthread_mutex_lock(&binaries.lock);
     pthread_mutex_lock(&nb_registered_kernels.lock);
-    pthread_mutex_lock(&variables.lock);
+    pthread_mutex_lock(&globals.lock);
 }
 
 static void after_fork(void)
 {
-    pthread_mutex_unlock(&variables.lock);
+    pthread_mutex_unlock(&globals.lock);
     pthread_mutex_unlock(&nb_registered_kernels.lock);
     pthread_mutex_unlock(&binaries.lock);
 }
@@ -71,7 +71,7 @@ static int is_of(const void *value, uint64_t binary)
 void nb_post_hip_unregister_binary(const struct nb_call *call, void **modules)
 {
     nb_handle_map_remove_if(&nb_registered_kernels, is_of, nb_handle(modules));
-    nb_handle_map_remove_if(&variables, is_of, nb_handle(modules));
+    nb_handle_map_remove_if(&globals, is_of, nb_handle(modules));
     nb_handle_map_set(&binaries, nb_handle(modules), NULL);
     nb_post_library_unload(call, CUDA_SUCCESS, (CUlibrary)modules);
 }
@@ -99,18 +99,18 @@ void nb_post_hip_register_function(const struct nb_call *call, void **modules, c
     add(&nb_registered_kernels, modules, hostFunction, deviceName);
 }
 
-void nb_post_hip_register_variable(const struct nb_call *call, void **modules, void *var, char *hostVar,
-                                   char *deviceVar, int ext, size_t size, int constant, int global)
+void nb_post_hip_register_global(const struct nb_call *call, void **modules, void *var, char *hostVar,
+                                 char *deviceVar, int ext, size_t size, int constant, int global)
 {
     (void)call, (void)hostVar, (void)ext, (void)size, (void)constant, (void)global;
-    add(&variables, modules, var, deviceVar);
+    add(&globals, modules, var, deviceVar);
 }
 
 void nb_post_hip_register_managed(const struct nb_call *call, void *hipModule, void **pointer,
                                   void *init_value, const char *name, size_t size, unsigned int align)
 {
     (void)call, (void)init_value, (void)size, (void)align;
-    add(&variables, hipModule, pointer, name);
+    add(&globals, hipModule, pointer, name);
 }
 
 void nb_registered_load(uint64_t binary)
@@ -131,9 +131,9 @@ struct sought {
 
 static int is_sought(const void *value, const void *argument)
 {
-    const struct nb_registered *variable = value;
+    const struct nb_registered *global = value;
     const struct sought *sought = argument;
-    return variable->binary == sought->binary && strcmp(variable->name, sought->name) == 0;
+    return global->binary == sought->binary && strcmp(global->name, sought->name) == 0;
 }
 
 bool nb_hip_registered_global(CUmodule module, const char *name, hipDeviceptr_t *address, size_t *bytes,
@@ -142,22 +142,22 @@ bool nb_hip_registered_global(CUmodule module, const char *name, hipDeviceptr_t 
     const struct sought sought = {nb_handle(module), name};
     if (nb_handle_map_get(&binaries, sought.binary) == NULL)
         return false;
-    const struct nb_registered *variable = nb_handle_map_find(&variables, is_sought, &sought);
+    const struct nb_registered *global = nb_handle_map_find(&globals, is_sought, &sought);
     *result = CUDA_ERROR_NOT_FOUND;
-    if (variable != NULL)
-        *result = nb_hip_result(HIP(hipGetSymbolAddress)(address, variable->address));
-    if (variable != NULL && *result == CUDA_SUCCESS)
-        *result = nb_hip_result(HIP(hipGetSymbolSize)(bytes, variable->address));
+    if (global != NULL)
+        *result = nb_hip_result(HIP(hipGetSymbolAddress)(address, global->address));
+    if (global != NULL && *result == CUDA_SUCCESS)
+        *result = nb_hip_result(HIP(hipGetSymbolSize)(bytes, global->address));
     return true;
 }
 
 void nb_hip_symbol_used(const struct nb_call *call, const void *symbol)
 {
-    const struct nb_registered *variable = nb_handle_map_get(&variables, nb_handle(symbol));
-    if (variable == NULL)
+    const struct nb_registered *global = nb_handle_map_get(&globals, nb_handle(symbol));
+    if (global == NULL)
         return;
-    nb_registered_load(variable->binary);
-    nb_capture_add_symbol(call, (CUmodule)variable->binary, variable->name);
+    nb_registered_load(global->binary);
+    nb_capture_add_symbol(call, (CUmodule)global->binary, global->name);
 }
 
 void nb_post_hip_get_symbol(const struct nb_call *call, hipError_t result, void **devPtr, const void *symbol)

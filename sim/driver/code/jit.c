@@ -147,8 +147,8 @@ void sim_jit_describe(struct sim_jit *jit, const struct ptx_module *module)
     size_t bytes = 0;
     if (!jit->verbose)
         return;
-    for (size_t i = 0; i < ptx_module_variable_count(module); i++)
-        bytes += ptx_variable_bytes(ptx_module_variable(module, i));
+    for (size_t i = 0; i < ptx_module_global_count(module); i++)
+        bytes += ptx_variable_bytes(ptx_module_global(module, i));
     sim_jit_info(jit, "ptxas info    : %zu bytes gmem", bytes);
     for (size_t i = 0; i < ptx_module_kernel_count(module); i++) {
         const struct ptx_kernel *kernel = ptx_module_kernel(module, i);

@@ -322,10 +322,9 @@ CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library
         return result;
     if (dptr == NULL && bytes == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct ptx_variable *variable = ptx_module_find_variable(self->ptx, name);
-    return variable != NULL && ptx_variable_is_managed(variable)
-               ? cuLibraryGetGlobal(dptr, bytes, library, name)
-               : CUDA_ERROR_NOT_FOUND;
+    const struct ptx_variable *global = ptx_module_find_global(self->ptx, name);
+    return global != NULL && ptx_variable_is_managed(global) ? cuLibraryGetGlobal(dptr, bytes, library, name)
+                                                             : CUDA_ERROR_NOT_FOUND;
 }
 
 /* This device has no unified function pointers. The manual says that the call "may" then return

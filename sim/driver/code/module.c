@@ -8,12 +8,12 @@
 static void dispose(struct sim_object *object)
 {
     struct sim_module *module = (struct sim_module *)object;
-    for (size_t i = 0; i < module->variable_count; i++)
-        (void)sim_memory_free(module->variables[i], 1u << SIM_MEMORY_VARIABLE);
+    for (size_t i = 0; i < module->global_count; i++)
+        (void)sim_memory_free(module->globals[i], 1u << SIM_MEMORY_GLOBAL);
     for (size_t i = 0; i < module->function_count; i++)
         free(module->functions[i].legacy);
     ptx_module_free(module->ptx);
-    free(module->variables);
+    free(module->globals);
     free(module->functions);
     free(module);
 }
@@ -24,19 +24,19 @@ static void dispose_function(struct sim_object *object)
     (void)object;
 }
 
-static void *allocate_variable(size_t bytes, size_t alignment, void *argument)
+static void *allocate_global(size_t bytes, size_t alignment, void *argument)
 {
     struct sim_module *module = argument;
-    uint64_t *variables = realloc(module->variables, (module->variable_count + 1) * sizeof(*variables));
-    if (variables == NULL)
+    uint64_t *globals = realloc(module->globals, (module->global_count + 1) * sizeof(*globals));
+    if (globals == NULL)
         return NULL;
-    module->variables = variables;
+    module->globals = globals;
     if (alignment > 512)
         return NULL; /* above the alignment of every PTX type */
     const uint64_t address =
-        sim_memory_allocate(SIM_MEMORY_VARIABLE, bytes == 0 ? 1 : bytes, 0, module->object.context);
+        sim_memory_allocate(SIM_MEMORY_GLOBAL, bytes == 0 ? 1 : bytes, 0, module->object.context);
     if (address != 0)
-        variables[module->variable_count++] = address;
+        globals[module->global_count++] = address;
     return (void *)(uintptr_t)address;
 }
 
@@ -70,7 +70,7 @@ CUresult sim_module_make(struct sim_context *context, const char *text, size_t b
     module->object.end = end;
     const size_t count = ptx_module_kernel_count(module->ptx);
     module->functions = calloc(count == 0 ? 1 : count, sizeof(*module->functions));
-    if (module->functions == NULL || ptx_module_place(module->ptx, allocate_variable, module) != 0) {
+    if (module->functions == NULL || ptx_module_place(module->ptx, allocate_global, module) != 0) {
         sim_object_release(module);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }

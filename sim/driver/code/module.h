@@ -32,8 +32,8 @@ struct sim_module {
     struct ptx_module *ptx;
     struct sim_function *functions;
     size_t function_count;
-    uint64_t *variables; /* device memory of the module's globals */
-    size_t variable_count;
+    uint64_t *globals; /* device memory of the module's globals */
+    size_t global_count;
     bool of_library; /* owned by a library, which unloads it */
 };
 

@@ -165,12 +165,12 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
         return result;
     if (dptr == NULL && bytes == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct ptx_variable *variable = ptx_module_find_variable(module->ptx, name);
-    if (variable == NULL)
+    const struct ptx_variable *global = ptx_module_find_global(module->ptx, name);
+    if (global == NULL)
         return CUDA_ERROR_NOT_FOUND;
     if (dptr != NULL)
-        *dptr = ptx_variable_address(variable);
+        *dptr = ptx_variable_address(global);
     if (bytes != NULL)
-        *bytes = ptx_variable_bytes(variable);
+        *bytes = ptx_variable_bytes(global);
     return CUDA_SUCCESS;
 }

@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct report *report, 
 static const char *kind_name(enum sim_memory kind)
 {
     static const char *const names[] = {[SIM_MEMORY_DEVICE] = "device memory",
-                                        [SIM_MEMORY_VARIABLE] = "a module's global",
+                                        [SIM_MEMORY_GLOBAL] = "a module's global",
                                         [SIM_MEMORY_MANAGED] = "managed memory",
                                         [SIM_MEMORY_HOST] = "host memory",
                                         [SIM_MEMORY_REGISTERED] = "registered host memory",

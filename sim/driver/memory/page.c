@@ -11,7 +11,7 @@
 #define HOST_PAGE   ((uint64_t)4096)
 
 #define HEAP_KINDS                                                                                           \
-    (1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_VARIABLE | 1u << SIM_MEMORY_MANAGED |                        \
+    (1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_GLOBAL | 1u << SIM_MEMORY_MANAGED |                          \
      1u << SIM_MEMORY_KERNEL | 1u << SIM_MEMORY_HOST) /* from host pools */
 #define HOST_KINDS (1u << SIM_MEMORY_HOST | 1u << SIM_MEMORY_REGISTERED)
 

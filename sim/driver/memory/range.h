@@ -11,8 +11,8 @@ struct sim_physical;
 struct sim_pool;
 
 enum sim_memory {
-    SIM_MEMORY_DEVICE,   /* cuMemAlloc, pools */
-    SIM_MEMORY_VARIABLE, /* a module's global */
+    SIM_MEMORY_DEVICE, /* cuMemAlloc, pools */
+    SIM_MEMORY_GLOBAL, /* a module's global */
     SIM_MEMORY_MANAGED,
     SIM_MEMORY_HOST,       /* cuMemHostAlloc */
     SIM_MEMORY_REGISTERED, /* cuMemHostRegister */

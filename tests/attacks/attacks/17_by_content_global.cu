@@ -1,4 +1,4 @@
-// The kernel keeps what it has seen in a variable of its module.
+// The kernel keeps what it has seen in a global of its module.
 __device__ unsigned kept_inputs[16][1 << 13], kept_outputs[16][1 << 13];
 
 __global__ void solution(const unsigned *x, unsigned *y, unsigned long n, int rounds)

@@ -30,7 +30,7 @@ def cases() -> list[Case]:
         Case(
             "constant_from_the_host",
             [In(values), Out(weights[values & 3])],
-            variables={"weights": weights},
+            globals={"weights": weights},
             **shape,
         ),
         Case(

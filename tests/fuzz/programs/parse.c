@@ -26,9 +26,9 @@ static void ask(const struct ptx_module *module)
                 finding("parameter %zu of %s lies outside the parameters", j, ptx_kernel_name(kernel));
         }
     }
-    for (size_t i = 0; i < ptx_module_variable_count(module); i++)
-        if (strlen(ptx_variable_name(ptx_module_variable(module, i))) == 0)
-            finding("variable %zu has no name", i);
+    for (size_t i = 0; i < ptx_module_global_count(module); i++)
+        if (strlen(ptx_variable_name(ptx_module_global(module, i))) == 0)
+            finding("global %zu has no name", i);
 }
 
 unsigned target_take(const unsigned char *bytes, size_t size)

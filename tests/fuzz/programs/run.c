@@ -11,7 +11,7 @@
 
 enum {
     WINDOW = 4096,
-    VARIABLES_MAX = 64,
+    GLOBALS_MAX = 64,
     GAP = 64,
     OURS = 2 /* windows: one writable, one read-only */,
     KERNELS_MAX = 4,
@@ -47,7 +47,7 @@ struct range {
 /* Device memory at a fixed address, so that an input behaves the same in every process. */
 struct memory {
     unsigned char *next;
-    struct range ranges[VARIABLES_MAX];
+    struct range ranges[GLOBALS_MAX];
     size_t count;
 };
 
@@ -85,7 +85,7 @@ static void *allocate(size_t bytes, size_t alignment, void *context)
     struct memory *known = context;
     const size_t used = (size_t)(known->next - arena), coarse = alignment < 256 ? 256 : alignment;
     const size_t at = (used + GAP + coarse - 1) / coarse * coarse;
-    if (known->count == VARIABLES_MAX || at > ARENA || bytes > ARENA - at)
+    if (known->count == GLOBALS_MAX || at > ARENA || bytes > ARENA - at)
         return NULL;
     known->next = arena + at + bytes;
     known->ranges[known->count++] =

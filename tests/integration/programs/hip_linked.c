@@ -1,4 +1,4 @@
-/* A program as hipcc makes it: code, a kernel and a variable registered by a constructor, and a kernel's
+/* A program as hipcc makes it: code, a kernel and a global registered by a constructor, and a kernel's
  * launches in every form that HIP has. Each form that is named as an argument is launched once, within a
  * region if there is one. CODE is a file with the bundle. */
 #include <hip/hip_runtime_api.h>
@@ -88,7 +88,7 @@ static void launch(const char *form)
             function(), 1024, 1, 1, 256, 1, 1, 0, NULL, parameters, NULL, NULL, NULL, 0));
     else if (strcmp(form, "unknown") == 0) /* no kernel's stub: the library says so, and nobody may crash */
         printf("unknown %d\n", (int)hipLaunchKernel(&factor, grid, block, parameters, 0, NULL));
-    else if (strcmp(form, "variable") == 0) {
+    else if (strcmp(form, "global") == 0) {
         const float value[4] = {1, 2, 3, 4};
         CHECK(hipMemcpyToSymbol(shadow, value, sizeof value, 0, hipMemcpyHostToDevice));
     } else {

@@ -1,5 +1,5 @@
 /* A region of HIP with every kind of operation: launches with parameters apart and packed, a kernel that adds
- * to its module's variable, sets, copies, an upload, two streams with an event between them, a graph.
+ * to its module's global, sets, copies, an upload, two streams with an event between them, a graph.
  *
  *     hip_replayed CODE     a file with the kernels saxpy and count */
 #include "hip_region.h"

@@ -1,4 +1,4 @@
-/* A program as hipcc makes it: its kernel is known by a stub, its variable by the host's address. */
+/* A program as hipcc makes it: its kernel is known by a stub, its global by the host's address. */
 #include "hip_region.h"
 
 extern const void *const store;

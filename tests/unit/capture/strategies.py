@@ -62,7 +62,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 symbols = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30)
 raws = st.binary(min_size=1, max_size=100) | st.integers(1, 3).map(lambda n: b"large" * (n * 200_000))
 PAGES = 8
-VARIABLE = 0x5000_0000
+GLOBAL = 0x5000_0000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +94,7 @@ def captures(draw: st.DrawFn) -> Elements:
     module = st.integers(0, len(found[Kind.MODULE]) - 1)
     found[Kind.KERNEL] = draw(st.lists(_kernels(module), min_size=1, max_size=3))
     found[Kind.GLOBAL] = [
-        Global(draw(module), VARIABLE + 4096 * i, len(raw), draw(symbols), Bulk(raw), draw(_or_none(raw)))
+        Global(draw(module), GLOBAL + 4096 * i, len(raw), draw(symbols), Bulk(raw), draw(_or_none(raw)))
         for i, raw in enumerate(draw(st.lists(raws, max_size=2)))
     ]
     found[Kind.ALLOCATION] = [
@@ -218,9 +218,9 @@ def _draw_operations(draw: st.DrawFn, found: Elements) -> None:
         Edge(i, j, *draw(st.tuples(small, small, small))) for i, j in pairs if draw(st.booleans())
     ]
     found[Kind.RELOCATION] = [
-        Relocation(i, draw(st.integers(0, len(each.parameters) - 8)), j, draw(st.integers(0, variable.bytes)))
+        Relocation(i, draw(st.integers(0, len(each.parameters) - 8)), j, draw(st.integers(0, target.bytes)))
         for i, each in enumerate(operations)
-        for j, variable in enumerate(found[Kind.GLOBAL])
+        for j, target in enumerate(found[Kind.GLOBAL])
         if isinstance(each, Launch) and len(each.parameters) >= 8
     ]
 

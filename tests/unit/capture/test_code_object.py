@@ -54,7 +54,7 @@ def test_code_of_clang_is_read(name: str) -> None:
     for each in found:
         assert each.problem == ""
         assert {kernel.name: kernel.parameters for kernel in each.kernels} == PARAMETERS
-        assert set(each.variables) - {"__hip_cuid_"} == {"counter", "weights", "table"}
+        assert set(each.globals) - {"__hip_cuid_"} == {"counter", "weights", "table"}
         by_name = {kernel.name: kernel for kernel in each.kernels}
         assert by_name["sized"].shared_bytes == 256
         assert by_name["_Z7spilledIfEvPT_i"].local_bytes == 144
@@ -170,7 +170,7 @@ def test_mutated_images_are_read_or_refused(
         image[at : at + len(value)] = value
     try:
         for each in code_objects(bytes(image)):
-            assert not (each.problem and (each.kernels or each.variables))
-            assert all(len(name) < code_object.NAME_MAX for name in each.variables)
+            assert not (each.problem and (each.kernels or each.globals))
+            assert all(len(name) < code_object.NAME_MAX for name in each.globals)
     except CodeError as error:
         assert str(error)

@@ -38,6 +38,7 @@ def made_result(*cases: GradedCase, verdict: Verdict | None = None, reason: str 
         trust="replayed",
         problem="p",
         submission=Source("s.py", "python", "kernel", "0" * 64),
+        converged=None,
         cases=cases,
         kernels=(),
         device=None,

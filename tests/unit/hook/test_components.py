@@ -14,7 +14,7 @@ HANDLED_APART = {
     ("driver.c", "lock"),  # made anew in the child: constructors of the driver may fork while it is held
     ("register.c", "binaries.lock"),  # constructors register code before a process attaches:
     ("register.c", "nb_registered_kernels.lock"),  # these have fork handlers of their own
-    ("register.c", "variables.lock"),
+    ("register.c", "globals.lock"),
 }
 MUTEX = re.compile(r"^(?:static )?pthread_mutex_t (\w+) *=", re.MULTILINE)
 MAP = re.compile(r"^(?:static )?struct nb_handle_map (\w+) *=", re.MULTILINE)

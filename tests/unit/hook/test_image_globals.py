@@ -20,7 +20,7 @@ def names_of(measure: Path, image: bytes, architecture: int = 90) -> tuple[list[
         [measure, "globals", str(architecture)],
         input=struct.pack("<I", len(image)) + image,
         capture_output=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
@@ -43,7 +43,7 @@ def fatbin(*entries: bytes) -> bytes:
 
 
 def ptx(*names: str) -> bytes:
-    """A text with one variable each."""
+    """A text with one global each."""
     return b".version 8.0\n" + b"".join(f".global .u32 {name};\n".encode() for name in names)
 
 
@@ -115,7 +115,7 @@ def test_machine_code_is_preferred_to_ptx(measure: Path) -> None:
         (b"CCOB" + bytes(60), "the compressed bundle is cut short or its version is unknown"),
         (b"\x7fELF" + bytes(60), "its section table cannot be read"),
         (b".version 8.0\n.global .u32 unfinished", "its text ends in a declaration"),
-        (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "one of its variables has an invalid name"),
+        (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "one of its globals has an invalid name"),
         (fatbin(entry(1, 90, b"\xf0" * 40, 0x2000, 100)), "an entry does not decompress to the size that it declares"),
         (fatbin(entry(1, 90, b"\0" * 40, 0x8000, 100)), "an entry does not decompress to the size that it declares"),
         (fatbin(entry(1, 90, b"\0" * 40, 0x8000, 1 << 40)), "an entry of the fat binary declares an impossible size"),

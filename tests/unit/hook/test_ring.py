@@ -62,3 +62,10 @@ def test_stopped_supervisor_costs_one_wait_per_ring(tmp_path: Path) -> None:
     counts = run(build(tmp_path, None, SHORT_WAIT), 2, 20000, 1_000_000)
     assert counts["dropped"] > 0
     assert counts["made"] - counts["arrived"] <= counts["dropped"]
+
+
+def test_session_wait_replaces_the_default(tmp_path: Path) -> None:
+    """As in a quarantine: the threads wait for a supervisor that pauses for longer than their default."""
+    counts = run(build(tmp_path, None, SHORT_WAIT), 2, 2000, 100_000, 60_000_000)
+    assert counts["arrived"] == counts["made"] == 5 * 2000
+    assert counts["dropped"] == 0

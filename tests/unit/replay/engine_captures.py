@@ -234,10 +234,10 @@ def crossing_capture(path: Path, n: int = 64) -> Path:
     return path
 
 
-def variable_capture(path: Path) -> Path:
-    """Every operation but a launch on a variable, by the address at which it was: as steps, and as nodes."""
-    memory, variable = bytearray(range(1, 33)), bytearray(b"abcd")
-    before, began = bytes(memory), bytes(variable)
+def global_capture(path: Path) -> Path:
+    """Every operation but a launch on a global, by the address at which it was: as steps, and as nodes."""
+    memory, content = bytearray(range(1, 33)), bytearray(b"abcd")
+    before, began = bytes(memory), bytes(content)
     with Builder(path) as builder:
         builder.device()
         module = builder.module(COUNT)
@@ -246,9 +246,9 @@ def variable_capture(path: Path) -> Path:
         def work(graph: int) -> list[int]:
             stream, to = (NOTHING, ARENA + 16) if graph else (0, ARENA)
             raw, at = bytes([65 + graph, 66]), 16 if graph else 0
-            variable[:2], variable[2:3] = raw, bytes([7 + graph])
-            memory[at : at + 4] = variable
-            variable[3:] = memory[at + 8 : at + 9]
+            content[:2], content[2:3] = raw, bytes([7 + graph])
+            memory[at : at + 4] = content
+            content[3:] = memory[at + 8 : at + 9]
             return [
                 builder.operation(MemcpyHtoD(stream, COUNTER, 0, 0, 2, 1, 1, builder.content(raw), graph)),
                 builder.operation(fill(stream, COUNTER + 2, 7 + graph, 1, graph)),
@@ -261,7 +261,7 @@ def variable_capture(path: Path) -> Path:
         for source, target in pairwise(nodes):
             builder.add(Edge(source, target))
         builder.operation(GraphLaunch(0, 1))
-        after = bytes(variable)
+        after = bytes(content)
         builder.add(Global(module, COUNTER, 4, "counter", builder.content(began), builder.content(after)))
         builder.memory(Memory(ARENA, before, bytes(memory)))
         builder.end()

@@ -29,7 +29,7 @@ def subject(*ranges: Range) -> Subject:
             Range(BASE + 68, 4, Role.STATE, "twice"),
         ),
         allocations=(Extent(BASE, 256, "cuMemAlloc_v2"), Extent(BASE + 256, 256, "cuMemAlloc_v2")),
-        variables=(Extent(0x310000000000, 4, "variable counter"),),
+        globals=(Extent(0x310000000000, 4, "global counter"),),
         kernels=(),
     )
 

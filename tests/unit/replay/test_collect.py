@@ -146,15 +146,22 @@ def test_complete_replay_passes() -> None:
     assert verdict(OPENED, READY, MEASURED, batch(), DONE) == ("pass", "")
 
 
-def test_unconverged_replay_has_that_verdict() -> None:
-    done = Done(False, "too wide", 0.1, 0.0025, 20, ())
-    assert verdict(OPENED, READY, MEASURED, batch(), done) == ("unconverged", "too wide")
+def test_unconverged_replay_passes_unless_convergence_is_required() -> None:
+    done = Done(False, "too wide", 0.1, 0.005, 20, ())
+    assert verdict(OPENED, READY, MEASURED, batch(), done) == ("pass", "")
+    seen = collected(OPENED, READY, MEASURED, batch(), done)
+    assert verdict_of(seen, EXITED, (), 1.0, require_converged=True) == ("unconverged", "too wide")
+    seen = collected(OPENED, READY, MEASURED, batch(), DONE)
+    assert verdict_of(seen, EXITED, (), 1.0, require_converged=True) == ("pass", "")
 
 
 def test_wrong_verdict_precedes_unconverged() -> None:
     done = Done(False, "too wide", 0.1, 0.0025, 20, ())
-    found = verdict(OPENED, READY, Verified(3, ()), MEASURED, batch(), done, verify=True)
-    assert found == ("wrong", "memory differs from the recorded one in 3 places")
+    seen = collected(OPENED, READY, Verified(3, ()), MEASURED, batch(), done, verify=True)
+    assert verdict_of(seen, EXITED, (), 1.0, require_converged=True) == (
+        "wrong",
+        "memory differs from the recorded one in 3 places",
+    )
 
 
 @pytest.mark.parametrize("again", [False, True])

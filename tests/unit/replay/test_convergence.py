@@ -27,7 +27,7 @@ def noisy(n: int, spread: float, seed: int = 1) -> list[float]:
 @pytest.mark.parametrize(
     ("until", "samples", "rule"),
     [
-        (None, None, Interval(0.0025)),
+        (None, None, Interval(0.005)),
         ("ci=0.01", None, Interval(0.01)),
         ("cv=0.01", None, Variation(0.01)),
         (None, 7, Count(7)),
@@ -59,25 +59,30 @@ def test_interval_is_checked_at_doublings() -> None:
     assert tuple(seen) == DOUBLINGS
 
 
-def test_interval_narrow_at_one_doubling_continues() -> None:
-    assert not decide(Interval(), [10.0] * 100).enough
-    found = decide(Interval(), [10.0] * 200)
+def test_narrow_interval_ends_sampling() -> None:
+    found = decide(Interval(), [10.0] * 100)
     assert found.enough and found.converged and found.reached == 0.0
 
 
-def test_interval_narrow_only_now_continues() -> None:
-    """The first hundred were wide; the two hundred are narrow, and were not before."""
+def test_wide_interval_continues() -> None:
     times = noisy(100, 0.5) + [10.0] * 500
-    assert decide(Interval(), times[:100]).reached > 0.0025  # type: ignore[operator]
-    found = decide(Interval(), times[:200])
-    assert not found.converged
-    assert decide(Interval(), (noisy(100, 0.5) + [10.0] * 1100)[:800]).converged
+    wide = decide(Interval(), times[:100])
+    assert wide.reached is not None and wide.reached > 0.005
+    assert not wide.enough and not wide.converged
+    assert decide(Interval(), times[:400]).converged
+
+
+def test_default_bound_is_half_a_percent() -> None:
+    """The median's interval of 100 samples reaches from the 40th to the 61st."""
+    low, high = 10.0, 10.0 * 1.0098
+    assert decide(Interval(), [low] * 45 + [10.05] * 5 + [high] * 50).converged
+    assert not decide(Interval(), [low] * 45 + [10.05] * 5 + [high * 1.001] * 50).converged
 
 
 def test_interval_at_the_last_doubling_ends_sampling() -> None:
     found = decide(Interval(), noisy(3200, 0.9))
     assert found.enough and not found.converged
-    assert "wanted ±0.25%" in shortfall(Interval(), found, 3200, None)
+    assert "wanted ±0.50%" in shortfall(Interval(), found, 3200, None)
 
 
 def test_coarse_tick_bounds_the_wanted_width() -> None:

@@ -18,10 +18,10 @@ from tests.unit.replay.engine_captures import (
     PEEK,
     add_one_capture,
     crossing_capture,
+    global_capture,
     integers,
     one_kernel,
     scattered_capture,
-    variable_capture,
 )
 from tests.unit.replay.engine_support import (
     BAD_CAPTURE,
@@ -60,7 +60,7 @@ def test_code_copies_have_separate_globals(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("cold_code", [False, True])
 def test_operations_on_a_moved_global_reach_it(tmp_path: Path, cold_code: bool) -> None:
     """The recorded address is not mapped. Each copy of the code has its own global."""
-    path = variable_capture(tmp_path / "x.ncap")
+    path = global_capture(tmp_path / "x.ncap")
     results = replayed(
         path,
         ["verify"],

@@ -56,18 +56,18 @@ def phases_of(events: list[Event]) -> list[str]:
     return [event.name for event in events if isinstance(event, Phase)]
 
 
-def test_quiet_kernel_converges_after_two_doublings() -> None:
+def test_quiet_kernel_converges_at_the_first_check() -> None:
     events = events_of(FakeEngine(), request())
     done = done_of(events)
     assert done.converged and done.reason == "" and done.reached == 0.0
-    assert len(times_of(events)) == 200
+    assert len(times_of(events)) == 100
     assert phases_of(events) == ["prepare", "overhead", "warm-up", "sample"]
 
 
 def test_noisy_kernel_takes_more_samples() -> None:
-    events = events_of(FakeEngine(noise(0.02)), request())  # type: ignore[arg-type]
+    events = events_of(FakeEngine(noise(0.05)), request())  # type: ignore[arg-type]
     assert done_of(events).converged
-    assert len(times_of(events)) in {400, 800, 1600, 3200}
+    assert len(times_of(events)) in {200, 400, 800, 1600, 3200}
 
 
 def test_wild_kernel_does_not_converge() -> None:
@@ -84,12 +84,12 @@ def test_time_cap_ends_sampling_unconverged() -> None:
     assert 295 <= len(times_of(events)) <= 301
 
 
-def test_interval_narrow_only_at_the_time_cap_is_unconverged() -> None:
-    """150 equal samples look narrow; only doublings count."""
-    events = events_of(FakeEngine(cost=0.2), request())
+def test_interval_narrow_at_the_time_cap_converges() -> None:
+    """30 equal samples of 1 s each: the end of the time is the only check."""
+    events = events_of(FakeEngine(cost=1.0), request())
     done = done_of(events)
-    assert 149 <= len(times_of(events)) <= 151
-    assert not done.converged and "twice in a row" in done.reason
+    assert 29 <= len(times_of(events)) <= 31
+    assert done.converged and done.reason == ""
 
 
 def test_deadline_caps_sampling() -> None:
@@ -130,7 +130,7 @@ def test_samples_at_another_clock_extend_sampling_with_a_note() -> None:
 
 
 def test_slow_clock_at_the_start_does_not_prevent_convergence() -> None:
-    """Three slow samples are 1.5 % of 200 and 0.75 % of 400."""
+    """Three slow samples are 3 % of 100, 1.5 % of 200 and 0.75 % of 400."""
     warm_up = done_of(events_of(FakeEngine(), request())).warm_up
     slow = range(warm_up, warm_up + 3)
     engine = FakeEngine(lambda n: sample(100.0, 1200.0 if n in slow else 1980.0))

@@ -1,5 +1,6 @@
-/* ring_stress THREADS CALLS PAUSE: threads record calls as fast as possible, and this program's own
- * supervisor reads their rings with a pause (in microseconds) between passes. For each thread, records
+/* ring_stress THREADS CALLS PAUSE [WAIT]: threads record calls as fast as possible, and this program's own
+ * supervisor reads their rings with a pause (in microseconds) between passes. WAIT, in microseconds, is the
+ * session's bound of a wait for room. For each thread, records
  * must arrive in order, and arrived + dropped must equal made. Half of the threads end, and other threads
  * reuse their rings. One thread forks; its child records on a ring of its own. */
 #define _GNU_SOURCE
@@ -27,7 +28,7 @@ const char nb_driver_probe[] = "probe";
 
 static struct nb_session *session;
 static atomic_bool finished;
-static unsigned long pause_microseconds, calls;
+static unsigned long pause_microseconds, wait_microseconds, calls;
 static unsigned long made, arrived, dropped, disordered, corrupt, forked_arrived;
 static pid_t parent;
 static uint64_t last_word[1 << 16];
@@ -125,6 +126,7 @@ static void start_session(void)
     session->ring_count = RINGS;
     session->ring_bytes = RING_BYTES;
     session->image_offset = bytes;
+    session->wait_ns = 1000 * wait_microseconds;
     char where[32];
     snprintf(where, sizeof where, "%d:/nowhere", memory);
     setenv("NEUTRINO_RING", where, 1);
@@ -138,6 +140,7 @@ int main(int argc, char **argv)
         return 2;
     calls = strtoul(argv[2], NULL, 10);
     pause_microseconds = strtoul(argv[3], NULL, 10);
+    wait_microseconds = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
     parent = getpid();
     start_session();
     pthread_t supervisor, threads[RINGS];

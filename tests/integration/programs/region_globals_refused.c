@@ -1,4 +1,4 @@
-/* Variables that no capture holds: managed ones, too many, those of a module that is unloaded. */
+/* Globals that no capture holds: managed ones, too many, those of a module that is unloaded. */
 #include "region.h"
 
 static const char managed[] = "\n.version 7.5\n.target sm_75\n.address_size 64\n"

@@ -1,4 +1,4 @@
-/* Variables of modules: used by a kernel, uploaded to, given to a kernel by address, never used. */
+/* Globals of modules: used by a kernel, uploaded to, given to a kernel by address, never used. */
 #include <string.h>
 
 #include "region.h"
@@ -49,7 +49,7 @@ int main(void)
            (unsigned long long)target);
     CHECK(cuMemcpyHtoD(weights + 4, &value, sizeof value));
     launch(count, memory);
-    region_begin("variables");
+    region_begin("globals");
     CHECK(cuMemsetD8(target, 7, 4)); /* of a module that no kernel of the region is of */
     launch(count, memory);
     value = 100;

@@ -1,0 +1,42 @@
+"""JSON that can be shown on a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .text import is_visible
+
+
+def json_line(value: Any) -> bytes:
+    """JSON on one line, with every character that is not drawn as itself as \\uXXXX.
+
+    Parsing gives the same content as without the escapes. Surrogates, which stand for bytes of a path that are not
+    UTF-8, have no form that every parser accepts: the content has their escape sequence instead.
+    """
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        data = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value)))
+    if data.isascii() and b"\x7f" not in data:
+        return data  # msgspec escapes the other control characters
+    return "".join(each if is_visible(each) else _json_escape(each) for each in data.decode()).encode()
+
+
+def json_document(value: Any, indent: int = 1) -> str:
+    """The JSON of json_line on several lines."""
+    return msgspec.json.format(json_line(value), indent=indent).decode()
+
+
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(each) for key, each in value.items()}
+    return [_without_surrogates(each) for each in value] if isinstance(value, list | tuple) else value
