@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
+from dataclasses import dataclass
 
-from .unpack import CodeError, Method, unpack
+from .unpack import RAW_MAX, CodeError, Method, unpack
 
 MAGIC = 0xBA55ED50
 LZ4, ZSTD = 0x2000, 0x8000
@@ -19,8 +19,29 @@ _FLAGS, _RAW_BYTES = struct.Struct("<Q"), struct.Struct("<Q")
 _FLAGS_AT, _RAW_BYTES_AT, _ENTRY_BYTES_MIN = 40, 56, 64
 
 
-def packed_codes(image: bytes) -> Iterator[bytes]:
-    """The compressed entries of a fat binary, decompressed. Entries that do not decompress are left out."""
+@dataclass(frozen=True)
+class Entry:
+    """Code of a fat binary: where it lies in the image, and how it is compressed."""
+
+    begin: int
+    stored: int
+    raw_bytes: int
+    method: Method | None
+
+    def code(self, image: bytes) -> bytes:
+        """Raises CodeError."""
+        stored = image[self.begin : self.begin + self.stored]
+        return stored if self.method is None else unpack(stored, self.method, self.raw_bytes)
+
+
+def length_of(header: bytes) -> int:
+    """Bytes of the fat binary that begins with this header; 0 if none does."""
+    magic, _, header_bytes, payload_bytes = _HEADER.unpack(header)
+    return int(header_bytes + payload_bytes) if magic == MAGIC else 0
+
+
+def entries(image: bytes) -> Iterator[Entry]:
+    """All entries of a fat binary; none for other images."""
     if len(image) < _HEADER.size or _HEADER.unpack_from(image)[0] != MAGIC:
         return
     _, _, header_bytes, payload_bytes = _HEADER.unpack_from(image)
@@ -31,11 +52,25 @@ def packed_codes(image: bytes) -> Iterator[bytes]:
         _, _, entry_header, payload, compressed = _ENTRY.unpack_from(image, at)
         (flags,) = _FLAGS.unpack_from(image, at + _FLAGS_AT)
         (raw_bytes,) = _RAW_BYTES.unpack_from(image, at + _RAW_BYTES_AT)
-        begin = at + entry_header
-        if flags & (LZ4 | ZSTD):
-            method = Method.ZSTD if flags & ZSTD else Method.LZ4
-            with suppress(CodeError):
-                yield unpack(image[begin : begin + (compressed or payload)], method, raw_bytes)
+        method = Method.ZSTD if flags & ZSTD else Method.LZ4 if flags & LZ4 else None
+        yield Entry(at + entry_header, compressed if method and compressed else payload, raw_bytes, method)
         if entry_header + payload == 0:
             return
-        at = begin + payload
+        at += entry_header + payload
+
+
+def packed_codes(image: bytes, most: int = RAW_MAX) -> Iterator[bytes]:
+    """The compressed entries of a fat binary, decompressed.
+
+    Raises CodeError for an entry that does not decompress; and before anything is decompressed, if the entries declare
+    more than `most` bytes, or if the fat binary has ENTRIES_MAX entries.
+    """
+    found = list(entries(image))
+    if len(found) == ENTRIES_MAX:
+        raise CodeError(f"may be behind {ENTRIES_MAX} others")
+    packed = [entry for entry in found if entry.method is not None]
+    declared = sum(entry.raw_bytes for entry in packed)
+    if declared > most:
+        raise CodeError(f"of {len(packed)} unpacks to {declared} bytes with the others; {most} are allowed")
+    for entry in packed:
+        yield entry.code(image)

@@ -62,6 +62,11 @@ from .output import notify
             "Reject a submission that runs a kernel of this name, or from this library (libcublas*); may be repeated.",
             "PATTERN",
         ),
+        "allow_images": Flag(
+            "Reject kernels but those of this library, of an image with this SHA-256, or of the `submission` itself; "
+            "may be repeated.",
+            "PATTERN",
+        ),
         "inline": "Time in the submission's own process: for work that cannot be replayed, with less trust.",
         "reference_device": "Device that computes the reference results.",
         "keep": Flag("Keep the captures and the audit log in this folder.", "FOLDER"),

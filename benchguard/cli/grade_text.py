@@ -107,7 +107,7 @@ _KERNEL_COLUMNS = (
     Column("block"),
     Column("registers", right=True),
     Column("image"),
-    Column("loaded by"),
+    Column("source"),
 )
 
 
@@ -116,7 +116,7 @@ def _kernel_rows(result: GradeResult) -> list[list[str]]:
     names = readable_names(use.name for use in kernels)
     for use in kernels:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
-        origin = use.origin.rpartition("/")[2]
+        source = (use.source or use.origin).rpartition("/")[2]
         rows.append(
             [
                 names[use.name],
@@ -124,7 +124,7 @@ def _kernel_rows(result: GradeResult) -> list[list[str]]:
                 *shape,
                 str(use.registers),
                 use.image_sha256[:12],
-                origin,
+                source,
             ]
         )
     more = len(result.kernels) - KERNELS_MAX

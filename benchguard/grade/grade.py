@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import UsageError
 from ..judge.contract import Secrets
 from ..judge.process import JudgeProcess
-from ..problem.returned import ReturnedError, replayed_case
+from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..quarantine.submission import submission_of
@@ -22,10 +22,10 @@ from .judged_replay import with_slots
 from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
+from .provenance import prepare
 from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
-from .specification import Finding
 
 
 def grade(
@@ -64,6 +64,12 @@ def grade(
     """
     options = replace(options, **changes)
     check_inputs(options, problem, submission)
+    if (
+        options.forbid_library or options.allow_images
+    ):  # before the time-out begins: a first index takes a while
+        if progress is not None:
+            progress(GradeProgress("indexing the code of installed libraries"))
+        prepare(options.forbid_library, options.allow_images)
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
         return kind(str(problem), Path(submission), options, progress, stack).run()
@@ -100,16 +106,12 @@ class ReplayedRun(GradeRun):
             return self.result(opened, submission, quarantined, (), finding)
         prepared = [self._secrets(opening, index) for index in range(ahead)]
         cases: list[TimedCase] = []
-        for index, spec in enumerate(opened.cases):
+        for index in range(len(opened.cases)):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
-            try:
-                work = self._work(opening, judge, quarantined, index, prepared[index])
-            except ReturnedError as error:
-                finding = Finding("failed", f"case {spec.name}: {error}")
-                return self.result(opened, submission, quarantined, cases, finding)
+            work = self._work(judge, opened.cases[index], quarantined, index, prepared[index])
             with self.timed("replay"):
-                cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
+                cases.append(grade_case(work, judge, self.options, self._progress_of(opened.cases[index])))
             for part, took in cases[-1].seconds.items():
                 self.seconds[part] = self.seconds.get(part, 0.0) + took
             if cases[-1].case.verdict != "pass":
@@ -124,21 +126,17 @@ class ReplayedRun(GradeRun):
 
     def _work(
         self,
-        opening: Opening,
         judge: JudgeProcess,
+        spec: CaseSpec,
         found: Quarantined,
         index: int,
         secrets: tuple[Secrets, list[int]],
     ) -> CaseWork:
-        """The inputs of a case's grade. Raises ReturnedError for results that cannot be checked."""
-        spec, returned = opening.opened.cases[index], found.returned.get(index)
-        if spec.returns is not None:
-            if returned is None:
-                raise ReturnedError("the submission's process ended before it said what its call returned")
-            spec = replayed_case(spec, returned)
-        secret = with_slots(judge, index, *secrets, returned if spec.returns is not None else None)
-        self.own(secret.ends[len(secrets[1]) :])
-        return CaseWork(spec, found, secret, self.left())
+        sets, ends = secrets
+        returned = found.returned[index] if spec.returns is not None else None
+        secret = with_slots(judge, index, sets, ends, returned)
+        self.own(secret.ends[len(ends) :])
+        return CaseWork(replayed_case(spec, returned) if returned else spec, found, secret, self.left())
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

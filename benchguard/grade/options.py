@@ -57,7 +57,11 @@ class GradeOptions:
         network: let the submission use the network.
         require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
         require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell. Not with `inline`.
-        forbid_library: shell patterns. A timed kernel whose name or library matches is a violation.
+        forbid_library: shell patterns. A timed kernel is a violation if its name matches, or the installed library that
+            contains its code, or the library that loaded it.
+        allow_images: shell patterns. A timed kernel is a violation unless one matches: the SHA-256 of its image, the
+            installed library that contains its code, or "submission" for all other code. Empty: all may run. Not with
+            `inline`.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
             trustworthy: do not rank them with replayed times.
         reference_device: device that computes the reference results.
@@ -90,6 +94,7 @@ class GradeOptions:
     require_sandbox: Literal["full"] | None = None
     require_evidence: Literal["full"] | None = None
     forbid_library: tuple[str, ...] = ()
+    allow_images: tuple[str, ...] = ()
     inline: bool = False
     reference_device: Literal["auto", "cpu", "cuda"] = "auto"
     keep: Path | None = None
@@ -101,6 +106,8 @@ class GradeOptions:
             if not low <= value <= high:
                 raise UsageError(f"{name.replace('_', '-')} is {value:g}; give {low:g} to {high:g}")
         rule_of(self.until, self.samples)
+        if self.inline and self.allow_images:
+            raise UsageError("--allow-images has no effect with --inline; leave it out")
         if self.inline and self.flush_cache:
             raise UsageError("--flush-cache has no effect with --inline; leave it out")
         if self.inline and self.require_evidence:

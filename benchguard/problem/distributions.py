@@ -11,6 +11,13 @@ and the greatest value that the problem drew:
     sparse    15 in 16 at 0
     ties      at most 8 different values
     shifted   all in the upper half
+    high      all in the upper sixteenth: what early elements contribute is not forgotten
+    burst     as the problem drew them, but an eighth of each row at the least or the greatest value: a run of elements,
+              or every eighth element
+    sorted    each row in ascending or descending order
+
+The last two differ along a row, so a kernel that reads only a part of each row is wrong even within wide tolerances.
+A row is the last axis.
 
 If all values have the same sign, "0" is the value nearest to 0. NaN, infinities, and integers in ascending order (row
 offsets) stay unchanged. Permutations are permuted. Floats in ascending order are sorted again.
@@ -21,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,10 +39,13 @@ from .spec import ELEMENT_BYTES
 from .threads import threads
 
 OWN = "own"
-NAMES = (OWN, "uniform", "normal", "scaled", "sparse", "ties", "shifted")
+NAMES = (OWN, "uniform", "normal", "scaled", "sparse", "ties", "shifted", "high", "burst", "sorted")
 RUN = 64
 LEVELS = 8
 SPARSE = 1 / 16
+HIGH = 1 / 16
+BURST = 8
+"""A burst is one of this many parts of a row, or as many elements with this distance."""
 
 CHUNK = 1 << 17
 """Elements per chunk. A chunk fits in a core's cache, and has its own generator, so that chunks run in parallel."""
@@ -59,14 +70,23 @@ class Shape:
 
 
 Rule = Callable[[np.random.Generator, Numbers, Shape], Numbers]
+"""Makes the values of a chunk."""
+
+Number: TypeAlias = Any
+"""An element."""
+
+RowRule = Callable[[np.random.Generator, Numbers, Number, Number], Numbers]
+"""Makes rows from the problem's own rows, and the least and the greatest value."""
 
 
 def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
     """Values of the same shape and dtype, derived from `seed` and `name`. Raises KeyError: unknown distribution."""
-    rule = _RULES[distribution] if distribution != OWN else None
-    if rule is None or own.size == 0:
+    if distribution == OWN or own.size == 0:
         return own
     words = (name, distribution)
+    if distribution in _ROW_RULES:
+        return _by_rows(own, _ROW_RULES[distribution], generator(seed, *words))
+    rule = _RULES[distribution]
     flat = own.reshape(-1)
     if dtype_of(own) in FLOATS:
         numbers = _floats(flat, rule, seed, words)
@@ -118,6 +138,18 @@ def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numb
     if max(abs(low), abs(high)) > 1 << 53:  # float64 does not tell its numbers apart
         return np.asarray(generator(seed, *words).choice(flat, flat.shape))
     return _by_chunks(flat, rule, low, high, seed, words)
+
+
+def _by_rows(own: Numbers, rule: RowRule, random: np.random.Generator) -> Numbers:
+    """Change each row. Rows with NaN or infinities, ascending values and permutations stay as they are."""
+    flat = own.reshape(-1)
+    floats = dtype_of(own) in FLOATS
+    if is_ascending(flat) or (floats and not np.isfinite(flat).all()):
+        return own
+    if not floats and dtype_of(own) != "bool" and is_permutation(flat, int(flat.min()), int(flat.max())):
+        return np.asarray(random.permutation(flat)).reshape(own.shape)
+    rows = own.reshape(-1, own.shape[-1] if own.ndim else 1)
+    return rule(random, rows, flat.min(), flat.max()).reshape(own.shape)
 
 
 def _by_chunks(
@@ -191,6 +223,32 @@ def _shifted(random: np.random.Generator, values: Numbers, shape: Shape) -> Numb
     return np.asarray(values / 2 + shape.high / 2)
 
 
+def _high(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
+    part = _draw(random, values) * HIGH
+    return np.asarray((1 - part) * shape.high + part * shape.low)
+
+
+def _burst(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:
+    count, length = rows.shape
+    size = -(-length // BURST)
+    begins = random.integers(0, length - size + 1, count)
+    place = np.arange(length)
+    run = (place >= begins[:, None]) & (place < begins[:, None] + size)
+    striped = place % BURST == begins[:, None] % BURST
+    within = np.where(random.random(count)[:, None] < 0.5, run, striped)
+    ends = np.where(random.random(count) < 0.5, low, high).astype(rows.dtype)
+    return np.where(within, ends[:, None], rows)
+
+
+def _sorted(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:
+    del low, high
+    made = np.sort(rows, axis=1)
+    falling = random.random(len(rows)) < 0.5
+    made[falling] = made[falling, ::-1]
+    return made
+
+
+_ROW_RULES: dict[str, RowRule] = {"burst": _burst, "sorted": _sorted}
 _RULES: dict[str, Rule] = {
     "uniform": _uniform,
     "normal": _normal,
@@ -198,4 +256,5 @@ _RULES: dict[str, Rule] = {
     "sparse": _sparse,
     "ties": _ties,
     "shifted": _shifted,
+    "high": _high,
 }

@@ -8,7 +8,7 @@ would pass a check that broadcasts.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -50,6 +50,22 @@ def replayed_case(spec: CaseSpec, returned: Returned) -> CaseSpec:
     ]
     arguments += [Buffer(name, "uint8", (size,), "output") for name, size in returned.memory.items()]
     return msgspec.structs.replace(spec, arguments=tuple(arguments))
+
+
+def replayed_cases(specs: Sequence[CaseSpec], returned: Mapping[int, Returned]) -> tuple[CaseSpec, ...]:
+    """The cases with the results' memory, in place of each case with `returns`. Raises ReturnedError."""
+    cases = []
+    for number, spec in enumerate(specs):
+        if spec.returns is None:
+            cases.append(spec)
+            continue
+        if number not in returned:
+            raise ReturnedError(f"case {spec.name}: the submission's process did not report its results")
+        try:
+            cases.append(replayed_case(spec, returned[number]))
+        except ReturnedError as error:
+            raise ReturnedError(f"case {spec.name}: {error}") from error
+    return tuple(cases)
 
 
 def results_of(spec: CaseSpec) -> tuple[Buffer, ...]:

@@ -36,10 +36,10 @@ def test_values_stay_in_range(
     dtype: DType, distribution: str, limits: tuple[float, float], seed: int
 ) -> None:
     own = drawn(dtype, *limits, seed)
-    made = of(own, distribution, seed)
-    assert made.shape == own.shape and made.dtype == own.dtype
-    assert made.min() >= own.min() and made.max() <= own.max()
-    assert np.array_equal(made, of(own, distribution, seed))
+    values = of(own, distribution, seed)
+    assert values.shape == own.shape and values.dtype == own.dtype
+    assert values.min() >= own.min() and values.max() <= own.max()
+    assert np.array_equal(values, of(own, distribution, seed))
 
 
 @pytest.mark.parametrize("distribution", OTHERS)
@@ -47,7 +47,7 @@ def test_values_stay_in_range(
 def test_seeds_and_distributions_differ(dtype: DType, distribution: str) -> None:
     own = drawn(dtype, 0, 200, 3)
     assert not np.array_equal(of(own, distribution), own)
-    if distribution != "shifted":  # which follows from the problem's own draw alone
+    if distribution not in ("shifted", "sorted"):  # which follow from the problem's own draw alone
         assert not np.array_equal(of(own, distribution, 1), of(own, distribution, 2))
 
 
@@ -62,6 +62,30 @@ def test_properties_of_each_distribution() -> None:
     assert np.allclose(runs, runs[:, :1]) and set(np.log2(runs[:, 0]).round()) == set(range(-7, 1))
 
 
+def test_burst_changes_an_eighth_of_each_row() -> None:
+    own = np.random.default_rng(0).uniform(1, 2, (64, 1000)).astype(np.float32)
+    made = of(own, "burst")
+    changed = made != own
+    assert ((changed.sum(axis=1) >= 123) & (changed.sum(axis=1) <= 125)).all()
+    assert set(np.unique(made[changed])) == {own.min(), own.max()}
+    runs = np.diff(changed.astype(int), axis=1).clip(0).sum(axis=1) <= 1
+    assert 0 < runs.sum() < 64, "both runs and stripes"
+
+
+def test_rows_of_sorted_ascend_or_descend() -> None:
+    own = np.random.default_rng(0).integers(-9, 9, (40, 100))
+    made = of(own, "sorted")
+    steps = np.diff(made, axis=1)
+    rising, falling = (steps >= 0).all(axis=1), (steps <= 0).all(axis=1)
+    assert (rising | falling).all() and rising.any() and falling.any()
+    assert np.array_equal(np.sort(made, axis=1), np.sort(own, axis=1))
+
+
+def test_high_is_in_the_upper_sixteenth() -> None:
+    own = np.random.default_rng(0).uniform(0, 1, 1000)
+    assert of(own, "high").min() >= own.max() - (own.max() - own.min()) / 16
+
+
 def test_values_of_same_sign_use_nearest_to_zero() -> None:
     own = np.random.default_rng(0).uniform(2, 3, 1000)
     assert (of(own, "sparse") == own.min()).mean() > 0.9
@@ -70,11 +94,11 @@ def test_values_of_same_sign_use_nearest_to_zero() -> None:
 def test_infinities_unchanged() -> None:
     own = np.array([1.0, -np.inf, 2.0, np.nan, 3.0] * 20, np.float32)
     for distribution in OTHERS:
-        made = of(own, distribution)
-        assert np.array_equal(np.isfinite(made), np.isfinite(own))
-        assert np.array_equal(np.isneginf(made), np.isneginf(own))
-    nothing = np.full(4, np.nan)
-    assert np.isnan(of(nothing, "normal")).all()
+        values = of(own, distribution)
+        assert np.array_equal(np.isfinite(values), np.isfinite(own))
+        assert np.array_equal(np.isneginf(values), np.isneginf(own))
+    empty = np.full(4, np.nan)
+    assert np.isnan(of(empty, "normal")).all()
 
 
 def test_row_offsets_unchanged() -> None:
@@ -86,8 +110,8 @@ def test_row_offsets_unchanged() -> None:
 def test_permutation_stays_permutation() -> None:
     own = np.random.default_rng(0).permutation(100).astype(np.int64)
     for distribution in OTHERS:
-        made = of(own, distribution)
-        assert sorted(made) == list(range(100)) and not np.array_equal(made, own)
+        values = of(own, distribution)
+        assert sorted(values) == list(range(100)) and not np.array_equal(values, own)
 
 
 def test_sorted_floats_stay_sorted() -> None:
@@ -111,8 +135,8 @@ def test_empty_input_stays_empty(dtype: DType, distribution: str) -> None:
 
 def test_seed_independent_input_gets_uniform_values() -> None:
     own = np.arange(7.0, 9.0, 0.01)[::-1]
-    made = fresh(own, 1, "x")
-    assert not np.array_equal(made, own) and made.min() >= own.min() and made.max() <= own.max()
+    values = fresh(own, 1, "x")
+    assert not np.array_equal(values, own) and values.min() >= own.min() and values.max() <= own.max()
 
 
 def test_unknown_distribution_raises() -> None:
