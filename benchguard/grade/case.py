@@ -25,7 +25,7 @@ from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding, check_capture
-from .timing import carried_reason, first_use_of, reported, untested
+from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
 from .traces import first_difference
 
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
@@ -169,7 +169,7 @@ def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) 
     yield from result.notes
     if recorded.suspicion:
         yield recorded.suspicion
-    if len(rows) < len(result.table):
+    if rows and is_one_use_only(result.table):
         why = untested(result.table) or "samples on repeated inputs are faster"
         yield f"timed on the {len(rows)} one-use inputs only: {why}"
 

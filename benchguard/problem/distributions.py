@@ -236,7 +236,7 @@ def _burst(random: np.random.Generator, rows: Numbers, low: Number, high: Number
     run = (place >= begins[:, None]) & (place < begins[:, None] + size)
     striped = place % BURST == begins[:, None] % BURST
     within = np.where(random.random(count)[:, None] < 0.5, run, striped)
-    ends = np.where(random.random(count) < 0.5, low, high).astype(rows.dtype)
+    ends = np.array([low, high], rows.dtype)[random.integers(0, 2, count)]
     return np.where(within, ends[:, None], rows)
 
 
