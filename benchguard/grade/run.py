@@ -26,6 +26,7 @@ from ..replay.protocol import Device
 from ..replay.result import Settings
 from ..shim.interposer import interposer_for
 from ..version import __version__
+from .examine import EXAMINER
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
@@ -92,6 +93,7 @@ class GradeRun:
                 hidden=(_folder_of(self.problem),),
                 warm_up=options.warm_up,
                 inline=inline,
+                examiner=EXAMINER,
             )
 
     def submission(self, opening: Opening) -> Submission:

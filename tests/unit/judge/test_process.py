@@ -453,7 +453,7 @@ def test_judge_imports_nothing_from_working_directory(
 
 
 def test_environment() -> None:
-    found = judge_environment(
+    result = judge_environment(
         {
             "LD_PRELOAD": "x",
             "LD_LIBRARY_PATH": "y",
@@ -462,7 +462,7 @@ def test_environment() -> None:
             "NVIDIA_TF32_OVERRIDE": "1",
         }
     )
-    assert found == {
+    assert result == {
         "LD_LIBRARY_PATH": "y", "HOME": "/h", "NVIDIA_TF32_OVERRIDE": "0", "CUDA_CACHE_DISABLE": "1"
     }  # fmt: skip
 
