@@ -29,10 +29,10 @@ def replayed(
     """A replay result with the fields that outcome_of() reads."""
     overhead = Overhead(0.03, 1.2, 2.0, empty_host_us=10.0, empty_tail_us=4.0)
     device = SimpleNamespace(pci_bus=pci_bus)
-    found = SimpleNamespace(
+    namespace = SimpleNamespace(
         verdict=verdict, reason=reason, table=tuple(rows), overhead=overhead, device=device
     )
-    return cast(ReplayResult, found)
+    return cast(ReplayResult, namespace)
 
 
 def checked(rows: list[SampleRow], **changes: Any) -> Checked:
@@ -46,8 +46,8 @@ def outcome(rows: list[SampleRow] = ROWS, found: Checked | None = None, **replay
     findings = Findings(
         replayed(rows, **replay), found or checked(rows), rates, carried_reason(rows, first_use_of(rows))
     )
-    seen = outcome_of(findings)
-    return seen.verdict, seen.reason
+    outcome_ = outcome_of(findings)
+    return outcome_.verdict, outcome_.reason
 
 
 def each(**changes: Any) -> list[SampleRow]:

@@ -53,9 +53,9 @@ def easy(new: bool, draw: random.Random) -> float:
 
 
 def reasons(rows: list[SampleRow]) -> list[str]:
-    found = first_use_of(rows)
-    assert found is not None
-    return [text for text in (found.text, least_reason(rows)) if text]
+    first_use = first_use_of(rows)
+    assert first_use is not None
+    return [text for text in (first_use.text, least_reason(rows)) if text]
 
 
 @pytest.mark.full
@@ -73,9 +73,9 @@ def test_caching_kernel_is_detected(cheat: Callable[[bool, random.Random], float
 def test_partly_caching_kernel_is_detected_by_fastest_sample() -> None:
     """The rank test misses it, because its one-use samples have middling ranks."""
     rows = table(200, shy)
-    found = first_use_of(rows)
-    assert found is not None
-    assert not found.remembered
+    first_use = first_use_of(rows)
+    assert first_use is not None
+    assert not first_use.remembered
     assert "the fastest of" in least_reason(rows)
 
 
