@@ -14,7 +14,7 @@ from ..capture import CaptureError
 from ..judge.ceilings import rates_of
 from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
-from ..problem.spec import CaseSpec
+from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
@@ -28,6 +28,7 @@ from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
 from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
+from .tolerance import tolerance_notes, used_tolerances
 
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 
@@ -39,6 +40,7 @@ class CaseWork:
     spec: CaseSpec
     found: Quarantined
     secret: SecretInputs
+    tolerances: dict[str, Tolerance]
     seconds: float
 
 
@@ -125,7 +127,13 @@ def _judged(
         max_abs_error=checked.max_absolute_error if looked_at else None,
         max_rel_error=checked.max_relative_error if looked_at else None,
         inputs=Inputs(known.sets, known.one_use, dict(Counter(known.distributions))),
-        checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
+        checks=Checks(
+            checked.samples,
+            checked.wrong,
+            checked.nondeterministic,
+            checked.precision,
+            {} if checked.own_verdict else used_tolerances(work.tolerances, checked.factors),
+        ),
         evidence=evidence_of(findings) if result.table else (),
         times=Times(
             recorded=_recorded_us(work),
@@ -139,7 +147,7 @@ def _judged(
         kernels=recorded.facts.kernels,
         uploaded_bytes=recorded.facts.uploaded_bytes,
         capture=recorded.facts.name,
-        notes=tuple(_notes(result, recorded, rows)),
+        notes=(*_notes(result, recorded, rows), *tolerance_notes(checked.factors)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )

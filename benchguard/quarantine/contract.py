@@ -19,7 +19,9 @@ from ..problem.spec import CaseSpec, Layout
 
 Language = Literal["python", "cuda", "ptx"]
 
-Convention = Literal["arguments", "output_first", "tuple", "tuple_of_inputs", "input", "module"]
+Convention = Literal[
+    "arguments", "output_first", "tuple", "tuple_of_inputs", "input", "module", "module_keywords"
+]
 """How the entry is called.
 
 - arguments: solution(*arguments in the order of the case). A return value other than None replaces the outputs.
@@ -28,6 +30,7 @@ Convention = Literal["arguments", "output_first", "tuple", "tuple_of_inputs", "i
 - tuple_of_inputs, input: custom_kernel((inputs...)) or custom_kernel(the only input), which returns the outputs
   (GPU MODE tasks whose data has no memory for outputs).
 - module: the entry is a class, called as ENTRY(*init)(*inputs) (KernelBench).
+- module_keywords: the same, with inputs by keyword.
 """
 
 LINE_MAX = 1 << 16
@@ -113,7 +116,9 @@ class Cases(msgspec.Struct, frozen=True):
     offsets: tuple[int, ...]
     inputs: int
     init: tuple[Any, ...] = ()
-    """Arguments of a module's constructor."""
+    """Arguments of a module's constructor: by place, by keyword, and the precision of its parameters."""
+    tensors: bool = False
+    """Whether the suite's own harness gives torch's tensors."""
 
 
 # Events, from the runner.
