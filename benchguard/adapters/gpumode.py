@@ -94,7 +94,9 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     if not cases:
         raise ProblemError(f"{file.path}: no {'cases' if kinds == 'all' else kinds}; add one")
     cases[0].check_reference()
-    return Suite(file.path.parent.name, cases, "data", ENTRY, files=file.beside, ranking=file.ranking)
+    return Suite(
+        file.path.parent.name, cases, "data", ENTRY, tensors=True, files=file.beside, ranking=file.ranking
+    )
 
 
 def read_task(path: Path) -> TaskFile:

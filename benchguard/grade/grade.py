@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..judge.contract import Secrets
+from ..judge.contract import Opened, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
@@ -109,7 +109,7 @@ class ReplayedRun(GradeRun):
         for index in range(len(opened.cases)):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
-            work = self._work(judge, opened.cases[index], quarantined, index, prepared[index])
+            work = self._work(opened, judge, quarantined, index, prepared[index])
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(opened.cases[index])))
             for part, took in cases[-1].seconds.items():
@@ -126,17 +126,18 @@ class ReplayedRun(GradeRun):
 
     def _work(
         self,
+        opened: Opened,
         judge: JudgeProcess,
-        spec: CaseSpec,
         found: Quarantined,
         index: int,
         secrets: tuple[Secrets, list[int]],
     ) -> CaseWork:
-        sets, ends = secrets
+        (sets, ends), spec = secrets, opened.cases[index]
         returned = found.returned[index] if spec.returns is not None else None
         secret = with_slots(judge, index, sets, ends, returned)
         self.own(secret.ends[len(ends) :])
-        return CaseWork(replayed_case(spec, returned) if returned else spec, found, secret, self.left())
+        replayed = replayed_case(spec, returned) if returned is not None else spec
+        return CaseWork(replayed, found, secret, opened.tolerances[index], self.left())
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

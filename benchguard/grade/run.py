@@ -230,7 +230,8 @@ def notes_of(opened: Opened, cases: Sequence[GradedCase], quarantined: Quarantin
         notes.append(
             f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after the first failure"
         )
-    notes += [f"case {case.name}: {note}" for case in opened.cases[: len(cases)] for note in case.notes]
+    for spec in opened.cases:
+        notes += [f"case {spec.name}: {note}" for note in spec.notes]
     for case in cases:
         notes += [f"case {case.name}: {note}" for note in case.notes]
         if case.checks is not None and case.checks.precision:

@@ -91,6 +91,7 @@ class Session:
             tuple(case.spec for case in cases),
             tuple(dict(case.tolerances) for case in cases),
             suite.init,
+            suite.tensors,
             {name: str(path) for name, path in suite.files.items()},
             suite.ranking,
         )

@@ -19,7 +19,7 @@ from ..problem.spec import CaseSpec, Layout, Returned
 
 Language = Literal["python", "cuda", "ptx"]
 
-Convention = Literal["arguments", "output_first", "tuple", "data", "module"]
+Convention = Literal["arguments", "output_first", "tuple", "data", "module", "module_keywords"]
 """How the entry is called.
 
 - arguments: solution(*arguments in the order of the case). A return value other than None replaces the outputs.
@@ -28,6 +28,7 @@ Convention = Literal["arguments", "output_first", "tuple", "data", "module"]
 - data: custom_kernel(data), with data of any structure, which returns results of any structure and memory (GPU MODE).
   The case's `calls` has the structure. A function in CUDA C++ gets the tensors and numbers of data in order.
 - module: the entry is a class, called as ENTRY(*init)(*inputs) (KernelBench).
+- module_keywords: the same, with inputs by keyword.
 """
 
 LINE_MAX = 1 << 16
@@ -115,7 +116,9 @@ class Cases(msgspec.Struct, frozen=True):
     offsets: tuple[int, ...]
     inputs: int
     init: tuple[Any, ...] = ()
-    """Arguments of a module's constructor."""
+    """Arguments of a module's constructor: by place, by keyword, and the precision of its parameters."""
+    tensors: bool = False
+    """Whether the suite's own harness gives torch's tensors."""
 
 
 # Events, from the runner.

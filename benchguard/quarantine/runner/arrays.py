@@ -124,24 +124,15 @@ class _Bits:
         self.__cuda_array_interface__ = {**interface, "typestr": f"<i{array.itemsize}"}
 
 
-def torch_in_use() -> Any | None:
-    """The torch module, if the submission has loaded it and torch finds a GPU."""
+def torch_in_use(wanted: bool = False) -> Any | None:
+    """The torch module, if the submission has loaded it or the problem's suite has `wanted` it, and it finds a GPU."""
     torch = sys.modules.get("torch")
-    if torch is None and any(name in sys.modules for name in NEED_TORCH):
+    if torch is None and (wanted or any(name in sys.modules for name in NEED_TORCH)):
         try:
             torch = import_module("torch")
         except ImportError:
             return None
     return torch if torch is not None and torch.cuda.is_available() else None
-
-
-def torch_with_gpu() -> Any | None:
-    """The torch module, imported if need be, if torch finds a GPU: for suites whose harness gives torch's tensors."""
-    try:
-        torch = import_module("torch")
-    except ImportError:
-        return None
-    return torch if torch.cuda.is_available() else None
 
 
 def tensor_of(torch: Any, array: DeviceArray, buffer: Buffer) -> Any:

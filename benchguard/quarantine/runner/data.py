@@ -7,7 +7,7 @@ from typing import Any
 
 from ...problem.spec import Buffer, CaseSpec
 from ...problem.tree import Leaf, build
-from .arrays import tensor_of, torch_with_gpu
+from .arrays import tensor_of, torch_in_use
 from .entry import Call
 from .memory import CaseMemory
 from .reporting import SubmissionError
@@ -23,7 +23,7 @@ def bind_data(case: CaseSpec, memory: CaseMemory, find: Callable[[str], Function
     if not case.calls:
         raise SubmissionError(f"the problem's case {case.name} has no data; choose another convention")
     calls = [(find(each.function) if each.function else entry, each.arguments) for each in case.calls]
-    torch = torch_with_gpu()
+    torch = torch_in_use(memory.tensors)
     if torch is None:
         leaf = _array_maker(case, memory)
     else:

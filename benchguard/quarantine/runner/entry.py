@@ -40,7 +40,7 @@ def ordered(case: CaseSpec, convention: Convention) -> tuple[Argument, ...]:
     if convention == "data" and case.returns is not None:
         own = {form.buffer for form in case.returns.results}
         return others + tuple(each for each in outputs if each.name in own)
-    if convention == "module":
+    if convention in ("module", "module_keywords"):
         return tuple(each for each in others if not _is_constant(each))
     return case.arguments
 
