@@ -18,7 +18,7 @@ from .comparison import Block
 from .judged_replay import SecretInputs, judged_replay
 from .options import COMPARE_SAMPLES, GradeOptions
 from .outcome import Findings, Outcome, outcome_of
-from .timing import carried_reason, first_use_of, reported
+from .timing import carried_reason, comparable, first_use_of, is_one_use_only, reported
 
 ORDER = (0, 1, 1, 0)
 """The side of each replay of a block. Drift of clocks and temperature cancels."""
@@ -67,7 +67,7 @@ class Turns:
     def is_one_use(self, side: int) -> bool:
         """Whether a side is timed on its one-use inputs only, as a grade of all its samples would be."""
         rows = [row for table in self.tables[side] for row in table]
-        return len(reported(rows)) < len(rows)
+        return is_one_use_only(rows)
 
     def blocks(self) -> list[Block]:
         """The medians, block by block."""
@@ -131,4 +131,5 @@ def _turn(
 
 
 def _median(table: Sequence[SampleRow], one_use: bool) -> float:
-    return quantile(sorted(row.device_us for row in table if row.one_use or not one_use), 0.5)
+    rows = [row for row in table if row.one_use] if one_use else comparable(table)
+    return quantile(sorted(row.device_us for row in rows), 0.5)
