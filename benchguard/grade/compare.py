@@ -132,7 +132,7 @@ def compare(
         judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
         judge.ask(_ask(str(problem), options, blocks, (str(a), str(b))))
         opened, _ = judge.answer(Opened)
-        compared = []
+        compared: list[ComparedCase] = []
         for index, spec in enumerate(opened.cases):
             sides = captures[0][index], captures[1][index]
             report = _report_of(progress, spec.name, blocks)
@@ -141,7 +141,9 @@ def compare(
                 return _failed(graded, turns, spec.name, compared, began)
             compared.append(_compared_case(spec.name, turns, sides))
     call = overall([case.call for case in compared])
-    return CompareResult(SCHEMA, call, "pass", "", tuple(compared), *graded, time.monotonic() - began)
+    return CompareResult(
+        SCHEMA, call, "pass", "", tuple(compared), graded[0], graded[1], time.monotonic() - began
+    )
 
 
 def _not_compared(graded: list[GradeResult], began: float) -> CompareResult:
@@ -186,7 +188,7 @@ def _captures(folder: Path, result: GradeResult) -> list[Timed]:
     missing = [case.name for case in result.cases if case.capture not in by_name]
     if missing:
         raise BenchguardError(f"the capture of case {missing[0]} disappeared from {folder}; compare again")
-    return [Timed(by_name[case.capture], case.capture) for case in result.cases]
+    return [Timed(by_name[case.capture], case.capture, case.returned) for case in result.cases]
 
 
 def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:
