@@ -14,7 +14,7 @@ from ..capture import CaptureError
 from ..judge.ceilings import rates_of
 from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
-from ..problem.spec import CaseSpec
+from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
@@ -27,7 +27,8 @@ from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
-from .timing import carried_reason, first_use_of, reported, untested
+from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
+from .tolerance import tolerance_notes, used_tolerances
 
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 
@@ -39,6 +40,7 @@ class CaseWork:
     spec: CaseSpec
     found: Quarantined
     secret: SecretInputs
+    tolerances: dict[str, Tolerance]
     seconds: float
 
 
@@ -125,7 +127,13 @@ def _judged(
         max_abs_error=checked.max_absolute_error if looked_at else None,
         max_rel_error=checked.max_relative_error if looked_at else None,
         inputs=Inputs(known.sets, known.one_use, dict(Counter(known.distributions))),
-        checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
+        checks=Checks(
+            checked.samples,
+            checked.wrong,
+            checked.nondeterministic,
+            checked.precision,
+            {} if checked.own_verdict else used_tolerances(work.tolerances, checked.factors),
+        ),
         evidence=evidence_of(findings) if result.table else (),
         times=Times(
             recorded=_recorded_us(work),
@@ -138,8 +146,9 @@ def _judged(
         clocks=result.clocks,
         kernels=recorded.facts.kernels,
         uploaded_bytes=recorded.facts.uploaded_bytes,
+        returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
-        notes=tuple(_notes(result, recorded, rows)),
+        notes=(*_notes(result, recorded, rows), *tolerance_notes(checked.factors)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
@@ -152,7 +161,7 @@ def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) 
         yield recorded.suspicion
     if recorded.facts.unlisted:
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
-    if len(rows) < len(result.table):
+    if rows and is_one_use_only(result.table):
         why = untested(result.table) or "samples on repeated inputs are faster"
         yield f"timed on the {len(rows)} one-use inputs only: {why}"
 

@@ -9,6 +9,7 @@ import msgspec
 
 from .. import exit_status
 from ..ipc.json_text import json_document
+from ..problem.spec import Returned
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device, Overhead
 from ..replay.result import Settings, TimeBlock
@@ -52,6 +53,21 @@ class Checks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nondeterministic: int
     precision: str
     """The precision that the errors suggest, if it is lower than the problem requires; else empty."""
+    tolerances: dict[str, UsedTolerance] = {}
+    """By output; empty for outputs that the problem's own check decides about."""
+
+
+class UsedTolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The tolerance of an output: the problem's, times `factor`.
+
+    `source` is "problem", or "reference" if the factor is twice the error of the problem's own reference in the
+    submission's precision. The factor is the largest of all input sets; each set has its own.
+    """
+
+    atol: float
+    rtol: float
+    factor: float
+    source: Literal["problem", "reference"]
 
 
 State = Literal["held", "failed", "could not tell"]
@@ -112,6 +128,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clocks: Clocks | None = None
     kernels: tuple[KernelEvidence, ...] = ()
     uploaded_bytes: int = 0
+    returned: Returned | None = None
+    """What the calls returned, in a suite whose submissions choose the memory and form of their results."""
     capture: str = ""
     """SHA-256 of the capture that was replayed."""
     notes: tuple[str, ...] = ()
@@ -171,6 +189,8 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: dict[str, float]
     wall_s: float
     version: str
+    score_s: float | None = None
+    """The score in seconds by the rule of the suite's leaderboard, for a pass in a suite that has one."""
 
     @property
     def status(self) -> int:

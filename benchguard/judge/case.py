@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
+import msgspec
 import numpy as np
 
 from ..errors import UsageError
 from ..ipc.shared_memory import FIXED, READ_ONLY, Bytes, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
-from ..problem.spec import layout_of
-from ..problem.suite import TestCase
-from .arrays import as_numbers, elements_of, memory_of
-from .contract import Ask, Checked, Expected, Mismatch, Secrets
+from ..problem.returned import ReturnedError, replayed_case
+from ..problem.spec import Layout, Returned, layout_of
+from ..problem.suite import ReturningCase, TestCase
+from .arrays import as_numbers, elements_of
+from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
 from .making import Maker, Order, Source
-from .plan import Sizes, available_bytes, check_room, plan, spread
+from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
-from .samples import Copy, Samples
+from .samples import Copy, Place, Samples, places_of
+from .slack import baseline_of, widened
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
@@ -53,6 +58,8 @@ class _Made:
     distributions: tuple[str, ...]
     pool: SharedMemory
     expected: list[dict[str, Array]]
+    factors: list[dict[str, float]]
+    """For each set, by buffer: how much wider its tolerances are (slack.py)."""
     memory: Bytes
     """A view of the pool."""
 
@@ -72,6 +79,8 @@ class CaseJudge:
         self._checked = layout_of(case.spec.checked)
         self._rounds_left = ask.rounds
         self._sets: _Made | None = None
+        self._returned: Returned | None = None
+        self._places: Sequence[Place] = ()
         self._samples: Samples | None = None
         self._slots: SlotReader | None = None
 
@@ -96,7 +105,7 @@ class CaseJudge:
     def secrets(self) -> tuple[Secrets, list[int]]:
         """Begin a round: make secret sets and references, in the first one, and start to read the output slots.
 
-        The caller owns the descriptors.
+        A case with `returns` has no slots before slots(). The caller owns the descriptors.
         """
         if self._samples is not None or self._rounds_left == 0:
             raise UsageError("the secret inputs of this case were requested too often")
@@ -104,16 +113,48 @@ class CaseJudge:
         if self._sets is None:
             self._sets = self._make()
         sets = self._sets
-        outputs = SharedMemory("neutrino-outputs", sets.plan.slots * self._checked.stride)
+        ends: list[int] = []
+        if self._spec.returns is None:
+            ends = self._open_slots(sets.plan, self._checked, places_of(self._spec, self._checked))
+        answer = Secrets(
+            self.read, self._checked, sets.plan.sets, sets.plan.one_use, sets.plan.slots, sets.distributions
+        )
+        return answer, [os.dup(sets.pool.descriptor), *ends]
+
+    def slots(self, returned: Returned) -> tuple[Slots, list[int]]:
+        """Start to read output slots for results in the memory that the submission chose."""
+        if self._sets is None or self._samples is not None or self._spec.returns is None:
+            raise UsageError("output slots of this case were requested out of turn")
+        try:
+            replayed = replayed_case(self._spec, returned)
+        except ReturnedError as error:
+            raise FaultError(str(error)) from error
+        self._returned = returned
+        layout = layout_of(replayed.checked)
+        places = [
+            Place(
+                msgspec.structs.replace(form.view, name=buffer.name),
+                layout.places[form.buffer][0] + form.offset if form.buffer in layout.places else 0,
+                buffer.dtype,
+            )
+            for form, buffer in zip(returned.results, self._spec.checked, strict=True)
+        ]
+        slots = slot_count(layout.stride, self._pool_bytes)
+        ends = self._open_slots(replace(self._sets.plan, slots=slots), layout, places)
+        return Slots(layout, slots), ends
+
+    def _open_slots(self, plan: SlotPlan, layout: Layout, places: Sequence[Place]) -> list[int]:
+        assert self._sets is not None
+        self._places = places
+        sets, stride = self._sets, layout.stride
+        outputs = SharedMemory("neutrino-outputs", plan.slots * stride)
         outputs.seal(FIXED)
-        stride = self._checked.stride
         memory = outputs.view()
         slots = [memory[at : at + stride] for at in range(0, outputs.size, stride)]
         self._samples = Samples(
-            self._spec,
-            self._checked,
+            places,
             slots,
-            self._case.tolerances,
+            [widened(self._case.tolerances, each) for each in sets.factors],
             sets.expected,
             sets.distributions,
             self._own if self._case.own_verdict else None,
@@ -122,11 +163,8 @@ class CaseJudge:
         )
         announced, announce = os.pipe()
         released, release = os.pipe()
-        self._slots = SlotReader(sets.plan, stride, announced, release, self._samples, self._tools.workers)
-        answer = Secrets(
-            self.read, self._checked, sets.plan.sets, sets.plan.one_use, sets.plan.slots, sets.distributions
-        )
-        return answer, [os.dup(sets.pool.descriptor), outputs.descriptor, announce, released]
+        self._slots = SlotReader(plan, stride, announced, release, self._samples, self._tools.workers)
+        return [outputs.descriptor, announce, released]
 
     def expected(self) -> tuple[Expected, list[int]]:
         """The expected outputs of each secret set, in the outputs' dtypes and layout."""
@@ -141,7 +179,7 @@ class CaseJudge:
                 elements[...] = as_output(buffer, values[buffer.name]).reshape(buffer.shape)
             write_set(shared, self._checked, number, memory)
         shared.seal(READ_ONLY)
-        return Expected(self._checked), [shared.descriptor]
+        return Expected(self._checked, self._factors()), [shared.descriptor]
 
     def checked(self) -> Checked:
         """End the round, and return its results. The last round frees all memory."""
@@ -199,26 +237,30 @@ class CaseJudge:
                 for number, name in enumerate(distributions)
             ]
             results = source.all_settled(orders, iter(self._tools.maker.make(orders, pool)))
-            expected = [each.answers for each in results]
+            expected, factors = [each.answers for each in results], [each.factors for each in results]
             if not self._case.own_verdict:
                 check_answers(self._spec, expected)
             pool.seal(READ_ONLY)
         except BaseException:
             pool.close()
             raise
-        return _Made(plan, distributions, pool, expected, pool.view())
+        return _Made(plan, distributions, pool, expected, factors, pool.view())
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
         """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
         assert self._sets is not None
         inputs = self._arrays_of(of_set)
-        expected, actual = {}, {}
+        actual = {each.buffer.name: as_numbers(each.buffer, copy[each.buffer.name]) for each in self._places}
+        if self._returned is not None:
+            with self._tools.problem:
+                case = cast(ReturningCase, self._case)
+                return case.verify_returned(inputs, self._returned.tree, actual)
+        expected = {}
         for buffer in self._spec.checked:
             values = self._sets.expected[of_set][buffer.name]
             expected[buffer.name] = values.reshape(buffer.shape)
             if not is_float(buffer.dtype):
                 expected[buffer.name] = as_numbers(buffer, values)
-            actual[buffer.name] = as_numbers(buffer, copy[buffer.name])
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)
 
@@ -250,7 +292,18 @@ class CaseJudge:
             nondeterministic=sum(state.differs for state in samples.sets),
             precision="" if wrong or self._rounds_left else self._precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
+            factors=self._factors(),
+            own_verdict=self._case.own_verdict,
         )
+
+    def _factors(self) -> dict[str, float]:
+        """The largest factor of each buffer's tolerance over all sets."""
+        assert self._sets is not None
+        largest: dict[str, float] = {}
+        for factors in self._sets.factors:
+            for name, factor in factors.items():
+                largest[name] = max(largest.get(name, 1.0), factor)
+        return largest
 
     def _precision(self, samples: Samples) -> str:
         """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
@@ -263,9 +316,11 @@ class CaseJudge:
         ]
         if not numbers:
             return ""
-        baseline = self._baseline(numbers[0])
-        for buffer in self._spec.checked:
-            if not is_float(buffer.dtype):
+        with self._tools.problem:
+            baseline = baseline_of(self._case, self._arrays_of(numbers[0]))
+        for place in samples.places:
+            buffer = place.buffer
+            if not is_float(buffer.dtype) or not place.is_comparable:
                 continue
             tolerance = self._case.tolerances[buffer.name]
             pairs = [
@@ -280,15 +335,3 @@ class CaseJudge:
             if text:
                 return text
         return ""
-
-    def _baseline(self, of_set: int) -> dict[str, Array]:
-        """Outputs of an honest baseline for a set, if the suite has one; flat, as stored."""
-        baseline = getattr(self._case, "baseline", None)
-        if not callable(baseline):
-            return {}
-        with self._tools.problem:
-            outputs = baseline(self._arrays_of(of_set))
-        buffers = [each for each in self._spec.checked if each.name in outputs]
-        return {
-            each.name: elements_of(each, memory_of(each, outputs[each.name])).reshape(-1) for each in buffers
-        }

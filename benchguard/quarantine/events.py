@@ -8,12 +8,14 @@ import msgspec
 
 from ..ipc.lines import LineError
 from ..ipc.text import one_line, printable
-from .contract import Began, Broke, Confined, Event, Finished
+from ..problem.spec import Returned
+from .contract import Began, Broke, Confined, Event, Finished, Gave
 
 Progress = Callable[[str, int], None]
 SECONDS_MAX = 4096
 WORD_MAX = 32
 TEXT_MAX = 4096
+CASES_MAX = 1024
 
 
 class Events:
@@ -25,6 +27,7 @@ class Events:
         self.confined: Confined | None = None
         self.broke: Broke | None = None
         self.finished: Finished | None = None
+        self.returned: dict[int, Returned] = {}
 
     def handle(self, line: bytes) -> bool:
         """Return True, to continue. Raises LineError."""
@@ -46,6 +49,9 @@ class Events:
                 text=one_line(event.text, TEXT_MAX),
                 detail=printable(event.detail, "\n\t"),
             )
+        elif isinstance(event, Gave):
+            if len(self.returned) < CASES_MAX:
+                self.returned.setdefault(event.case, event.returned)
         else:
             self.finished = self.finished or event
         return True

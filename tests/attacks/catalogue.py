@@ -212,6 +212,10 @@ ATTACK_LIST = (
         problem="Product",
     ),
     Attack(
+        22, "22_oracle_numerics.py", "numpy's means less precise for all", "semantics", "wrong", only("wrong"),
+        problem="RowMean",
+    ),
+    Attack(
         23, "23_constant.py", "a half for every mean", "semantics", "fast", only("wrong"),
         problem="RowMean",
     ),

@@ -47,14 +47,14 @@ def graded(
         judge.ask(AskSecrets(0))
         judge.ask(AskExpected(0))
         secrets, ends = judge.answer(Secrets)
-        expected, (wanted, *_) = judge.answer(Expected)
-        for each in (inputs, wanted, *ends):
+        expected, (reply, *_) = judge.answer(Expected)
+        for each in (inputs, reply, *ends):
             stack.callback(os.close, each)
         case = InlineCase(
-            ends[0], wanted, secrets.inputs, expected.outputs, secrets.sets, dict(opened.tolerances[0])
+            ends[0], reply, secrets.inputs, expected.outputs, secrets.sets, dict(opened.tolerances[0])
         )
         inline = stack.enter_context(Inline([case], SAMPLES))
-        found = quarantine(
+        outcome = quarantine(
             submission_of(submission, None, opened.entry, opened.convention),  # type: ignore[arg-type]
             lambda: Cases(opened.cases[:1], throwaway.layouts[:1], throwaway.offsets[:1], inputs),
             interposer=interposer_for("sim")[0],
@@ -64,7 +64,7 @@ def graded(
             hidden=(str(problem.parent),),
             inline=inline,
         )
-        return found, inline.results()
+        return outcome, inline.results()
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_example_passes_inline(tmp_path: Path, name: str) -> None:
     submission = PROBLEMS / "submissions" / name
     if submission.suffix == ".cu" and shutil.which("nvcc") is None:
         pytest.skip("no nvcc here")
-    found, results = graded(tmp_path, PROBLEMS / f"{submission.parent.name}.py", submission)
-    assert found.broke is None and not found.trouble, (found.broke, found.trouble, found.output)
+    outcome, results = graded(tmp_path, PROBLEMS / f"{submission.parent.name}.py", submission)
+    assert outcome.broke is None and not outcome.trouble, (outcome.broke, outcome.trouble, outcome.output)
     (result,) = results
-    assert isinstance(result, InlineResult), (result, found.output)
+    assert isinstance(result, InlineResult), (result, outcome.output)
     assert result.correct and result.full and not result.altered, result
-    assert found.captures == () and result.attempts == ()
+    assert outcome.captures == () and result.attempts == ()
     assert GUARDS[1] not in result.arena and GUARDS[2] not in result.arena, (
         "the quarantine's filter leaves room for ours"
     )
@@ -98,6 +98,6 @@ def test_wrong_answer_is_wrong_inline(tmp_path: Path) -> None:
     submission.write_text("def solution(*arguments): ...\n")
     folder = tmp_path / "out"
     folder.mkdir()
-    found, (result,) = graded(folder, PROBLEMS / "vector_add.py", submission)
-    assert isinstance(result, InlineResult), (result, found)
+    outcome, (result,) = graded(folder, PROBLEMS / "vector_add.py", submission)
+    assert isinstance(result, InlineResult), (result, outcome)
     assert not result.correct and result.full and all(result.errors)

@@ -58,10 +58,10 @@ def run(folder: Path, program: str, timeout: float = 20, **options: object) -> Q
     ids=["sleeps", "stops itself", "ignores signals", "closes everything", "floods its output", "stops all"],
 )
 def test_endless_submission_is_killed(tmp_path: Path, program: str) -> None:
-    found = run(tmp_path, program, timeout=3)
-    assert found.timed_out and found.status == 124
-    assert found.trouble == "" and found.captures == ()
-    assert len(found.output) <= 1 << 16
+    result = run(tmp_path, program, timeout=3)
+    assert result.timed_out and result.status == 124
+    assert result.trouble == "" and result.captures == ()
+    assert len(result.output) <= 1 << 16
 
 
 @pytest.mark.parametrize(
@@ -82,25 +82,25 @@ def test_endless_submission_is_killed(tmp_path: Path, program: str) -> None:
     ],
 )
 def test_hostile_submission_gives_one_reason(tmp_path: Path, program: str, why: str) -> None:
-    found = run(tmp_path, program)
-    assert why in found.trouble, found
-    assert "\n" not in found.trouble and "\x1b" not in found.trouble + found.output
-    assert not found.timed_out and found.captures == ()
+    result = run(tmp_path, program)
+    assert why in result.trouble, result
+    assert "\n" not in result.trouble and "\x1b" not in result.trouble + result.output
+    assert not result.timed_out and result.captures == ()
 
 
 def test_output_of_the_submission_becomes_one_line(tmp_path: Path) -> None:
-    said = b'{"event":"broke","phase":"import","text":"one\\ntwo \\u001b[31m\\u202e"}\n'
-    found = run(tmp_path, f"os.write(events, {said!r}); os._exit(1)")
-    assert found.broke is not None
-    assert found.broke.text == "one two \\x1b[31m\\u202e"
+    output = b'{"event":"broke","phase":"import","text":"one\\ntwo \\u001b[31m\\u202e"}\n'
+    result = run(tmp_path, f"os.write(events, {output!r}); os._exit(1)")
+    assert result.broke is not None
+    assert result.broke.text == "one two \\x1b[31m\\u202e"
 
 
 def test_forged_events_do_not_give_a_verdict(tmp_path: Path) -> None:
     """Two regions for an unknown case: the `finished` event does not match the raw captures."""
     folder = "captures = os.environ['NEUTRINO_CAPTURE']\n"
     write = folder + "open(captures + '/1-1.nrec', 'wb').write(b'x')\n"
-    found = run(tmp_path, write)
-    assert found.trouble == "1 regions were recorded, 0 were asked for"
+    result = run(tmp_path, write)
+    assert result.trouble == "1 regions were recorded, 0 were asked for"
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_hostile_raw_captures_are_refused(
 ) -> None:
     header = _header()
     ask_for_one_case(monkeypatch)
-    found = run(tmp_path, f"captures = os.environ['NEUTRINO_CAPTURE']\nheader = {header!r}\n{program}")
-    assert why in found.trouble, found
-    assert found.captures == () and "\n" not in found.trouble
+    result = run(tmp_path, f"captures = os.environ['NEUTRINO_CAPTURE']\nheader = {header!r}\n{program}")
+    assert why in result.trouble, result
+    assert result.captures == () and "\n" not in result.trouble
 
 
 def _header() -> bytes:
@@ -171,8 +171,8 @@ for each in range(3000):
 os.mkdir("locked")
 os.chmod("locked", 0)
 """
-    found = run(tmp_path, program)
-    assert found.trouble == "", found
+    result = run(tmp_path, program)
+    assert result.trouble == "", result
     assert not list(tmp_path.glob("neutrino-quarantine-*"))
 
 

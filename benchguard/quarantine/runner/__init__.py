@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..cases import receive_cases
-from ..contract import Cases, Order
+from ..contract import Cases, Gave, Order
 from .cuda_entry import load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
@@ -53,7 +53,7 @@ def _run(order: Order, reporter: Reporter) -> None:
     inputs = Inputs(cases.inputs)
     for number, case in enumerate(cases.cases):
         reporter.begin("warm-up", number)
-        memory = CaseMemory(driver, case, inputs, cases.layouts[number], cases.offsets[number])
+        memory = CaseMemory(driver, case, inputs, cases.layouts[number], cases.offsets[number], cases.tensors)
         memory.prepare(0)  # a module copies its constants when it is bound
         call = entry.bind(case, memory, cases.init)
         rounds = Rounds(driver, number, case, memory, call)
@@ -63,6 +63,8 @@ def _run(order: Order, reporter: Reporter) -> None:
         else:
             reporter.begin("record", number)
             rounds.record()
+            if rounds.returned is not None:
+                reporter.send(Gave(number, rounds.returned))
         memory.release()
     reporter.finish()
 

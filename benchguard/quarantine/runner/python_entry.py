@@ -14,22 +14,28 @@ from types import ModuleType
 from typing import Any
 
 from ...problem.spec import Argument, Buffer, CaseSpec, Scalar
-from ..contract import Convention, Order
+from ..contract import Order
 from .arrays import tensor_of, torch_in_use
+from .data import bind_data
 from .entry import Call, Entry, constants, ordered, python_value
 from .memory import CaseMemory
 from .reporting import SubmissionError
 
 NAMES_SHOWN = 8
+NEW_MODEL, MODEL = "ModelNew", "Model"
 
 
 class PythonEntry:
-    def __init__(self, function: Callable[..., object], convention: Convention) -> None:
-        self._function, self._convention = function, convention
+    """`find` returns the submission's function of a name."""
+
+    def __init__(self, find: Callable[[str], Callable[..., object]], order: Order) -> None:
+        self._find, self._function, self._convention = find, find(order.entry), order.convention
         self._built: Callable[..., object] | None = None
 
     def bind(self, case: CaseSpec, memory: CaseMemory, init: tuple[Any, ...] = (), /) -> Call:
-        torch = torch_in_use()
+        if self._convention == "data":
+            return bind_data(case, memory, self._find, self._function)
+        torch = torch_in_use(memory.tensors)
 
         def value(argument: Argument) -> Any:
             if isinstance(argument, Scalar):
@@ -45,21 +51,18 @@ class PythonEntry:
         if self._convention == "tuple":
             whole = tuple(values)
             return lambda: function(whole)
-        if self._convention in ("tuple_of_inputs", "input"):
-            passed_values = tuple(
-                each for each, kind in zip(values, arguments, strict=True) if not _is_output(kind)
-            )
-            data = passed_values[0] if self._convention == "input" else passed_values
-            return lambda: function(data)
-        if self._convention == "module":
+        if self._convention in ("module", "module_keywords"):
             state = {each.name: value(each) for each in constants(case)}
             self._built = self._built or build_module(function, init, torch)
             load_state(self._built, state)
             built, quietly = self._built, nullcontext if torch is None else torch.no_grad
+            keywords = self._convention == "module_keywords"
+            named = {each.name: found for each, found in zip(arguments, values, strict=True) if keywords}
+            placed = () if keywords else values
 
             def forward() -> object:
                 with quietly():
-                    return built(*values)
+                    return built(*placed, **named)
 
             return forward
         if not _takes(function, len(values)):
@@ -71,21 +74,29 @@ class PythonEntry:
 
 def load_python(order: Order) -> Entry:
     """Import the submission. Raises SubmissionError, and all exceptions that the submission raises."""
-    function = getattr(_import(Path(order.submission)), order.entry, None)
+    module = _import(Path(order.submission), order.beside)
+    return PythonEntry(lambda name: _function(module, name, order), order)
+
+
+def _function(module: ModuleType, name: str, order: Order) -> Callable[..., object]:
+    function = getattr(module, name, None)
+    if function is None and name == NEW_MODEL:
+        function = getattr(module, MODEL, None)  # the problem's own file as a submission
     if function is None:
-        raise SubmissionError(_no_entry(order))
+        raise SubmissionError(_no_entry(order, name))
     if not callable(function):
-        raise SubmissionError(
-            f"{order.entry} in {Path(order.submission).name} cannot be called; make it a function"
-        )
-    return PythonEntry(function, order.convention)
+        raise SubmissionError(f"{name} in {Path(order.submission).name} cannot be called; make it a function")
+    return function  # type: ignore[no-any-return]
 
 
-def _import(path: Path) -> ModuleType:
-    """Import the file under its own name, unless another module has it. sys.path begins with its folder."""
+def _import(path: Path, beside: str) -> ModuleType:
+    """Import the file under its own name, unless another module has it.
+
+    sys.path begins with its folder, and the folder of the problem's files.
+    """
     sys.dont_write_bytecode = True
     sys.argv = [str(path)]
-    sys.path.insert(0, str(path.parent))
+    sys.path[:0] = [str(path.parent), beside] if beside else [str(path.parent)]
     free = (
         path.stem.isidentifier() and path.stem not in sys.modules and path.stem not in sys.stdlib_module_names
     )
@@ -99,7 +110,7 @@ def _import(path: Path) -> ModuleType:
     return module
 
 
-def _no_entry(order: Order) -> str:
+def _no_entry(order: Order, entry: str) -> str:
     path = Path(order.submission)
     module = next(
         (each for each in list(sys.modules.values()) if getattr(each, "__file__", None) == str(path)), None
@@ -116,11 +127,11 @@ def _no_entry(order: Order) -> str:
         else []
     )
     if not names:
-        return f"{path.name} defines no function; define `{order.entry}`"
+        return f"{path.name} defines no function; define `{entry}`"
     listing = ", ".join(names[:NAMES_SHOWN])
     return (
-        f"{path.name} has no `{order.entry}`, only {listing}. "
-        f"Rename the function to `{order.entry}`, or pass `--entry {names[0]}`"
+        f"{path.name} has no `{entry}`, only {listing}. "
+        f"Rename the function to `{entry}`, or pass `--entry {names[0]}`"
     )
 
 
@@ -144,13 +155,20 @@ SEED = 42
 
 
 def build_module(kind: Callable[..., Any], init: Sequence[Any], torch: Any | None) -> Callable[..., object]:
-    """Construct ENTRY(*init), and move a torch module to the GPU."""
+    """Construct the class, and move a torch module to the GPU and to the problem's precision, as KernelBench does.
+
+    `init` has the arguments by place, those by keyword, and the precision; empty: no arguments.
+    """
+    placed, named, precision = init or ((), {}, "")
     if torch is None:
-        return _callable(kind(*init))
+        return _callable(kind(*placed, **named))
     torch.manual_seed(SEED)
     torch.cuda.manual_seed_all(SEED)
-    built = kind(*init)
-    return _callable(built.cuda() if isinstance(built, torch.nn.Module) else built)
+    with torch.no_grad():
+        built = kind(*placed, **named)
+        if isinstance(built, torch.nn.Module):
+            built = built.to(device="cuda", dtype=getattr(torch, precision) if precision else None)
+    return _callable(built)
 
 
 def load_state(built: Any, state: Mapping[str, Any]) -> None:
