@@ -23,7 +23,7 @@ from .judged_replay import with_slots
 from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
-from .provenance import prepare
+from .provenance import searched
 from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
@@ -69,7 +69,7 @@ def grade(
     if options.forbid_library or options.allow_images:
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
-        prepare(options.forbid_library, options.allow_images)
+        searched(options.forbid_library, options.allow_images)
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
         return kind(str(problem), Path(submission), options, progress, stack).run()
