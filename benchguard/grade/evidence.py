@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 import msgspec
 
+from ..audit.launches import LoggedKernel
 from ..capture import Capture
 from ..capture.model import Dim3, MemcpyHtoD
 from ..replay.subject import launched
@@ -16,7 +17,7 @@ ORIGIN_MAX = 1024
 
 
 class KernelEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Launches of one kernel with one shape in one call.
+    """Launches of one kernel with one shape in one call; with --inline, the mean of all samples, rounded up.
 
     `origin` is the library or program that loaded the code. The submission's process recorded it and could
     forge it; the hash is computed from the code that was timed.
@@ -53,6 +54,25 @@ def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
             launches=use.launches,
             share=use.share,
         )
+
+
+def kernels_of_log(logged: Sequence[LoggedKernel], calls: int) -> tuple[KernelEvidence, ...]:
+    """Kernels that the audit log lists for `calls` calls, in the order of their first launch."""
+    total = sum(each.launches for each in logged) or 1
+    return tuple(
+        KernelEvidence(
+            name=each.name,
+            image_sha256=each.image,
+            origin=each.origin[:ORIGIN_MAX],
+            grid=each.grid,
+            block=each.block,
+            registers=each.registers,
+            shared_bytes=each.shared_bytes,
+            launches=-(-each.launches // max(calls, 1)),
+            share=each.launches / total,
+        )
+        for each in logged
+    )
 
 
 def uploaded_bytes(capture: Capture) -> int:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..adapters import check_options
 from ..errors import UsageError
 from ..judge.contract import Secrets
 from ..problem.spec import CaseSpec
@@ -67,10 +68,11 @@ def grade(
 def check_inputs(
     options: GradeOptions, problem: str | os.PathLike[str], *submissions: str | os.PathLike[str]
 ) -> None:
-    """Raises UsageError for paths that do not exist or cannot be written, before any of their code runs."""
+    """Raises UsageError for paths and options that cannot be used, before any code of the two runs."""
     path = Path(problem)
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")
+    check_options(str(problem), options.adapter, options.adapter_options)
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:

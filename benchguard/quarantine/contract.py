@@ -7,7 +7,7 @@ they serve for progress and for reasons of failure, never for a verdict of pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -104,10 +104,14 @@ class Confined(msgspec.Struct, frozen=True, tag_field="event", tag="confined"):
 
 
 class Began(msgspec.Struct, frozen=True, tag_field="event", tag="began"):
-    """Start of a phase, shown as progress: import, compile, warm-up, record."""
+    """Start of a phase, shown as progress: import, compile, warm-up, record, or with --inline time.
+
+    `at_ns` is CLOCK_MONOTONIC's time, as the runner claims.
+    """
 
     phase: Annotated[str, Meta(max_length=32)]
     case: int = -1
+    at_ns: int = 0
 
 
 class Broke(msgspec.Struct, frozen=True, tag_field="event", tag="broke"):
@@ -185,6 +189,8 @@ class Quarantined:
     """The end of the submission's output, shown to the user."""
     trouble: str = ""
     """Why the captures cannot be used: invalid events or damaged raw captures, for example."""
+    timed_ns: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """With --inline: when the samples of each case were taken, by CLOCK_MONOTONIC, as the runner claims."""
     is_ours: bool = False
     """Whether `trouble` is the sandbox's: it did not start, or processes of the submission survived SIGKILL."""
 
